@@ -12,6 +12,7 @@ import type { Interruption } from './domain/run/limits.ts';
 import { usageError } from './domain/run/outcome.ts';
 import type { RunResult } from './domain/run/result.ts';
 import { refusedResult } from './engine/finish/result.ts';
+import { ownProvider, ownTool } from './engine/own-parts.ts';
 import { runPatchsmith } from './engine/run.ts';
 import type { RunInput } from './engine/session.ts';
 import type { HostContext } from './host/context.ts';
@@ -101,11 +102,15 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     ...edge,
     settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
     apiKey: inputs.apiKey,
+    fallbackKey: inputs.fallbackKey,
+    servers: inputs.servers,
     env: withoutKey(edge.env),
     startNotes: inputs.notes,
     onEvent,
     ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
-    ...(tools.length === 0 ? {} : { makeTools: toolMaker(tools), ownTools: tools.map(({ name }) => name) }),
+    ...(tools.length === 0
+      ? {}
+      : { makeTools: toolMaker(tools.map(ownTool)), ownTools: tools.map(({ name }) => name) }),
     ...(provider === undefined ? {} : onlyProvider(provider)),
   } satisfies RunInput);
   return result ?? refusedResult(outcome, VERSION);
@@ -117,7 +122,7 @@ const IN_PLACE_OF_A_MODEL = { provider: 'replay', recording: '-' };
 function onlyProvider(provider: LlmProvider): Pick<RunInput, 'providers'> {
   const { replay } = PROVIDERS;
   if (replay === undefined) throw new Error('There is no entry for recordings.');
-  return { providers: { ...PROVIDERS, replay: { ...replay, create: async () => provider } } };
+  return { providers: { ...PROVIDERS, replay: { ...replay, create: async () => ownProvider(provider) } } };
 }
 
 function toolMaker(own: readonly Tool[]): ToolMaker {

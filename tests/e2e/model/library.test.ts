@@ -95,6 +95,23 @@ test('settings that are wrong are a result, and so is a tool with a name that is
   );
 });
 
+test('servers of MCP are those of the command line: a required one that is not there refuses the run', async () => {
+  const { root } = await makeRepository({});
+  const config = join(temporaryFolder(), 'mcp.json');
+  writeFileSync(
+    config,
+    JSON.stringify({ mcpServers: { own: { command: 'no-such-server', required: true } } }),
+  );
+  const result = await asked(
+    [],
+    (env) => run({ settings: { message: 'x', repo: root, mcpConfig: config }, env }).result,
+  );
+  expect([result.outcome, result.reason]).toEqual([
+    'usage_error',
+    expect.stringContaining('The MCP server own is required'),
+  ]);
+});
+
 test('a signal ends the run, and what was done is in the result', async () => {
   const { root } = await makeRepository({});
   const turns: Script = [

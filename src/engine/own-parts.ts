@@ -1,0 +1,101 @@
+/** Tools and providers that a program brings along: whatever they do, the run ends as it should. */
+
+import * as z from 'zod';
+import { type Conversation, LlmTurn } from '../domain/conversation/conversation.ts';
+import { FailureReason } from '../domain/conversation/tool.ts';
+import { ProviderFailureKind } from '../domain/run/limits.ts';
+import { oneLine } from '../domain/text/terminal.ts';
+import { raceAbort } from '../host/deadline.ts';
+import type { LlmProvider, Tool, ToolResult, TurnResult } from '../ports.ts';
+import { failedCall } from '../tools/result.ts';
+
+const Output = z.looseObject({ head: z.string(), omitted: z.int().nonnegative(), tail: z.string() });
+const Result = z.discriminatedUnion('status', [
+  z.looseObject({ status: z.literal('ok'), output: Output }),
+  z.looseObject({ status: z.literal('failed'), reason: FailureReason, output: Output }),
+  z.looseObject({
+    status: z.literal('finished'),
+    verdict: z.enum(['done', 'blocked']),
+    summary: z.string(),
+  }),
+]);
+
+/** The same tool. Nobody waits for it when the run is stopped, and what it throws or returns costs no more than its call. */
+export function ownTool(tool: Tool): Tool {
+  return {
+    ...tool,
+    async execute(input, context) {
+      const result: unknown = await raceAbort(
+        context.signal,
+        (async () => tool.execute(input, context))().catch((error: unknown) => crash(error)),
+      );
+      if (result === null && context.signal.aborted)
+        return failedCall(
+          'interrupted',
+          'The run was stopped during this call. What it did by then is not known.',
+        );
+      return Result.safeParse(result).success
+        ? (result as ToolResult)
+        : failedCall('crashed', 'The tool returned something that is no result.');
+    },
+  };
+}
+
+function crash(error: unknown): ToolResult {
+  return failedCall('crashed', `The tool failed unexpectedly: ${messageOf(error)}`);
+}
+
+const Failure = z.looseObject({
+  status: z.literal('failed'),
+  kind: ProviderFailureKind,
+  message: z.string(),
+});
+
+/** The same provider. Nobody waits for it when the run is stopped, and an answer that is none ends the run as a provider's failure. */
+export function ownProvider(provider: LlmProvider): LlmProvider {
+  return {
+    ...provider,
+    async complete(request) {
+      const result: unknown = await raceAbort(
+        request.signal,
+        (async () => provider.complete(request))().catch((error: unknown) =>
+          failed(`The provider failed unexpectedly: ${messageOf(error)}`),
+        ),
+      );
+      if (result === null && request.signal.aborted) return { status: 'interrupted' };
+      const why = whyNoAnswer(result, request.conversation);
+      return why === null ? (result as TurnResult) : failed(`The provider returned no answer: ${why}`);
+    },
+  };
+}
+
+const Interrupted = z.looseObject({ status: z.literal('interrupted') });
+const Answered = z.looseObject({ status: z.literal('ok'), turn: LlmTurn });
+
+/** Null for one that can be recorded and answered. */
+function whyNoAnswer(result: unknown, { messages }: Conversation): string | null {
+  if (Interrupted.safeParse(result).success || Failure.safeParse(result).success) return null;
+  const answered = Answered.safeParse(result);
+  if (!answered.success) {
+    const [issue] = answered.error.issues;
+    return oneLine(`${issue?.path.join('.') || 'result'}: ${issue?.message}`, 300);
+  }
+  const ids = new Set(
+    messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])),
+    ),
+  );
+  for (const { id } of answered.data.turn.calls) {
+    if (ids.has(id)) return oneLine(`two calls have the id ${JSON.stringify(id)}`, 300);
+    ids.add(id);
+  }
+  return null;
+}
+
+function failed(message: string): TurnResult {
+  return { status: 'failed', kind: 'stream', message };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
