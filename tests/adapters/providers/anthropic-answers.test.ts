@@ -164,14 +164,17 @@ describe('an answer', () => {
     expect(turnOf(await ask()).stopDetail).toBe('cyber: Not this.');
   });
 
-  test('with an unknown stop reason fails once and is not asked for again', async () => {
-    const { server, ask } = await asking([{ text: 'x', stop: 'gone_fishing' }]);
-    expect(failureOf(await ask())).toMatchObject({
-      kind: 'stream',
-      message: expect.stringContaining('unknown stop reason "gone_fishing"'),
-    });
-    expect(server.requests.length).toBe(1);
-  });
+  test.each(['gone_fishing', 'constructor'])(
+    'with the unknown stop reason %s fails once and is not asked for again',
+    async (stop) => {
+      const { server, ask } = await asking([{ text: 'x', stop }]);
+      expect(failureOf(await ask())).toMatchObject({
+        kind: 'stream',
+        message: expect.stringContaining(`unknown stop reason "${stop}"`),
+      });
+      expect(server.requests.length).toBe(1);
+    },
+  );
 
   test('that paused is sent back as it is, and its continuation joins it', async () => {
     const { server, ask } = await asking([

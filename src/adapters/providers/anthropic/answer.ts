@@ -91,7 +91,7 @@ export class AnswerBuilder {
   finish(earlierCalls: ReadonlySet<string>): Finished {
     if (!this.#started || !this.#stop) return broken('The answer ended without a stop reason');
     if (this.#blocks.some((block) => block.open)) return broken('The answer ended inside a content block');
-    const stop = STOPS[this.#stop.reason];
+    const stop = STOPS.get(this.#stop.reason);
     if (stop === undefined) return { status: 'unknown_stop', reason: this.#stop.reason };
 
     const calls: ToolCall[] = [];
@@ -199,16 +199,16 @@ export class AnswerBuilder {
   }
 }
 
-const STOPS: Readonly<Record<string, TurnStop | undefined>> = {
-  end_turn: 'end_turn',
-  stop_sequence: 'end_turn',
-  tool_use: 'tool_use',
-  max_tokens: 'max_tokens',
-  pause_turn: 'pause_turn',
-  refusal: 'refusal',
-  model_context_window_exceeded: 'context_window',
-  compaction: 'compaction',
-};
+const STOPS: ReadonlyMap<string, TurnStop> = new Map([
+  ['end_turn', 'end_turn'],
+  ['stop_sequence', 'end_turn'],
+  ['tool_use', 'tool_use'],
+  ['max_tokens', 'max_tokens'],
+  ['pause_turn', 'pause_turn'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'context_window'],
+  ['compaction', 'compaction'],
+]);
 
 /**
  * Text and lists are appended to, anything else is replaced: this holds for all known deltas and presumably for most unknown

@@ -40,13 +40,13 @@ interface OpenCall {
 /** More calls than any model makes in one turn. */
 const MAX_CALLS = 1_000;
 
-const STOPS: Readonly<Record<string, TurnStop | undefined>> = {
-  stop: 'end_turn',
-  eos: 'end_turn',
-  tool_calls: 'tool_use',
-  length: 'max_tokens',
-  content_filter: 'refusal',
-};
+const STOPS: ReadonlyMap<string, TurnStop> = new Map([
+  ['stop', 'end_turn'],
+  ['eos', 'end_turn'],
+  ['tool_calls', 'tool_use'],
+  ['length', 'max_tokens'],
+  ['content_filter', 'refusal'],
+]);
 
 /** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class ChatReader implements StreamReader {
@@ -101,7 +101,7 @@ export class ChatReader implements StreamReader {
 
   finish(): ReadEnd {
     if (this.#finish === null) return { status: 'broken', why: 'The answer ended before it was complete' };
-    const stop = STOPS[this.#finish];
+    const stop = STOPS.get(this.#finish);
     if (stop === undefined) {
       const why = `The answer ended with the unknown finish reason ${JSON.stringify(this.#finish)}`;
       return { status: 'unusable', why };
