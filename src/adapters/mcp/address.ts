@@ -2,7 +2,6 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { monotonicNow } from '../../host/monotonic-clock.ts';
 import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
 
 /** Where a server is, and how to get there. */
@@ -33,8 +32,8 @@ export function addressTransport({ url, headers, fetch }: ServerAddress): Addres
     redirectPolicy: 'same-origin',
     fetch: async (input, init) => {
       if (init?.method === 'GET') {
-        const wait = listensFrom + BETWEEN_STREAMS_MS - monotonicNow();
-        listensFrom = monotonicNow() + Math.max(0, wait);
+        const wait = listensFrom + BETWEEN_STREAMS_MS - performance.now();
+        listensFrom = performance.now() + Math.max(0, wait);
         if (wait > 0)
           await setTimeout(wait, undefined, { ref: false, ...(init.signal ? { signal: init.signal } : {}) });
       }

@@ -7,7 +7,6 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
-import { raceAbort } from '../../../host/deadline.ts';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { PageRead, PageReader } from '../../../ports.ts';
 import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
@@ -145,8 +144,7 @@ async function wayTo(
     throw new Error(`${target.host} has no address (${codeOf(error)}).`);
   });
   // A look-up cannot be ended, and a name server may keep it waiting.
-  const addresses = await raceAbort(signal, resolving);
-  if (addresses === null) throw signal.reason;
+  const addresses = await Promise.race([resolving, abortOf(signal)]);
   const closed = addresses.find((address) => !mayConnect(address));
   if (closed !== undefined)
     return refused(
@@ -199,6 +197,15 @@ const MAX_ERROR_CHARS = 2_000;
 
 async function resolveByMachine(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** Rejects with its reason when the signal aborts. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 function isPublic(address: string): boolean {
