@@ -1,9 +1,11 @@
 /** Ways out of the work tree through the file tools. */
 
-import { linkSync, symlinkSync, truncateSync } from 'node:fs';
+import { linkSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { execa } from 'execa';
+import { zipOf } from '../../support/documents/docx.ts';
 import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, either, reads, toBeLetIn, toChange, toDo, toSee, toSpring, writes } from '../goals.ts';
 import type { Hold } from '../held-by.ts';
@@ -99,6 +101,8 @@ async function plant(victim: Victim): Promise<() => void> {
   await execa('mkfifo', [join(root, 'pipe')]);
   victim.put(join(root, 'sparse/huge.bin'), '');
   truncateSync(join(root, 'sparse/huge.bin'), 2 ** 40);
+  const bomb = deflateRawSync(Buffer.alloc(100_000_000), { level: 1 });
+  writeFileSync(join(root, 'sparse/bomb.docx'), zipOf({ 'word/document.xml': '' }, bomb));
   victim.put(join(root, 'nested/n.txt'), 'n\n');
   await victim.gitIn(join(root, 'nested'), 'init', '--quiet');
   const server = createServer();
@@ -180,6 +184,12 @@ const throughTools: Stage = {
         [call('edit_file', { path: 'sparse/huge.bin', find: 'a', replace: 'b' })],
       ],
       refused,
+    ),
+    by('limits')(
+      'document-bomb',
+      'A Word document of 400 KB that unpacks to 100 MB',
+      () => [[call('read_file', { path: 'sparse/bomb.docx' })]],
+      toBeLetIn('not_text'),
     ),
     refusesGit('config', "Git's configuration", '.git/config'),
     refusesGit('hook', 'A hook that does not exist yet', '.git/hooks/post-checkout'),
