@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { execa } from 'execa';
+import { outputElsewhere } from '../machine/elsewhere.ts';
 
 /** A real repository in a temporary folder. */
 export interface Repository {
@@ -38,8 +38,13 @@ export async function makeRepository(
     root,
     async git(...args) {
       const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
-      const { stdout } = await execa('git', [...identity, ...args], { cwd: root, stdin: 'ignore' });
-      return stdout;
+      const stdout = await outputElsewhere({
+        program: 'git',
+        args: [...identity, ...args],
+        cwd: root,
+        env: { ...process.env },
+      });
+      return stdout.toString('utf8').replace(/\r?\n$/, '');
     },
     write(path, content, mode = 0o644) {
       mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -1,7 +1,7 @@
 /** `git http-backend` behind the addresses that people clone from and push to. */
 
 import type { IncomingMessage } from 'node:http';
-import { execa } from 'execa';
+import { outputElsewhere } from '../machine/elsewhere.ts';
 import type { Repository, Token } from './state/world.ts';
 
 /** A request of git's own protocol. */
@@ -41,10 +41,10 @@ export async function serveGit(
   body: Buffer,
 ): Promise<GitAnswer> {
   const { headers, method = 'GET', url = '' } = request;
-  const { stdout } = await execa('git', ['http-backend'], {
+  const output = await outputElsewhere({
+    program: 'git',
+    args: ['http-backend'],
     input: body,
-    encoding: 'buffer',
-    extendEnv: false,
     env: {
       PATH: process.env.PATH ?? '',
       GIT_CONFIG_NOSYSTEM: '1',
@@ -65,7 +65,6 @@ export async function serveGit(
       SERVER_PROTECTED: repository.settings.protectedBranches.map((name) => `refs/heads/${name}`).join(' '),
     },
   });
-  const output = Buffer.from(stdout);
   const end = output.indexOf('\r\n\r\n');
   const lines = output.subarray(0, end).toString('latin1').split('\r\n');
   const given = new Map(

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
+import { outputElsewhere, runElsewhere } from '../../machine/elsewhere.ts';
 import { unprocessable } from '../refusal.ts';
 
 const ENV = {
@@ -55,6 +55,9 @@ export interface NewEntry {
 
 export class GitStore {
   readonly folder: string;
+  /** An object never changes: what is known of one is not asked again. */
+  readonly #types = new Map<string, string>();
+  readonly #commits = new Map<string, Commit>();
   #indexes = 0;
 
   constructor(folder: string) {
@@ -63,15 +66,7 @@ export class GitStore {
 
   /** Bytes that git printed. Throws when git fails. */
   async bytes(args: readonly string[], input: string | Buffer = '', env = {}): Promise<Buffer> {
-    const { stdout } = await execa('git', args, {
-      cwd: this.folder,
-      env: { ...ENV, ...env },
-      extendEnv: false,
-      input,
-      encoding: 'buffer',
-      stripFinalNewline: false,
-    });
-    return Buffer.from(stdout);
+    return outputElsewhere({ program: 'git', args, cwd: this.folder, env: { ...ENV, ...env }, input });
   }
 
   async text(args: readonly string[], input: string | Buffer = '', env = {}): Promise<string> {
@@ -80,20 +75,19 @@ export class GitStore {
 
   /** Whether git ends with 0. */
   async holds(...args: string[]): Promise<boolean> {
-    const { exitCode } = await execa('git', args, {
-      cwd: this.folder,
-      env: ENV,
-      extendEnv: false,
-      reject: false,
-    });
+    const { exitCode } = await runElsewhere({ program: 'git', args, cwd: this.folder, env: ENV });
     return exitCode === 0;
   }
 
   /** `blob`, `tree`, `commit` or `tag`; null when there is no such object. */
   async typeOf(sha: string): Promise<string | null> {
     if (!/^[0-9a-f]{40}$/.test(sha)) return null;
+    const known = this.#types.get(sha);
+    if (known !== undefined) return known;
     const line = await this.text(['cat-file', '--batch-check=%(objecttype)'], `${sha}\n`);
-    return line.endsWith('missing') ? null : line;
+    if (line.endsWith('missing')) return null;
+    this.#types.set(sha, line);
+    return line;
   }
 
   /** The commit of a branch, null when there is none. */
@@ -178,6 +172,12 @@ export class GitStore {
 
   /** Throws when it is no commit. */
   async commit(sha: string): Promise<Commit> {
+    const known = this.#commits.get(sha) ?? (await this.#readCommit(sha));
+    this.#commits.set(sha, known);
+    return known;
+  }
+
+  async #readCommit(sha: string): Promise<Commit> {
     const raw = (await this.bytes(['cat-file', 'commit', sha])).toString('utf8');
     const end = raw.indexOf('\n\n');
     const message = raw.slice(end + 2);

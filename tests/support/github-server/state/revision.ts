@@ -1,5 +1,6 @@
 /** Names of commits, as paths and bodies of requests have them. */
 
+import type { GitStore } from './git-store.ts';
 import type { Repository, World } from './world.ts';
 
 /** A commit by branch, tag, `refs/…`, full or short id, or `owner:branch` of a fork; null when there is none. */
@@ -17,9 +18,11 @@ export async function resolveCommit(
     if (sha !== null && fork !== repository) await store.text(['fetch', '--quiet', fork.store.folder, sha]);
     return sha;
   }
+  if ((await store.typeOf(name)) === 'commit') return name;
+  const refs = await store.refs('refs/');
   for (const ref of [`refs/heads/${name}`, `refs/tags/${name}`, name]) {
-    const sha = await store.ref(ref);
-    if (sha !== null) return store.text(['rev-parse', `${sha}^{commit}`]);
+    const sha = refs.find((one) => one.name === ref)?.sha;
+    if (sha !== undefined) return peeled(store, sha);
   }
   if (!/^[0-9a-f]{7,40}$/.test(name)) return null;
   if (!(await store.holds('cat-file', '-e', `${name}^{commit}`))) {
@@ -28,6 +31,10 @@ export async function resolveCommit(
     await store.text(['fetch', '--quiet', holder.store.folder, name]);
   }
   return store.text(['rev-parse', `${name}^{commit}`]);
+}
+
+async function peeled(store: GitStore, sha: string): Promise<string> {
+  return (await store.typeOf(sha)) === 'commit' ? sha : store.text(['rev-parse', `${sha}^{commit}`]);
 }
 
 /** Repositories of a network share their commits. By full id alone. */
