@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { reportPageModule } from './scripts/report-page.mjs';
 import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
-/** Three times as many as cores: tests of the built command wait for processes and timers more than they compute. */
-const WORKERS = 3 * availableParallelism();
+/** Twice as many as cores: tests of the built command wait for processes and timers now and then, and each process has to load all code. */
+const WORKERS = 2 * availableParallelism();
 
 /** What starts the built command. */
 const E2E = ['tests/e2e/**/*.test.ts'];
@@ -35,6 +35,7 @@ const COMMON = {
     // After everything that a test waits for has given up by itself, and said what it was.
     testTimeout: PATIENCE_MS + 60_000,
     hookTimeout: PATIENCE_MS + 60_000,
+    expect: { poll: { timeout: PATIENCE_MS } },
   },
 };
 

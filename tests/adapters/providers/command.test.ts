@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 import { wordsOf } from '../../../src/adapters/providers/command/program.ts';
 import { createCommandProvider, type ProgramSettings } from '../../../src/adapters/providers/command.ts';
 import { temporaryFolder } from '../../support/files/repository.ts';
+import { readIfThere } from '../../support/machine/processes.ts';
+import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
 import { failureOf, plainConversation, turnOf } from './asking.ts';
 
@@ -88,10 +90,16 @@ test.each([
 });
 
 test('a program that is silent is ended with all that it has started', async () => {
-  const { ask, folder } = asking(`sleep 60 & echo $! > "$0.pid"; sleep 60`, { idleTimeoutMs: 300 });
-  expect(failureOf(await ask()).message).toContain('nothing came for 0.3 s (see --idle-timeout)');
-  const pid = Number(readFileSync(join(folder, 'program.pid'), 'utf8'));
-  await until('the child is gone', () => isGone(pid));
+  const { message, pid } = await withEnoughTime(
+    async (idleTimeoutMs) => {
+      const { ask, folder } = asking(`sleep 60 & echo $! > "$0.pid"; sleep 60`, { idleTimeoutMs });
+      const { message } = failureOf(await ask());
+      return { message, pid: readIfThere(join(folder, 'program.pid')).trim() };
+    },
+    ({ pid }) => pid !== '',
+  );
+  expect(message).toMatch(/nothing came for \d+ s \(see --idle-timeout\)/);
+  await until('the child is gone', () => isGone(Number(pid)));
 });
 
 test('an interrupt ends a program that writes on and on, and nothing of it is left after an answer', async () => {

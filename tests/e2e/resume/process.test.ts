@@ -89,7 +89,7 @@ test('a run that is killed again and again, in its sandbox, comes to its end', a
 test('a run that is killed in one command six times is not blocked: the model has not repeated itself', async () => {
   const { root } = await makeRepository(FILES);
   const runDir = join(temporaryFolder(), 'run');
-  const slow = { calls: [call('run_command', { command: 'sleep 2 && echo c > c.txt' })] };
+  const slow = { calls: [call('run_command', { command: 'sleep 5 && echo c > c.txt' })] };
   const server = await startClaudeServer({ turns: patient([slow, { text: 'Done.' }]), apiKey: KEY });
   try {
     const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir];
