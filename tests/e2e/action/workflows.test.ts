@@ -7,6 +7,7 @@ import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 // Each workflow starts several processes.
@@ -101,7 +102,7 @@ const log = (ends: readonly JobEnd[]) =>
   ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
 
 describe('a labelled issue', () => {
-  test.each([false, true])(
+  test.each(sampled([false, true], () => 'repository', 1))(
     'becomes a run, an artifact and a pull request that fixes it; the second time there is none besides (private: %s)',
     async (isPrivate) => {
       const place = await scratch((_, at) => [edit, done][at % 2] ?? done, { private: isPrivate });
@@ -141,7 +142,7 @@ describe('a labelled issue', () => {
     },
   );
 
-  test.each<[string, Script, string, [string, string][], { pulls: unknown[]; says: RegExp }]>([
+  const ways: [string, Script, string, [string, string][], { pulls: unknown[]; says: RegExp }][] = [
     [
       'done and red',
       (_, at) => (at === 0 ? edit : { text: 'I could not mend it.' }),
@@ -192,7 +193,10 @@ describe('a labelled issue', () => {
       ],
       { pulls: [], says: /The model could not be asked/ },
     ],
-  ])(
+  ];
+
+  // One of each: published as a draft, nothing to publish, and failed.
+  test.each(sampled(ways, ([, , , [, publish], { pulls }]) => `${publish?.[0]} ${pulls.length}`))(
     '%s is told on the issue, and published only as far as it may be',
     async (_, turns, verify, ends, expected) => {
       const place = await scratch(turns, { verify });

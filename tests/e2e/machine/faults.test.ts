@@ -15,6 +15,7 @@ import { runOnSmallDisk } from '../../support/runs/broken-machine.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -193,7 +194,7 @@ const FAKETIME =
     .find(existsSync) ?? null;
 
 describe.skipIf(FAKETIME === null)('the machine’s clock (skipped without the package libfaketime)', () => {
-  test.each(['+2h', '-2h'])(
+  test.each(sampled(['+2h', '-2h'], () => 'jump', 1))(
     'set by %s during a run changes neither its end nor how long it took',
     async (jump) => {
       const file = join(temporaryFolder(), 'time');
@@ -226,32 +227,38 @@ describe('a limit of open files', () => {
   const limited = (count: number) => ['sh', '-c', `ulimit -n ${count}; exec "$@"`, 'sh'];
 
   // With fewer than about 90, Node cannot open the modules of the command itself.
-  test.each([100, 127])('of %d is refused by name, in the document too', async (count) => {
-    const { root } = await repositoryOf();
-    const line = [process.execPath, CLI, 'run', '-m', 'x', '--repo', root, '--output', 'json'];
-    const [program = '', ...args] = [...limited(count), ...line];
-    const end = await execa(program, args, {
-      env: { PATH: process.env.PATH, ANTHROPIC_API_KEY: KEY },
-      extendEnv: false,
-      reject: false,
-    });
-    const reason = `A process may have only ${count} files open here, and 128 are needed. Raise the limit with ulimit -n.`;
-    expect([end.exitCode, end.stderr]).toEqual([1, `patchsmith: internal_error (exit 1): ${reason}`]);
-    expect(JSON.parse(end.stdout)).toMatchObject({ outcome: 'internal_error', exitCode: 1, reason });
-  });
+  test.each(sampled([100, 127], () => 'too few'))(
+    'of %d is refused by name, in the document too',
+    async (count) => {
+      const { root } = await repositoryOf();
+      const line = [process.execPath, CLI, 'run', '-m', 'x', '--repo', root, '--output', 'json'];
+      const [program = '', ...args] = [...limited(count), ...line];
+      const end = await execa(program, args, {
+        env: { PATH: process.env.PATH, ANTHROPIC_API_KEY: KEY },
+        extendEnv: false,
+        reject: false,
+      });
+      const reason = `A process may have only ${count} files open here, and 128 are needed. Raise the limit with ulimit -n.`;
+      expect([end.exitCode, end.stderr]).toEqual([1, `patchsmith: internal_error (exit 1): ${reason}`]);
+      expect(JSON.parse(end.stdout)).toMatchObject({ outcome: 'internal_error', exitCode: 1, reason });
+    },
+  );
 
-  test.each(['off', 'auto'])('of 128 is enough for a turn of forty commands, sandbox %s', async (sandbox) => {
-    const calls = Array.from({ length: 40 }, (_, n) =>
-      call('run_command', { command: `echo ${n} > ${n}.txt` }),
-    );
-    const run = await scriptedRun({
-      repository: await repositoryOf(),
-      turns: [{ calls }, done],
-      wrap: limited(128),
-      args: ['--sandbox', sandbox],
-    });
-    expect([run.exitCode, run.result.changedFiles.length], run.stderr).toEqual([0, 40]);
-  });
+  test.each(sampled(['off', 'auto'], () => 'enough', 1))(
+    'of 128 is enough for a turn of forty commands, sandbox %s',
+    async (sandbox) => {
+      const calls = Array.from({ length: 40 }, (_, n) =>
+        call('run_command', { command: `echo ${n} > ${n}.txt` }),
+      );
+      const run = await scriptedRun({
+        repository: await repositoryOf(),
+        turns: [{ calls }, done],
+        wrap: limited(128),
+        args: ['--sandbox', sandbox],
+      });
+      expect([run.exitCode, run.result.changedFiles.length], run.stderr).toEqual([0, 40]);
+    },
+  );
 });
 
 test('an answer that there is no memory for is refused, not held', async () => {
@@ -284,30 +291,35 @@ function outcomesOf({ events }: FinishedRun) {
 }
 
 describe('a child that is killed', () => {
-  test.each([
+  const killed: [string, number, string, string][] = [
     ['read-tree', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['diff-tree', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['apply', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['update-index', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['write-tree', 1, 'internal_error', 'Something killed git'],
     ['config', 1, 'internal_error', 'Something killed git'],
-  ])('git %s: exit %d %s, with the work kept', async (subcommand, exitCode, outcome, what) => {
-    const repository = await repositoryOf();
-    const run = await scriptedRun({
-      repository,
-      turns: [edit, done],
-      wrap: killedAt('/usr/bin/git', subcommand),
-      args: off,
-    });
-    expect([run.exitCode, run.result.outcome], run.stderr).toEqual([exitCode, outcome]);
-    expect(run.lastLine).toContain(`${outcome} (exit ${exitCode}): ${what} (git `);
-    // Killed before the journal began, a run has done nothing.
-    if (run.events.length === 0) return;
-    const env = { ANTHROPIC_API_KEY: KEY };
-    const resumed = await runCli(['resume', run.runDir, ...off], { cwd: repository.root, env });
-    expect(resumed.lastLine).toContain('done (exit 0): 1 file changed');
-    expect(readFileSync(join(run.runDir, 'changes.patch'), 'utf8')).toContain('+new');
-  });
+  ];
+
+  test.each(sampled(killed, ([, , outcome]) => outcome, 1))(
+    'git %s: exit %d %s, with the work kept',
+    async (subcommand, exitCode, outcome, what) => {
+      const repository = await repositoryOf();
+      const run = await scriptedRun({
+        repository,
+        turns: [edit, done],
+        wrap: killedAt('/usr/bin/git', subcommand),
+        args: off,
+      });
+      expect([run.exitCode, run.result.outcome], run.stderr).toEqual([exitCode, outcome]);
+      expect(run.lastLine).toContain(`${outcome} (exit ${exitCode}): ${what} (git `);
+      // Killed before the journal began, a run has done nothing.
+      if (run.events.length === 0) return;
+      const env = { ANTHROPIC_API_KEY: KEY };
+      const resumed = await runCli(['resume', run.runDir, ...off], { cwd: repository.root, env });
+      expect(resumed.lastLine).toContain('done (exit 0): 1 file changed');
+      expect(readFileSync(join(run.runDir, 'changes.patch'), 'utf8')).toContain('+new');
+    },
+  );
 
   test('ripgrep: the model is told, and the run goes on', async () => {
     const run = await scriptedRun({

@@ -10,6 +10,7 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 let made: MadeRun;
 
@@ -77,7 +78,7 @@ describe.concurrent('a passing fault', () => {
     ['a reset although it was done', { kind: 'reset' }, true],
   ];
 
-  test.each(passing)(
+  test.each(sampled(passing, ([, { kind }]) => kind, 1))(
     '%s, of every write once, is passed over without doing anything twice',
     async (_, trouble, carriedOut) => {
       const { first, github } = await publishThrough(
@@ -112,22 +113,25 @@ describe.concurrent('what GitHub has not heard of everywhere yet', () => {
   const people = { collaborators: { ann: 'write', ben: 'write' } } as const;
   const args = ['--label', 'bot', '--assignee', 'ann', '--reviewer', 'ben'];
 
-  test.each(unsettled)('%s: "%s" is waited for, within bounds', async (operation, message, more) => {
-    const trouble: Trouble = { kind: 'status', status: 422, message, more };
-    const there = await onGitHub(made, { issue: true, ...people });
-    there.github.faults.add({ on: { operation }, times: 3, trouble });
-    const passing = await publish(there, { args });
-    expect(passing.exitCode, passing.stderr).toBe(0);
-    expect(passing.told?.warnings.join()).not.toContain('422');
-    expect(there.github.invalid).toEqual([]);
+  test.each(sampled(unsettled, ([, message]) => message))(
+    '%s: "%s" is waited for, within bounds',
+    async (operation, message, more) => {
+      const trouble: Trouble = { kind: 'status', status: 422, message, more };
+      const there = await onGitHub(made, { issue: true, ...people });
+      there.github.faults.add({ on: { operation }, times: 3, trouble });
+      const passing = await publish(there, { args });
+      expect(passing.exitCode, passing.stderr).toBe(0);
+      expect(passing.told?.warnings.join()).not.toContain('422');
+      expect(there.github.invalid).toEqual([]);
 
-    const lasting = await onGitHub(made, { issue: true, ...people });
-    lasting.github.faults.add({ on: { operation }, times: 99, trouble });
-    expect(await publish(lasting, { args })).toMatchObject({ exitCode: 11 });
-    const asked = lasting.github.requests.filter((one) => one.operation === operation).length;
-    expect(asked).toBeGreaterThan(3);
-    expect(asked).toBeLessThan(20);
-  });
+      const lasting = await onGitHub(made, { issue: true, ...people });
+      lasting.github.faults.add({ on: { operation }, times: 99, trouble });
+      expect(await publish(lasting, { args })).toMatchObject({ exitCode: 11 });
+      const asked = lasting.github.requests.filter((one) => one.operation === operation).length;
+      expect(asked).toBeGreaterThan(3);
+      expect(asked).toBeLessThan(20);
+    },
+  );
 });
 
 describe.concurrent('rate limits', () => {
@@ -165,7 +169,9 @@ describe.concurrent('rate limits', () => {
 
 describe.concurrent('a fault that stays', () => {
   // Each is asked for four times, which takes a quarter of a minute.
-  test.each(['repos/get', 'git/get-tree', 'git/create-ref', 'pulls/create', 'issues/create-comment'])(
+  const operations = ['repos/get', 'git/get-tree', 'git/create-ref', 'pulls/create', 'issues/create-comment'];
+
+  test.each(sampled(operations, (operation) => (WRITES.includes(operation) ? 'write' : 'read')))(
     'at %s ends as publish_failed, and publishing again mends it',
     async (operation) => {
       const { first } = await publishThrough({
@@ -178,16 +184,21 @@ describe.concurrent('a fault that stays', () => {
     },
   );
 
-  test.each([403, 404, 422])('a %i at the pull request ends as publish_failed at once', async (status) => {
-    const { first, github } = await publishThrough({
-      on: { operation: 'pulls/create' },
-      times: 99,
-      trouble: { kind: 'status', status },
-    });
-    expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
-    const asked = github.requests.filter((one) => one.operation === 'pulls/create' && one.status === status);
-    expect(asked).toHaveLength(1);
-  });
+  test.each(sampled([403, 404, 422], () => 'final'))(
+    'a %i at the pull request ends as publish_failed at once',
+    async (status) => {
+      const { first, github } = await publishThrough({
+        on: { operation: 'pulls/create' },
+        times: 99,
+        trouble: { kind: 'status', status },
+      });
+      expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+      const asked = github.requests.filter(
+        (one) => one.operation === 'pulls/create' && one.status === status,
+      );
+      expect(asked).toHaveLength(1);
+    },
+  );
 });
 
 test('an answer that never comes ends at the deadline', async () => {

@@ -12,6 +12,7 @@ import { type Job, jobEnvironment, type Sender } from '../../support/jobs/github
 import { runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -127,7 +128,9 @@ describe('who starts a run', () => {
     );
   });
 
-  test.each(['push', 'schedule', 'workflow_dispatch', 'repository_dispatch', 'merge_group'])(
+  const byWriters = ['push', 'schedule', 'workflow_dispatch', 'repository_dispatch', 'merge_group'];
+
+  test.each(sampled(byWriters, () => 'by writers'))(
     'has write access already by %s, and nobody is asked',
     async (event) => {
       const run = await start({ event, payload: {}, sender: undefined as never, token: undefined as never });
@@ -202,7 +205,12 @@ describe('code of outsiders', () => {
     return checkout.git('rev-parse', 'HEAD');
   }
 
-  test.each(['pull_request_target', 'workflow_run', 'issue_comment', 'check_run', 'check_suite', 'status'])(
+  const WITH_SECRETS = [
+    ...['pull_request_target', 'workflow_run', 'issue_comment'],
+    ...['check_run', 'check_suite', 'status'],
+  ];
+
+  test.each(sampled(WITH_SECRETS, (event) => (/^check_|^status/.test(event) ? 'of a commit' : event)))(
     'are refused in %s, which has the secrets of the repository',
     async (event) => {
       const head = await checkoutOfEve();
