@@ -1,5 +1,6 @@
 /** The lines of a check, from what opening the run has found. */
 
+import { stripVTControlCharacters } from 'node:util';
 import type { CheckLine } from '../../domain/check-report.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
@@ -8,6 +9,7 @@ import type { RunResult } from '../../domain/run/result.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { shortened } from '../../domain/text/shorten.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 
 /** How far the run was opened. */
@@ -149,11 +151,20 @@ function verifyLine(report: CommandReport, willCompareFailures: boolean): CheckL
   return {
     part: 'verify',
     status: 'note',
-    said: `${ended(report)}: fails before the work`,
+    said: `${ended(report)}: fails before the work${lastWords(report.output)}`,
     fix: willCompareFailures
       ? null
       : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, with which what fails as before is no failure of the run',
   };
+}
+
+/** The end of what a command printed, so that nobody has to open the result to see why it failed. */
+function lastWords(output: string): string {
+  const lines = stripVTControlCharacters(output)
+    .trim()
+    .split(/\s*\n\s*/);
+  const last = lines.slice(-3).map((line) => shortened(line.replace(/\s+/g, ' '), 160));
+  return last.join('') === '' ? '' : `; it ends with: ${last.join(' / ')}`;
 }
 
 function ended({ command, end }: CommandReport): string {

@@ -58,7 +58,10 @@ function statuses(page: string): string[] {
 
 test('a page says that all is well: setup and verify commands have run, no model was asked, and nothing is left', async () => {
   const { exitCode, stdout, lastLine, runs, repository } = await check({
-    frontMatter: { setup: ['echo x > made'], verify: ['test -f made', 'exit 3'] },
+    frontMatter: {
+      setup: ['echo x > made'],
+      verify: ['test -f made', 'printf "one\\n  two\\n\\nthree\\nfour\\n"; exit 3'],
+    },
   });
   expect([exitCode, lastLine]).toEqual([0, 'patchsmith: done (exit 0): A run can begin (1 note above).']);
   expect(statuses(stdout)).toEqual([
@@ -78,7 +81,9 @@ test('a page says that all is well: setup and verify commands have run, no model
   expect(stdout).toMatch(
     /^ok {6}verify {6}test -f made \(exit code 0 after [\d.]+ s\): passes before the work$/m,
   );
-  expect(stdout).toMatch(/^note {4}verify {6}exit 3 \(exit code 3 after [\d.]+ s\): fails before the work$/m);
+  expect(stdout).toMatch(
+    /; exit 3 \(exit code 3 after [\d.]+ s\): fails before the work; it ends with: two \/ three \/ four$/m,
+  );
   expect(stdout).toContain('                    fix: right if the plan is to make it pass;');
   expect(runs).toEqual(['checks']);
   expect(existsSync(join(repository.root, 'made'))).toBe(true);
