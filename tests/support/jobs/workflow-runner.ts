@@ -51,10 +51,17 @@ export interface WorkflowRun {
   readonly env?: Readonly<Record<string, string>>;
   /** Cancels the workflow while the plan is carried out. */
   readonly cancel?: NonNullable<ActionRun['during']>;
+  /** Called with the running step of the action in this mode, to kill it. */
+  readonly kill?: { readonly mode: string; readonly at: NonNullable<ActionRun['during']> };
+  /** How it ended before: only what failed there runs, and what needs that, as "Re-run failed jobs" does. */
+  readonly before?: readonly JobEnd[];
 }
 
 export interface JobEnd {
   readonly name: string;
+  readonly matrix: Readonly<Record<string, string>>;
+  /** Where the workflow run keeps its artifacts. */
+  readonly artifacts: string;
   readonly result: 'success' | 'failure' | 'cancelled' | 'skipped';
   /** What the action did in this job, in order. */
   readonly actions: readonly ActionEnd[];
@@ -66,12 +73,19 @@ export interface JobEnd {
 /** The jobs in the order of the file, which is the order of their needs. */
 export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
   const { jobs } = parse(readFileSync(run.workflow, 'utf8')) as Workflow;
-  const artifacts = temporaryFolder();
+  const artifacts = run.before?.[0]?.artifacts ?? temporaryFolder();
+  const again = new Set<string>();
   const ends: JobEnd[] = [];
   const needs: Record<string, JobEnd> = {};
   for (const [name, job] of Object.entries(jobs)) {
     for (const matrix of combinations(job, needs)) {
-      const end = await runJob(run, { name, job, matrix, artifacts, needs });
+      const earlier = run.before?.find(
+        (end) => end.name === name && JSON.stringify(end.matrix) === JSON.stringify(matrix),
+      );
+      const needsAgain = [job.needs ?? []].flat().some((needed) => again.has(needed));
+      const isKept = earlier?.result === 'success' && !needsAgain;
+      if (!isKept) again.add(name);
+      const end = isKept ? earlier : await runJob(run, { name, job, matrix, artifacts, needs });
       ends.push(end);
       needs[name] = end;
     }
@@ -116,7 +130,14 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
   const temp = temporaryFolder();
   const workspace = temporaryFolder();
   const values = {
-    github: { event: event.payload, event_name: event.name, token, sha },
+    github: {
+      event: event.payload,
+      event_name: event.name,
+      repository: repository.fullName,
+      ref: `refs/heads/${repository.settings.defaultBranch}`,
+      token,
+      sha,
+    },
     inputs: (event.payload.inputs as object | undefined) ?? {},
     runner: { temp },
     secrets: run.secrets,
@@ -130,7 +151,8 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
   );
   let cancelled = Object.values(needs).some(({ result }) => result === 'cancelled');
   const contexts = (): Contexts => ({ values, failed, cancelled });
-  if (!isDue(job.if, contexts())) return { name, result: 'skipped', actions, token, outputs: {} };
+  if (!isDue(job.if, contexts()))
+    return { name, matrix, artifacts, result: 'skipped', actions, token, outputs: {} };
 
   failed = false;
   // A job that always runs does so after a cancel as well, with all of its steps.
@@ -156,7 +178,7 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
   }
   const outputs = Object.entries(job.outputs ?? {}).map(([key, text]) => [key, filled(text, contexts())]);
   const result = cancelled ? 'cancelled' : failed ? 'failure' : 'success';
-  return { name, result, actions, token, outputs: Object.fromEntries(outputs) };
+  return { name, matrix, artifacts, result, actions, token, outputs: Object.fromEntries(outputs) };
 }
 
 interface StepPlace {
@@ -247,6 +269,7 @@ function runPatchsmith(
     inputs,
     event: event.payload,
     ...(run.cancel === undefined || inputs.mode !== undefined ? {} : { during: run.cancel }),
+    ...(run.kill?.mode === (inputs.mode ?? 'run') ? { during: run.kill.at } : {}),
     env: {
       RUNNER_TEMP: place.temp,
       GITHUB_API_URL: github.url,

@@ -13,7 +13,10 @@ export const pulls: Readonly<Record<string, Handler>> = {
   'pulls/list': list,
   'pulls/get': async (call) => ({
     status: 200,
-    body: await showPull(call.world, call.repository(), pullOf(call)),
+    body: {
+      ...(await showPull(call.world, call.repository(), pullOf(call))),
+      mergeable: await mergeable(call.repository(), pullOf(call)),
+    },
   }),
   'pulls/create': create,
   'pulls/update': update,
@@ -33,6 +36,12 @@ export const pulls: Readonly<Record<string, Handler>> = {
       })),
     ),
 };
+
+/** GitHub takes a moment after a push; here it is known at once. */
+async function mergeable({ store, forkOf }: Repository, { pull }: Issue): Promise<boolean | null> {
+  if (pull === null || forkOf !== null) return null;
+  return store.holds('merge-tree', '--write-tree', pull.base, pull.head);
+}
 
 /** To the first comment of a thread only, as GitHub demands. */
 function reply(call: Call): Answer {
