@@ -7,6 +7,7 @@ import { completedCommands, SHELLS } from '../../src/commands/completion/words.t
 import { COMMANDS } from '../../src/commands/registry.ts';
 import { settingEntries } from '../../src/config/schema.ts';
 import { removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { PATIENCE_MS } from '../support/waiting/patience.ts';
 
 const folder = temporaryFolder();
 writeFileSync(join(folder, 'plan one.md'), '');
@@ -41,7 +42,7 @@ function offered(shell: string, words: readonly string[]): string[] {
 
 function answerOf(shell: string, args: readonly string[]): string {
   const env = { PATH: process.env.PATH, HOME: folder, TERM: 'xterm', LC_ALL: 'C.UTF-8' };
-  return execFileSync(shell, args, { cwd: folder, encoding: 'utf8', env, timeout: 30_000 });
+  return execFileSync(shell, args, { cwd: folder, encoding: 'utf8', env, timeout: PATIENCE_MS });
 }
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;

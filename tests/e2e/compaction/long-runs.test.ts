@@ -93,7 +93,7 @@ describe('a run of a hundred turns and more', () => {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, XDG_STATE_HOME: temporaryFolder() },
     });
     expect(replayed.stderr).toMatch(/events replayed to the same patch, byte for byte/);
-  }, 120_000);
+  });
 
   test('is cut to whole rounds with --max-messages, and says so', async () => {
     const run = await longRun(['--compaction', 'none', '--max-messages', '50']);
@@ -106,13 +106,13 @@ describe('a run of a hundred turns and more', () => {
     expect(run.result.warnings).toEqual([
       'The conversation has more than --max-messages: 26 messages dropped without a summary, and so on from here.',
     ]);
-  }, 120_000);
+  });
 
   test('without compaction is sent whole, to the end', async () => {
     const run = await longRun(['--compaction', 'none', '--compact-at', '2000']);
     expect(compactionsIn(run)).toEqual([]);
     expect(messagesOf(run.server.requests.at(-1)?.body ?? {})).toHaveLength(2 * TURNS + 1);
-  }, 120_000);
+  });
 });
 
 test('a file whose text was summarised away has to be read again before it is replaced whole', async () => {

@@ -74,7 +74,6 @@ describe.runIf(isRoot)('a user without privileges', () => {
         /"kept\/folder\/deep" was closed \(mode 0000\).*opened again \(mode 0700\)/,
       );
     },
-    120_000,
   );
 
   test('a closed protected file is put back before verify commands could open it', async () => {

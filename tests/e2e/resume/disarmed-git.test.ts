@@ -16,6 +16,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 afterAll(removeFolders);
 
@@ -72,7 +73,7 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
         cwd: repository.root,
         env: { ...env, ...more },
         encoding: 'utf8',
-        timeout: 20_000,
+        timeout: PATIENCE_MS,
       });
     const log = git(['-C', gitDir, '-p', 'log', '--format=%s']);
     expect([log.status, log.stdout], log.stderr).toEqual([0, 'By the model\nStart\n']);

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { toCodeChanges } from '../../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
 import { encodeName } from '../../../../src/files/names.ts';
-import { IS_FULL } from '../../../support/setup/sample.ts';
+import { IS_FULL, MATRIX_MS } from '../../../support/setup/sample.ts';
 import { ScratchCheckout } from '../scratch-checkout.ts';
 
 const PATHS = [
@@ -258,5 +258,5 @@ test(
       { numRuns, seed: 12 },
     );
   },
-  IS_FULL ? 1_800_000 : 60_000,
+  MATRIX_MS,
 );
