@@ -142,6 +142,13 @@ Out by a channel that is meant to be there:
   inside, unless the proxy refuses that.
 - **Hosts of \`--allow-domain\`**: anyone who can publish there, or read its logs, can be sent data; what is inside TLS is not looked
   at. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
+- **Addresses of pages, queries and calls.** A host of \`--web-fetch\`, the search behind \`BRAVE_API_KEY\` and an MCP server get what the model
+  writes to them, which may be what it has read. With \`--web-fetch '*'\` any public host will do. Name the hosts, and the tools of
+  servers, that a plan needs ([network.md](network.md#the-web-for-the-model), [mcp.md](mcp.md)).
+- **The secret of an MCP server in the sandbox whose code lies in the work tree.** What it loads after its start the model may have
+  written. Install a server that is given a secret outside of the work tree.
+- **The record in a pull request.** \`--continue\` believes it where the branch is in the repository itself and has a commit of a run: whoever
+  may push there can write both. Its rules are taken from the base where the plan is a file ([follow-ups.md](follow-ups.md)).
 - **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything
   on the machine. Nothing is done against it.
 - **Time.** Ignore rules are matched by git, which tries every way in which several \`**/\` can share out the folders of a path: a

@@ -52,6 +52,12 @@ export const HOLDS = {
     means:
       'the only way out of the sandbox: it permits hosts by their names and checks to which addresses these lead before it asks anybody for them',
   },
+  web: {
+    label: 'public pages',
+    reach: 'everywhere',
+    means:
+      'pages are read of allowed names alone, and only where every address that the name leads to is a public one; the connection goes to the address that was looked at, and each redirection is looked at anew',
+  },
   user: {
     label: 'no capability',
     reach: 'sandbox',
@@ -193,6 +199,12 @@ export const HOLDS = {
     reach: 'everywhere',
     means:
       'what is printed passes a function that leaves nothing in it for a terminal or a CI runner to obey',
+  },
+  page: {
+    label: 'inert page',
+    reach: 'everywhere',
+    means:
+      'texts are data in the report, and its policy permits the script and the style that it was built with, no markup from texts and no request',
   },
   programs: {
     label: 'fixed programs',

@@ -14,6 +14,7 @@ import { DISK, RESOURCES, SURVIVORS } from './stages/processes.ts';
 import { REACH } from './stages/reach.ts';
 import { REACHED, SHOWN } from './stages/secrets.ts';
 import { SERVERS } from './stages/servers/mcp.ts';
+import { WEB } from './stages/servers/web.ts';
 import { SETUP_ENV } from './stages/setup-env.ts';
 import { TAKEOVER } from './stages/takeover.ts';
 import { UPSTREAM } from './stages/upstream.ts';
@@ -25,6 +26,7 @@ export const STAGES: readonly Stage[] = [
   SHOWN,
   SETUP_ENV,
   SERVERS,
+  WEB,
   NETWORK,
   UPSTREAM,
   SURVIVORS,

@@ -1,5 +1,7 @@
 /** Text that a terminal or a CI runner would obey. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, shell, toDo } from '../goals.ts';
 
@@ -71,6 +73,29 @@ function everywhere(text: string, id: string): readonly (readonly ReturnType<typ
   ];
 }
 
+const MARKUP = '</script></template><img src=x onerror="planted()"><script>planted()</script>';
+
+/** Texts that would be markup, wherever the report has texts of others. */
+const REPORT: Attack = {
+  id: 'output-report',
+  category: 'Terminal and CI output',
+  what: 'Markup and scripts in the report: by a file name, content, output, an error and a search',
+  does: () => [
+    [
+      call('run_command', { command: `printf '%s\\n' ${quoted(MARKUP)}; exit 3` }),
+      call('search', { pattern: `(${MARKUP}` }),
+      call('read_file', { path: MARKUP }),
+    ],
+    [call('write_file', { path: `named/${MARKUP.replaceAll('/', '')}`, content: `${MARKUP}\n` })],
+  ],
+  goal: toDo(({ run }) => {
+    const page = readFileSync(join(run.runDir, 'report.html'), 'utf8');
+    const found = /<img src=x|<script>planted/.exec(page);
+    return found === null ? null : `the page has ${found[0]}`;
+  }),
+  heldBy: ['page'],
+};
+
 export const OUTPUT: Stage = {
   name: 'terminal and CI output',
   env: () => ({ GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'push', CI: 'true' }),
@@ -85,6 +110,7 @@ export const OUTPUT: Stage = {
         everywhere(text, id),
       ),
     ),
+    REPORT,
     attack('plan', 'All of these in title, setup and verify commands of a plan', undefined),
     attack('blocked', 'All of these in the reason why a run is blocked', () => [
       [call('finish', { status: 'blocked', summary: EVERYTHING })],

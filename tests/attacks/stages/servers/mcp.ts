@@ -3,14 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attacksIn, type Stage } from '../../attack.ts';
-import { call, toChange, toSee, toSend, toSurvive } from '../../goals.ts';
+import { call, toChange, toDo, toSee, toSend, toSurvive } from '../../goals.ts';
 
 const secrets = attacksIn('Secrets', 'mcp', 'processes', 'environment', 'mounts');
 const policy = attacksIn('Policy', 'mcp', 'policy');
 const network = attacksIn('Network', 'mcp', 'network');
+const bounded = attacksIn('Processes and resources', 'mcp', 'bounded');
 const processes = attacksIn('Processes and resources', 'mcp', 'processes');
 /** The run is refused: a server has a secret, and the model's commands could read it. */
 const REFUSED = { none: 'untried' } as const;
+
+/** Anything but this in the answer to the model. */
+const insteadOf = (words: string) =>
+  toDo(({ said }) => (said.includes(words) ? null : `the model was told: ${said.slice(0, 300)}`));
 
 /** What the model has a server carry out, which does as it is told. */
 const served = (command: string) => [[call('own__run', { command })]];
@@ -34,7 +39,8 @@ export const SERVERS: Stage = {
       env: { LOGIN: `\${SERVER_LOGIN}` },
       required: true,
     };
-    victim.put(join(victim.folder, 'mcp.json'), JSON.stringify({ mcpServers: { own } }));
+    const greedy = { command: 'node', args: ['server.mjs', 'greedy'] };
+    victim.put(join(victim.folder, 'mcp.json'), JSON.stringify({ mcpServers: { own, greedy } }));
     victim.put(join(victim.home, '.netrc'), victim.canary('home'));
   },
   ends: { none: 'usage_error' },
@@ -82,6 +88,20 @@ export const SERVERS: Stage = {
       'A process that a server starts to outlive the run',
       toSurvive('server'),
       (victim) => served(`(setsid sh -c 'sleep 300; : ${victim.nonce}-server.' > /dev/null 2>&1 &); true`),
+      REFUSED,
+    ),
+    bounded(
+      'nested',
+      'Data of a server that is nested so deeply that reading it exhausts the stack',
+      insteadOf('nested too deeply'),
+      () => [[call('greedy__pit', {})]],
+      REFUSED,
+    ),
+    bounded(
+      'asking',
+      'A server that asks without end and takes no answer, so that these fill the memory',
+      insteadOf('asks faster than it takes the answers'),
+      () => [[call('greedy__nag', {})]],
       REFUSED,
     ),
   ],
