@@ -1,4 +1,4 @@
-/** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/check.schema.json, docs/provider-command.schema.json, docs/events.schema.json, docs/plan.schema.json, docs/patchsmith.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
+/** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/check.schema.json, docs/provider-command.schema.json, docs/events.schema.json, docs/plan.schema.json, docs/patchsmith.schema.json, docs/settings.md, docs/errors.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
 import { writeFileSync } from 'node:fs';
 import { actionManifest, actionPage } from './docs/action-docs.ts';
 import {
@@ -10,6 +10,7 @@ import {
   resultSchema,
   settingsPage,
 } from './docs/derived-docs.ts';
+import { errorsPage } from './docs/errors-page.ts';
 import { projectFileSchema } from './docs/project-file-schema.ts';
 import { securityPage } from './docs/security-page.ts';
 
@@ -23,4 +24,5 @@ writeFileSync('docs/events.schema.json', eventsSchema());
 writeFileSync('docs/plan.schema.json', planSchema());
 writeFileSync('docs/patchsmith.schema.json', projectFileSchema());
 writeFileSync('docs/settings.md', settingsPage());
+writeFileSync('docs/errors.md', errorsPage());
 writeFileSync('docs/security.md', securityPage());

@@ -9,7 +9,7 @@ import { readRunInputs, withoutKey } from './commands/inputs.ts';
 import { BUILT_IN_TOOLS } from './domain/conversation/tool.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
-import { usageError } from './domain/run/outcome.ts';
+import { refusedFor, usageError } from './domain/run/outcome.ts';
 import type { RunResult } from './domain/run/result.ts';
 import { refusedResult } from './engine/finish/result.ts';
 import { ownProvider, ownTool } from './engine/own-parts.ts';
@@ -87,7 +87,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
   const { settings, tools = [], provider } = options;
   let result: RunResult | null = null;
   const own = whyNotTools(tools);
-  if (own !== null) return refused([own]);
+  if (own !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', own), VERSION);
   const edge = edgeOf(options, (ended) => {
     result = ended;
   });
@@ -97,7 +97,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     provider === undefined ? flags : { ...flags, ...IN_PLACE_OF_A_MODEL },
     [],
   );
-  if (inputs.status === 'refused') return refused(inputs.problems);
+  if (inputs.status === 'refused') return refusedResult(refusedFor(inputs.problems), VERSION);
   const outcome = await runPatchsmith({
     ...edge,
     settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
@@ -174,10 +174,6 @@ function writing(take: (text: string) => void): Writable {
       done();
     },
   });
-}
-
-function refused(problems: readonly string[]): RunResult {
-  return refusedResult(usageError(problems.join('; ')), VERSION);
 }
 
 /** `maxCostUsd` as the flag has it: `max-cost-usd`. */

@@ -10,6 +10,7 @@ import {
   resultSchema,
   settingsPage,
 } from '../scripts/docs/derived-docs.ts';
+import { errorsPage } from '../scripts/docs/errors-page.ts';
 import { projectFileSchema } from '../scripts/docs/project-file-schema.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
 import { STAGES } from './attacks/stages.ts';
@@ -62,6 +63,10 @@ test('action.yml has the inputs and outputs that the code has', () => {
 
 test('the page on the action names the inputs and outputs that it has', () => {
   expect(readFileSync('docs/action.md', 'utf8')).toBe(actionPage());
+});
+
+test('the page of errors is that of the code', () => {
+  expect(readFileSync('docs/errors.md', 'utf8')).toBe(errorsPage());
 });
 
 test('the page on security says of every attack how it ends, and there are more than 120', () => {

@@ -8,6 +8,7 @@ import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, NAME_LISTS, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { inputNamed } from './aliases.ts';
 
 /** What one step can do, according to its `mode` input. */
@@ -169,7 +170,7 @@ export interface InputsGiven {
   readonly runDir: string | null;
   /** Values by flag, as given, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
   /** About inputs that were given by another action's names. */
   readonly warnings: readonly string[];
 }
@@ -180,11 +181,19 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
   const { given, problems, warnings } = namedInputs(env, known);
   const asked = given.get('mode')?.trim() ?? 'run';
   const mode = MODES.find((name) => name === asked);
-  if (mode === undefined) problems.push(`mode: expected one of ${MODES.join(', ')}, got ${shown(asked)}`);
+  if (mode === undefined)
+    problems.push(
+      problem('ERR_INVALID_VALUE', `mode: expected one of ${MODES.join(', ')}, got ${shown(asked)}`),
+    );
   const setupAsked = given.get('sandbox-setup')?.trim() ?? 'auto';
   const sandboxSetup = SETUP_MODES.find((name) => name === setupAsked);
   if (sandboxSetup === undefined)
-    problems.push(`sandbox-setup: expected one of ${SETUP_MODES.join(', ')}, got ${shown(setupAsked)}`);
+    problems.push(
+      problem(
+        'ERR_INVALID_VALUE',
+        `sandbox-setup: expected one of ${SETUP_MODES.join(', ')}, got ${shown(setupAsked)}`,
+      ),
+    );
 
   const commands = COMMANDS_OF_MODE[mode ?? 'run-and-publish'];
   const flags: Record<string, Record<string, string>> = {};
@@ -195,25 +204,30 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     const takenBy = commands.filter((command) => takers.includes(command));
     const isDefault = value === known.find((input) => input.name === name)?.initial;
     if (takenBy.length === 0 && !isDefault)
-      problems.push(`${name}: is no input of mode ${mode}, only of ${takers.join(', ')}`);
+      problems.push(
+        problem('ERR_INPUT_NOT_TAKEN', `${name}: is no input of mode ${mode}, only of ${takers.join(', ')}`),
+      );
     for (const command of takenBy)
       if (flag !== null && !(flag === RUN_DIR && command === 'publish'))
         Object.assign(flags[command] ?? {}, { [flag]: value });
   }
   if (given.has('plan') && given.has('plan-file'))
-    problems.push('plan and plan-file: give one of them, not both');
+    problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
   if (mode === 'publish' && !given.has(RUN_DIR))
     problems.push(
-      `${RUN_DIR}: mode publish needs the run directory, such as where its artifact was unpacked`,
+      problem(
+        'ERR_INPUT_MISSING',
+        `${RUN_DIR}: mode publish needs the run directory, such as where its artifact was unpacked`,
+      ),
     );
   const federation = federationIn(given);
-  if (typeof federation === 'string') problems.push(federation);
+  if (federation !== null && 'code' in federation) problems.push(federation);
   return {
     mode: mode ?? 'run',
     sandboxSetup: sandboxSetup ?? 'off',
     plan: given.get('plan') ?? null,
     apiKey: given.get('api-key')?.trim() ?? null,
-    federation: typeof federation === 'string' ? null : federation,
+    federation: federation !== null && 'code' in federation ? null : federation,
     githubToken: given.get('github-token')?.trim() ?? null,
     runDir: given.get(RUN_DIR)?.trim() ?? null,
     flags,
@@ -226,19 +240,21 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
 function namedInputs(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly ActionInput[],
-): { given: Map<string, string>; problems: string[]; warnings: string[] } {
+): { given: Map<string, string>; problems: Problem[]; warnings: string[] } {
   const names = new Set(known.map(({ name }) => name));
   const initial = new Map(known.map((input) => [input.name, input.initial]));
   const given = new Map<string, string>();
   const borrowed: [name: string, input: string, value: string][] = [];
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const [variable, value = ''] of Object.entries(env)) {
     if (!variable.startsWith(PREFIX)) continue;
     const name = variable.slice(PREFIX.length).toLowerCase();
     const input = names.has(name) ? name : inputNamed(name, names);
     if (input === null) {
       const nearest = didYouMean(name, [...names], 'action.yml lists them all');
-      problems.push(`${shown(name).slice(1, -1)}: there is no such input; ${nearest}`);
+      problems.push(
+        problem('ERR_UNKNOWN_INPUT', `${shown(name).slice(1, -1)}: there is no such input; ${nearest}`),
+      );
     } else if (value.trim() === '') continue;
     else if (input === name) given.set(name, value);
     else borrowed.push([name, input, value]);
@@ -248,7 +264,12 @@ function namedInputs(
     // The runner passes on defaults like what was given.
     const mayBeDefault = given.get(input) === initial.get(input) || initial.get(input) === JOB_TOKEN;
     if (given.has(input) && !mayBeDefault)
-      problems.push(`${name}: is ${input} here, which has a value already; give one of them`);
+      problems.push(
+        problem(
+          'ERR_SETTINGS_CONFLICT',
+          `${name}: is ${input} here, which has a value already; give one of them`,
+        ),
+      );
     else {
       given.set(input, value);
       warnings.push(`${name}: taken as ${input}, which is its name here`);
@@ -257,8 +278,7 @@ function namedInputs(
   return { given, problems, warnings };
 }
 
-/** A string says what is wrong. */
-function federationIn(given: ReadonlyMap<string, string>): FederationGiven | string | null {
+function federationIn(given: ReadonlyMap<string, string>): FederationGiven | Problem | null {
   const of = (name: string) => given.get(name)?.trim() ?? null;
   const ruleId = of('federation-rule-id');
   const organizationId = of('organization-id');
@@ -266,8 +286,12 @@ function federationIn(given: ReadonlyMap<string, string>): FederationGiven | str
   const workspaceId = of('workspace-id');
   if ([ruleId, organizationId, serviceAccountId, workspaceId].every((id) => id === null)) return null;
   if (ruleId === null || organizationId === null)
-    return 'federation-rule-id and organization-id: a login without a key needs both';
-  if (given.has('api-key')) return 'api-key and federation-rule-id: give one of them, not both';
+    return problem(
+      'ERR_INPUT_MISSING',
+      'federation-rule-id and organization-id: a login without a key needs both',
+    );
+  if (given.has('api-key'))
+    return problem('ERR_SETTINGS_CONFLICT', 'api-key and federation-rule-id: give one of them, not both');
   const audience = of('oidc-audience') ?? AUDIENCE;
   return { ruleId, organizationId, serviceAccountId, workspaceId, audience };
 }

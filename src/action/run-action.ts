@@ -3,8 +3,9 @@
 import { Readable, Writable } from 'node:stream';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { providerAsked } from '../config/resolve.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
-import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
+import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import type { HostContext } from '../host/context.ts';
@@ -21,8 +22,10 @@ import { requestIdentityToken, type TokenRequest, tokenRequest } from './runner/
 import { isSetupDue, setUpSandbox, THIS_MACHINE } from './sandbox-setup.ts';
 import { ActionStep, STATE } from './step.ts';
 
-const NO_IDENTITY =
-  'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write';
+const NO_IDENTITY = problem(
+  'ERR_NO_IDENTITY_TOKEN',
+  'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write',
+);
 
 /**
  * Carries out the step for which the process was started (with the argument `post`, the post step), and returns its exit
@@ -81,7 +84,7 @@ class Action {
     for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) this.#mask(secret);
     for (const message of [...inputs.warnings, ...passedOver(inputs, this.#edge.env)]) this.#warn(message);
     const obstacle = checkFdLimit();
-    if (obstacle !== null) return this.#tell(internalError(obstacle));
+    if (obstacle !== null) return this.#tell(internalError('ERR_FEW_DESCRIPTORS', obstacle));
     const identity = inputs.federation === null ? null : tokenRequest(this.#edge.env);
     const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
     const problems = [...inputs.problems, ...lacking];
@@ -177,7 +180,7 @@ class Action {
   }
 
   /** A job that publishes the run finds out from its directory which input is wrong, and says so on the issue. */
-  async #refuseInputs({ mode, flags }: InputsGiven, problems: readonly string[]): Promise<number> {
+  async #refuseInputs({ mode, flags }: InputsGiven, problems: readonly Problem[]): Promise<number> {
     if (mode === 'run' || mode === 'run-and-publish') {
       const { keepRefusal } = await import('../commands/refused-run.ts');
       await keepRefusal({ ...this.#edge, isStep: true, watcher: this.#step }, flags.run ?? {}, problems);
@@ -186,9 +189,9 @@ class Action {
   }
 
   /** Nothing has been done. In the summary and the annotation, the problems are the reason. */
-  #refuse(problems: readonly string[]): number {
+  #refuse(problems: readonly Problem[]): number {
     const outcome = this.#process.refusal(problems);
-    return this.#tell(outcome, problems.join('; '));
+    return this.#tell(outcome, refusedFor(problems).reason);
   }
 
   /** Prints an outcome that no command has printed. */

@@ -4,6 +4,7 @@ import parser from 'yargs-parser';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { type SettingKey, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { Command, Given } from './command.ts';
 
 /** What a command line asks for. */
@@ -12,7 +13,7 @@ export type Arguments =
   | { ask: 'no command'; text: string }
   | { ask: 'version' }
   | { ask: 'command'; command: Command; given: Given }
-  | { ask: 'mistake'; problems: string[] };
+  | { ask: 'mistake'; problems: Problem[] };
 
 /** `argv` is without the program's own name; `columns` is the width of the terminal. */
 export async function readArguments(
@@ -21,7 +22,7 @@ export async function readArguments(
   columns: number,
 ): Promise<Arguments> {
   const { argv: words, error } = parseWords(argv, commands);
-  if (error) return { ask: 'mistake', problems: [error.message] };
+  if (error) return { ask: 'mistake', problems: [problem('ERR_FLAG_WITHOUT_VALUE', error.message)] };
   // `COMMAND --help` is one screen, and `help COMMAND` has everything.
   const [first, second] = words._.map(String);
   if (first === 'help') return { ask: 'help', text: await helpOf(second, commands, columns) };
@@ -35,14 +36,16 @@ export async function readArguments(
   problems.push(...afterDashes.map((word) => belongsToNothing(word, command)));
   if (!command) {
     if (problems.length === 0)
-      problems.push(`no command given; expected one of: ${namesOf(commands).join(', ')}`);
+      problems.push(
+        problem('ERR_NO_COMMAND', `no command given; expected one of: ${namesOf(commands).join(', ')}`),
+      );
     return { ask: 'mistake', problems };
   }
   const switches = new Set<string>();
   for (const name of switchesOf(commands)) {
     if (words[name] !== true) continue;
     if (Object.hasOwn(command.switches, name)) switches.add(name);
-    else problems.push(`--${name}: ${command.name} has no such flag`);
+    else problems.push(problem('ERR_FLAG_NOT_TAKEN', `--${name}: ${command.name} has no such flag`));
   }
   const flags: Record<string, unknown> = {};
   for (const { key, flag, repeatable } of settingEntries()) {
@@ -50,11 +53,18 @@ export async function readArguments(
     if (value === undefined) continue;
     const wanted = switchFor(command, key);
     if (wanted === null)
-      problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
+      problems.push(
+        problem(
+          'ERR_FLAG_NOT_TAKEN',
+          `--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`,
+        ),
+      );
     else if (wanted !== undefined && !switches.has(wanted))
-      problems.push(`--${flag}: ${command.name} takes it only together with --${wanted}`);
+      problems.push(
+        problem('ERR_FLAG_NOT_TAKEN', `--${flag}: ${command.name} takes it only together with --${wanted}`),
+      );
     else if (Array.isArray(value) && !repeatable) {
-      problems.push(`--${flag}: given ${value.length} times`);
+      problems.push(problem('ERR_FLAG_REPEATED', `--${flag}: given ${value.length} times`));
       // A value that is given must not also be reported as missing.
       flags[flag] = value[0];
     } else flags[flag] = value;
@@ -68,7 +78,8 @@ async function helpOf(
   commands: readonly Command[],
   columns: number,
 ): Promise<string> {
-  const { commandHelpText, helpText } = await import('./help.ts');
+  const { commandHelpText, errorText, helpText } = await import('./help.ts');
+  if (name?.startsWith('ERR_')) return errorText(name);
   const asked = commands.find((command) => command.name === name);
   return asked ? commandHelpText(asked, columns) : helpText(commands, columns);
 }
@@ -153,8 +164,8 @@ function parseWords(argv: readonly string[], commands: readonly Command[]) {
 function commandAmong(
   rest: readonly string[],
   commands: readonly Command[],
-): { command: Command | undefined; operands: string[]; problems: string[] } {
-  const problems: string[] = [];
+): { command: Command | undefined; operands: string[]; problems: Problem[] } {
+  const problems: Problem[] = [];
   const names = namesOf(commands);
   const words: string[] = [];
   let afterUnknown = false;
@@ -172,21 +183,26 @@ function commandAmong(
   const command = commands.find(({ name }) => name === first);
   if (first !== undefined && !command) {
     problems.push(
-      `${shown(first)}: there is no such command; ${didYouMean(first, names, `there are ${names.join(', ')}`)}`,
+      problem(
+        'ERR_UNKNOWN_COMMAND',
+        `${shown(first)}: there is no such command; ${didYouMean(first, names, `there are ${names.join(', ')}`)}`,
+      ),
     );
   }
   const wanted = command?.operands ?? [];
   const operands = more.slice(0, wanted.length);
   const missing = wanted.slice(operands.length).filter((name) => !name.startsWith('['));
   problems.push(
-    ...missing.map((name) => `${first} needs a ${name}: patchsmith ${first} ${wanted.join(' ')}`),
+    ...missing.map((name) =>
+      problem('ERR_OPERAND_MISSING', `${first} needs a ${name}: patchsmith ${first} ${wanted.join(' ')}`),
+    ),
   );
   problems.push(...more.slice(wanted.length).map((word) => belongsToNothing(word, command)));
   return { command, operands, problems };
 }
 
 /** The parser accepts `--no-x` for a switch `--x` as a flag of its own. */
-function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: readonly Command[]): string[] {
+function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: readonly Command[]): Problem[] {
   const flags = settingEntries().map(({ flag }) => flag);
   const known = ['_', '--', '$0', 'help', 'version', ...flags, ...switchesOf(commands)];
   const unknown = Object.keys(words).filter((name) => !known.includes(name));
@@ -194,27 +210,28 @@ function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: rea
 }
 
 /** The parser treats every other value of a switch as false. */
-function* switchMistakes(argv: readonly string[], commands: readonly Command[]): Generator<string> {
+function* switchMistakes(argv: readonly string[], commands: readonly Command[]): Generator<Problem> {
   const settings = settingEntries().flatMap(({ flag, value }) => (value === undefined ? [flag] : []));
   for (const flag of [...settings, ...switchesOf(commands)]) {
     const given = argv.find((word) => word.startsWith(`--${flag}=`))?.slice(flag.length + 3);
     if (given !== undefined && given !== 'true' && given !== 'false') {
-      yield `--${flag}: expected true, false or no value, got ${shown(given)}`;
+      yield problem('ERR_INVALID_VALUE', `--${flag}: expected true, false or no value, got ${shown(given)}`);
     }
   }
 }
 
 /** `name` is as it was typed, with its dashes. */
-function noSuchFlag(name: string, commands: readonly Command[]): string {
+function noSuchFlag(name: string, commands: readonly Command[]): Problem {
   const own = [...settingEntries().map(({ flag }) => flag), ...switchesOf(commands), 'help', 'version'];
   const flags = own.map((flag) => `--${flag}`);
-  return `${shown(name).slice(1, -1)}: there is no such flag; ${didYouMean(name, flags, 'patchsmith help <command> shows them all')}`;
+  const nearest = didYouMean(name, flags, 'patchsmith help <command> shows them all');
+  return problem('ERR_UNKNOWN_FLAG', `${shown(name).slice(1, -1)}: there is no such flag; ${nearest}`);
 }
 
-function belongsToNothing(word: string, command: Command | undefined): string {
+function belongsToNothing(word: string, command: Command | undefined): Problem {
   const takesTask = command?.settings.includes('message') ?? true;
   const hint = takesTask ? '; give the task with --message or --plan' : '';
-  return `${shown(word)}: does not belong to a flag${hint}`;
+  return problem('ERR_UNEXPECTED_WORD', `${shown(word)}: does not belong to a flag${hint}`);
 }
 
 function namesOf(commands: readonly Command[]): string[] {

@@ -1,7 +1,8 @@
 /** The command line: argv in, exit code out. What it shares with the action stands in host/process.ts. */
 
 import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
-import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
+import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess, VERSION } from '../host/process.ts';
@@ -30,7 +31,7 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
       return 0;
     case 'no command':
       host.stderr.write(`${asked.text}\n\n`);
-      return refuse(['no command given']);
+      return refuse([problem('ERR_NO_COMMAND', 'no command given')]);
     case 'version':
       host.stdout.write(`${VERSION}\n`);
       return 0;
@@ -41,17 +42,17 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
       const output = switches.has('json') ? 'json' : (flags.output ?? edge.env.PATCHSMITH_OUTPUT);
       const obstacle = checkFdLimit();
       const { command } = asked;
-      if (obstacle !== null) return tell(internalError(obstacle), { output, command });
+      if (obstacle !== null) return tell(internalError('ERR_FEW_DESCRIPTORS', obstacle), { output, command });
       const end = await command.start(edge, asked.given);
       return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, { output, command });
     }
   }
 
-  function refuse(problems: readonly string[], given: Asked = {}): number {
+  function refuse(problems: readonly Problem[], given: Asked = {}): number {
     const outcome = refusal(problems);
     const more = problems.length === 1 ? '' : '; patchsmith --help lists the commands';
     // The machine reads one document: there the problems are the reason.
-    return tell({ ...outcome, reason: `${outcome.reason}${more}` }, given, problems.join('; '));
+    return tell({ ...outcome, reason: `${outcome.reason}${more}` }, given, refusedFor(problems).reason);
   }
 
   /** The outcome of a command that has done nothing. */

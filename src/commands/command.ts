@@ -1,6 +1,7 @@
 /** What a command is, and what it receives from the command line. */
 
 import type { SettingKey } from '../config/schema.ts';
+import type { Problem } from '../domain/errors/problem.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 
@@ -33,5 +34,5 @@ export interface Given {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly switches: ReadonlySet<string>;
   /** Mistakes in the words of the command line, reported together with any others. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
 }

@@ -9,5 +9,11 @@ export async function handOver(stdout: Writable, document: string): Promise<RunO
   const failure = await new Promise<Error | null>((resolve) =>
     stdout.write(document, (error) => resolve(error ?? null)),
   );
-  return failure && internalError(sentence(`The document cannot be written to stdout: ${failure.message}`));
+  return (
+    failure &&
+    internalError(
+      'ERR_OUTPUT_UNWRITTEN',
+      sentence(`The document cannot be written to stdout: ${failure.message}`),
+    )
+  );
 }

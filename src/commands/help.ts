@@ -3,7 +3,9 @@
 import yargs, { type Options } from 'yargs';
 import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
 import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/schema.ts';
-import { exitCodeList } from '../domain/run/exit-code.ts';
+import type { ErrorEntry } from '../domain/errors/entry.ts';
+import { ERRORS } from '../domain/errors/registry.ts';
+import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
 import type { Command } from './command.ts';
 
 /** The help page of all commands. `columns` is the width of the terminal. */
@@ -36,6 +38,15 @@ export function commandHelpText(command: Command, columns: number): Promise<stri
   return page.epilogue(notes.join('\n\n')).getHelp();
 }
 
+/** The help page of an error: its row of docs/errors.md. */
+export function errorText(code: string): string {
+  const entry: ErrorEntry | undefined = new Map(Object.entries(ERRORS)).get(code);
+  if (entry === undefined) return `There is no error ${JSON.stringify(code)} in this version of patchsmith.`;
+  const { outcome, meaning, fix } = entry;
+  const exit = exitCodesOfError(outcome).join(', ');
+  return `${code}: ${outcome} (exit ${exit})\n\n${meaning}\n\nWhat to do: ${fix}`;
+}
+
 function layout(columns: number) {
   return yargs([])
     .scriptName('patchsmith')
@@ -48,7 +59,8 @@ function layout(columns: number) {
     .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' });
 }
 
-const EACH = 'patchsmith help <command> shows the flags of a command.';
+const EACH =
+  'patchsmith help <command> shows the flags of a command, and patchsmith help ERR_… what an error means.';
 
 const SOURCES = `Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ${KEY_VARIABLES.join(' or ')} comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.`;
 

@@ -14,6 +14,7 @@ import {
 } from '../config/resolve.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
+import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { ServersGiven } from '../engine/mcp/read-servers.ts';
 import type { Trust } from '../engine/trust/trust.ts';
@@ -30,18 +31,18 @@ export type RunInputs =
       trust: Trust | undefined;
       servers: FilledEntries;
     }
-  | { status: 'refused'; problems: string[] };
+  | { status: 'refused'; problems: Problem[] };
 
 /** `given`: settings that a flag or a variable gives, and not a default. `from`: where MCP servers are named. */
 type SettingsRead =
   | { status: 'ok'; settings: Settings; given: SettingKey[]; from: { from: string; name: string } }
-  | { status: 'refused'; problems: string[] };
+  | { status: 'refused'; problems: Problem[] };
 
 /** Settings of a command that does not carry out a plan: from flags and variables, not from a project file. */
 export function readSettings(
   { env }: HostContext,
   flags: Readonly<Record<string, unknown>>,
-  problems: readonly string[],
+  problems: readonly Problem[],
 ): SettingsRead {
   const resolved = resolveSettings({ flags, env, file: null, nearest: didYouMean });
   const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
@@ -63,7 +64,7 @@ function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): Setti
 export async function readKey(
   { env, cwd, isStep = false, federation }: HostContext,
   { provider: name, baseUrl }: Pick<Settings, 'provider' | 'baseUrl'>,
-): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+): Promise<{ key: string | null; notes: string[]; problems: Problem[] }> {
   const provider = providerNamed(name);
   const variable = provider?.keyVariable ?? null;
   const isLoggedIn = federation !== undefined && provider?.federation !== null;
@@ -71,8 +72,9 @@ export async function readKey(
   const { key, notes } = await readKeyOf(provider, env, cwd);
   if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
     return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
-  const lacking = isStep ? noKeyInput(provider, variable) : noKey(variable);
-  return { key, notes, problems: key === null ? [...notes, lacking] : [] };
+  const lacking = [...notes, isStep ? noKeyInput(provider, variable) : noKey(variable)];
+  const problems = key === null ? lacking.map((message) => problem('ERR_NO_KEY', message)) : [];
+  return { key, notes, problems };
 }
 
 /** The key by the first of its names that has one. */
@@ -114,13 +116,17 @@ const NO_PLAN_INPUT =
 export async function readRunInputs(
   edge: HostContext,
   flags: Readonly<Record<string, unknown>>,
-  problems: readonly string[],
+  problems: readonly Problem[],
 ): Promise<RunInputs> {
   const parts = await readRunParts(edge, flags, problems);
   if (parts.settings === null) return { status: 'refused', problems: parts.problems };
   const { settings, trust, key, fallbackKey, notes, servers } = parts;
   const noPlan = edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
-  const all = [...parts.problems, ...(namesTask(settings) ? [] : [noPlan]), ...parts.keyless];
+  const all = [
+    ...parts.problems,
+    ...(namesTask(settings) ? [] : [problem('ERR_NO_TASK', noPlan)]),
+    ...parts.keyless,
+  ];
   return all.length > 0
     ? { status: 'refused', problems: all }
     : { status: 'ok', settings, apiKey: key, fallbackKey, notes, trust, servers };
@@ -130,7 +136,7 @@ export async function readRunInputs(
 export async function readFallbackKey(
   edge: HostContext,
   settings: Settings,
-): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+): Promise<{ key: string | null; notes: string[]; problems: Problem[] }> {
   const parts = fallbackParts(settings);
   if (parts === null || parts.provider === settings.provider) return { key: null, notes: [], problems: [] };
   const variable = providerNamed(parts.provider)?.baseUrlVariable ?? '';
@@ -141,25 +147,25 @@ export async function readFallbackKey(
   });
   return {
     ...read,
-    problems: read.problems.map((problem) => `--fallback-model ${settings.fallbackModel}: ${problem}`),
+    problems: prefixedProblems(`--fallback-model ${settings.fallbackModel}: `, read.problems),
   };
 }
 
 /** What a run is given, each part with what is wrong with it. Without valid settings nothing else is known. */
 export type RunParts =
-  | { readonly settings: null; readonly problems: string[] }
+  | { readonly settings: null; readonly problems: Problem[] }
   | {
       readonly settings: Settings;
       readonly sources: Readonly<Record<SettingKey, SettingSource>>;
       /** In the words of the command line and in the project file. */
-      readonly problems: string[];
+      readonly problems: Problem[];
       /** There is a project file. */
       readonly hasFile: boolean;
       readonly key: string | null;
       /** Of the provider of the fallback model, where that is another one. */
       readonly fallbackKey: string | null;
       /** Why there is no key. */
-      readonly keyless: string[];
+      readonly keyless: Problem[];
       readonly notes: string[];
       readonly trust: Trust | undefined;
       /** MCP servers; empty where there are none, or where something is wrong with them. */
@@ -170,7 +176,7 @@ export type RunParts =
 export async function readRunParts(
   edge: HostContext,
   flags: Readonly<Record<string, unknown>>,
-  problems: readonly string[],
+  problems: readonly Problem[],
 ): Promise<RunParts> {
   const { env, cwd } = edge;
   // Whether the project file can be trusted is not for the file itself to decide.

@@ -1,6 +1,7 @@
 /** The run that a command is about: the one that is named, else the last one of the checkout, which is then said. */
 
 import { resolve } from 'node:path';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import type { HostContext } from '../host/context.ts';
 import { withoutKey } from './inputs.ts';
@@ -9,7 +10,7 @@ import { withoutKey } from './inputs.ts';
 const LAST = 'last';
 
 /** `run` is what the command looks for: an id, or the folder of the last run. */
-export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; problems: string[] };
+export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; problems: Problem[] };
 
 /** `asked` is the operand; `repo` a checkout in place of the one around the current folder. */
 export async function namedRun(
@@ -20,7 +21,8 @@ export async function namedRun(
   if (asked !== undefined && asked !== LAST) return { status: 'ok', run: asked };
   const { findLastRun } = await import('../adapters/storage/last-run.ts');
   const found = await findLastRun({ cwd: repo === null ? cwd : resolve(cwd, repo), env: withoutKey(env) });
-  if (found.status === 'failed') return { status: 'refused', problems: [found.message] };
+  if (found.status === 'failed')
+    return { status: 'refused', problems: [problem('ERR_RUN_NOT_FOUND', found.message)] };
   const { path } = found.directory;
   if (!quiet) stderr.write(`${oneLine(redact(`last run: ${path}`), 2_000)}\n`);
   return { status: 'ok', run: path };

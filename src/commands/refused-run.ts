@@ -10,8 +10,9 @@ import {
   resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
+import type { Problem } from '../domain/errors/problem.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
-import { usageError } from '../domain/run/outcome.ts';
+import { refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import type { HostContext } from '../host/context.ts';
@@ -24,7 +25,7 @@ import type { HostContext } from '../host/context.ts';
 export async function keepRefusal(
   edge: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact' | 'isStep' | 'watcher'>,
   flags: Readonly<Record<string, unknown>>,
-  problems: readonly string[],
+  problems: readonly Problem[],
 ): Promise<void> {
   const named = flags['run-dir'] ?? edge.env.PATCHSMITH_RUN_DIR;
   const chosen = typeof named === 'string' && named !== '' ? named : null;
@@ -33,7 +34,7 @@ export async function keepRefusal(
   const workTree = checkoutAround(resolve(edge.cwd, chosen ?? '.'));
   const made = makeRunDirectory({ runId, chosen, cwd: edge.cwd, env: edge.env, workTree });
   if (made.status === 'failed') return;
-  const result = { ...refusedResult(usageError(problems.join('; ')), edge.version), runId };
+  const result = { ...refusedResult(refusedFor(problems), edge.version), runId };
   try {
     writeResult(made.directory, resultText(result, edge.redact));
     clearScratch(made.directory);

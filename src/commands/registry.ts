@@ -1,6 +1,7 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
 import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
@@ -319,7 +320,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
-  const refuse = async (reasons: string[]): Promise<CommandOutcome> => {
+  const refuse = async (reasons: Problem[]): Promise<CommandOutcome> => {
     const { keepRefusal } = await import('./refused-run.ts');
     await keepRefusal(edge, flags, reasons);
     return { status: 'refused', problems: reasons };
@@ -442,7 +443,10 @@ async function startDoctor(edge: HostContext, { flags, problems }: Given): Promi
   return { status: 'told', outcome };
 }
 
-const DOCTOR_OUTPUT = '--output: doctor prints text; use --output json for a machine-readable report';
+const DOCTOR_OUTPUT = problem(
+  'ERR_INVALID_VALUE',
+  '--output: doctor prints text; use --output json for a machine-readable report',
+);
 
 async function startBlame(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
@@ -465,4 +469,7 @@ async function startBlame(edge: HostContext, { operands, flags, problems }: Give
   return { status: 'told', outcome };
 }
 
-const BLAME_OUTPUT = '--output: blame prints text; use --output json for a machine-readable report';
+const BLAME_OUTPUT = problem(
+  'ERR_INVALID_VALUE',
+  '--output: blame prints text; use --output json for a machine-readable report',
+);

@@ -6,6 +6,7 @@
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
 import { type SettingKey, settingEntries } from '../config/schema.ts';
+import type { Problem } from '../domain/errors/problem.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
@@ -43,7 +44,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   if (ready.status === 'refused') {
     const ofRun = await readRunInputs(edge, run.flags, run.problems);
     const problems = [...ready.problems, ...(ofRun.status === 'refused' ? ofRun.problems : [])];
-    const refused = { status: 'refused' as const, problems: [...new Set(problems)] };
+    const refused = { status: 'refused' as const, problems: withoutRepeats(problems) };
     const { keepRefusal } = await import('./refused-run.ts');
     await keepRefusal(edge, run.flags, refused.problems);
     return refused;
@@ -83,6 +84,11 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   // The last line has been printed already, and names the pull request or what was in its way.
   if (isSame || (isDue && published.exitCode !== 0)) return { status: 'told', outcome: published };
   return { status: 'decided', outcome: ran.outcome };
+}
+
+/** A setting that both commands take is wrong in both. */
+function withoutRepeats(problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.map((one) => [one.message, one])).values()];
 }
 
 /** The run says by them that its patch is too large. */
@@ -181,11 +187,11 @@ function withPullRequest(outcome: RunOutcome, publication: Publication | null): 
 }
 
 function documentOf(
-  { name, exitCode, reason }: RunOutcome,
+  { name, exitCode, reason, errorCode }: RunOutcome,
   result: RunResult | null,
   publication: Publication | null,
 ): object {
-  return { ...result, outcome: name, exitCode, reason, publication };
+  return { ...result, outcome: name, exitCode, reason, errorCode, publication };
 }
 
 /** Those of the flags that belong to these settings. */

@@ -1,5 +1,6 @@
 /** The commands over runs that have been: one entry each, as in the registry. */
 
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
@@ -132,9 +133,11 @@ function asksForJson({ flags, switches }: Given): boolean {
   return switches.has('json') || flags.output === 'json';
 }
 
-function otherOutput(name: string, { flags }: Given): string[] {
+function otherOutput(name: string, { flags }: Given): Problem[] {
   if (flags.output === undefined || flags.output === 'json') return [];
-  return [`--output: ${name} prints text; use --json for a machine-readable document`];
+  return [
+    problem('ERR_INVALID_VALUE', `--output: ${name} prints text; use --json for a machine-readable document`),
+  ];
 }
 
 function partsOf({ env, redact, stdout }: HostContext) {

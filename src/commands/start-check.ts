@@ -5,6 +5,7 @@ import { namedPrograms, neededPrograms } from '../adapters/plan/needed-programs.
 import { providerNamed } from '../adapters/providers/registry.ts';
 import { PROJECT_FILE, type Settings } from '../config/resolve.ts';
 import { type CheckLine, CheckReport } from '../domain/check-report.ts';
+import { problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
 import { redactedJson } from '../domain/secrets/redact.ts';
@@ -39,12 +40,15 @@ export async function startCheck(edge: HostContext, given: Given): Promise<Comma
   const publishing = wantsToPublish ? await publishingLine(edge, given) : NOT_TO_PUBLISH;
   const checked =
     parts.settings === null || parts.problems.length > 0
-      ? { lines: [...parts.problems.map((problem) => lacking('settings', problem)), publishing] }
+      ? { lines: [...parts.problems.map((one) => lacking('settings', one.message)), publishing] }
       : await checkParts(edge, parts, publishing);
   return { status: 'told', outcome: await tell(edge, checked, isJson) };
 }
 
-const NO_SUCH_OUTPUT = '--output: check prints text; use --output json for a machine-readable report';
+const NO_SUCH_OUTPUT = problem(
+  'ERR_INVALID_VALUE',
+  '--output: check prints text; use --output json for a machine-readable report',
+);
 
 const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
 
@@ -112,8 +116,8 @@ async function openChecked(
 function keyLines(edge: HostContext, { settings, key, keyless }: ValidParts): CheckLine[] {
   const { keyVariable = null } = providerNamed(settings.provider) ?? {};
   if (keyless.length > 0) {
-    const [said = '', fix = null] = (keyless.at(-1) ?? '').split(': ', 2);
-    return [...keyless.slice(0, -1).map((note) => lacking('key', note)), lacking('key', said, fix)];
+    const [said = '', fix = null] = (keyless.at(-1)?.message ?? '').split(': ', 2);
+    return [...keyless.slice(0, -1).map(({ message }) => lacking('key', message)), lacking('key', said, fix)];
   }
   if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
   const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
@@ -142,7 +146,8 @@ async function publishingLine(edge: HostContext, { flags }: Given): Promise<Chec
     switches: new Set(),
     problems: [],
   });
-  if (ready.status === 'refused') return lacking('publishing', ready.problems.join('; '));
+  if (ready.status === 'refused')
+    return lacking('publishing', ready.problems.map(({ message }) => message).join('; '));
   edge.hide(ready.token);
   const obstacle = await obstacleToPublishing(edge, ready, null);
   if (obstacle !== null) return lacking('publishing', obstacle.reason);
@@ -175,6 +180,7 @@ async function tell(edge: HostContext, checked: Checked, isJson: boolean): Promi
     outcome: outcome.name,
     exitCode: outcome.exitCode,
     reason: outcome.reason,
+    errorCode: outcome.errorCode,
     lines: [...lines],
     warnings: [...warnings],
     result,
@@ -196,5 +202,7 @@ function verdictOn({ lines, outcome }: Checked): RunOutcome {
   if (first === undefined) return done(`A run can begin${countOf(lines)}.`);
   const more = wrong.length === 1 ? '' : `, and ${pluralize(wrong.length - 1, 'other line')} above`;
   const reason = `A run could not begin: ${first.said}${more}.`;
-  return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1 ? outcome : usageError(reason);
+  return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1
+    ? outcome
+    : usageError('ERR_NOT_READY', reason);
 }

@@ -29,28 +29,28 @@ export function fallbackParts({
 
 /**
  * The inputs with provider and model apart. Where a provider is given by itself the model is taken as it is, since models of other
- * endpoints have slashes, too. `problem`: a project file chooses a provider.
+ * endpoints have slashes, too. `refusal`: a project file chooses a provider.
  */
 export function withNamedProvider<Inputs extends ModelSources>(
   inputs: Inputs,
-): { inputs: Inputs; problem: string | null } {
+): { inputs: Inputs; refusal: string | null } {
   const { flags, env, file = null } = inputs;
-  if (flags.provider !== undefined || env.PATCHSMITH_PROVIDER) return { inputs, problem: null };
+  if (flags.provider !== undefined || env.PATCHSMITH_PROVIDER) return { inputs, refusal: null };
   const ofFlag = partsOf(flags.model);
-  if (ofFlag !== null) return { inputs: { ...inputs, flags: { ...flags, ...ofFlag } }, problem: null };
+  if (ofFlag !== null) return { inputs: { ...inputs, flags: { ...flags, ...ofFlag } }, refusal: null };
   const ofVariable = flags.model === undefined ? partsOf(env.PATCHSMITH_MODEL) : null;
   if (ofVariable !== null) {
     const { provider, model } = ofVariable;
     const named = { PATCHSMITH_PROVIDER: provider, PATCHSMITH_MODEL: model };
-    return { inputs: { ...inputs, env: { ...env, ...named } }, problem: null };
+    return { inputs: { ...inputs, env: { ...env, ...named } }, refusal: null };
   }
   const ofFile = file === null ? null : partsOf(file.values.model);
-  if (file === null || ofFile === null) return { inputs, problem: null };
+  if (file === null || ofFile === null) return { inputs, refusal: null };
   const { provider, model } = ofFile;
   const values = { ...file.values, model };
   return {
     inputs: { ...inputs, file: { ...file, values } },
-    problem:
+    refusal:
       provider === DEFAULT_PROVIDER
         ? null
         : `a project file may not set provider, as in model: ${provider}/…; use --model ${provider}/… or PATCHSMITH_MODEL`,

@@ -7,6 +7,7 @@ import {
   type ProviderEntry,
   providerNamed,
 } from '../adapters/providers/registry.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
 import { fallbackParts, withNamedProvider } from './named-provider.ts';
@@ -43,7 +44,7 @@ interface ProjectFile {
 /** All settings with where each came from, or everything that is wrong with them. */
 export type ResolvedSettings =
   | { status: 'ok'; settings: Settings; sources: Readonly<Record<SettingKey, SettingSource>> }
-  | { status: 'failed'; problems: string[] };
+  | { status: 'failed'; problems: Problem[] };
 
 /**
  * Flags take precedence over the environment, then the project file, then defaults. An empty variable counts as absent: that
@@ -67,11 +68,12 @@ export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settin
 }
 
 function chooseSettings(given: SettingInputs): ResolvedSettings {
-  const { inputs, problem } = withNamedProvider(given);
+  const { inputs, refusal } = withNamedProvider(given);
   const provider = providerAsked(inputs);
   const entries = settingEntries(provider);
   const problems = [...unknownNames(inputs, entries)];
-  if (problem !== null) problems.push(`${placeInFile(inputs.file, 'model')}: ${problem}`);
+  if (refusal !== null)
+    problems.push(problem('ERR_NOT_FOR_PROJECT_FILE', `${placeInFile(inputs.file, 'model')}: ${refusal}`));
   const chosen: Partial<Record<SettingKey, unknown>> = {};
   const sources = {} as Record<SettingKey, SettingSource>;
   for (const entry of entries) {
@@ -121,38 +123,54 @@ function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): 
   return given;
 }
 
-function problemsOf({ value, source }: Given, entry: SettingEntry): string[] {
+function problemsOf({ value, source }: Given, entry: SettingEntry): Problem[] {
   const { flag, file } = entry;
   const elsewhere = `use --${flag} or ${entry.variable}`;
   if (source.from === 'file' && file === 'refused') {
-    return [`${source.name}: a project file may not set ${flag}; ${elsewhere}`];
+    return [
+      problem('ERR_NOT_FOR_PROJECT_FILE', `${source.name}: a project file may not set ${flag}; ${elsewhere}`),
+    ];
   }
   const parsed = Settings.shape[entry.key].safeParse(value);
   // The name of a flag or a variable says which setting it is; a line of the file does not.
   const place = source.from === 'file' ? `${source.name}: ${flag}` : source.name;
   if (source.from === 'file' && value === null) {
-    return [`${place}: there is no value; write one, or leave the line out`];
+    return [problem('ERR_INVALID_VALUE', `${place}: there is no value; write one, or leave the line out`)];
   }
-  if (!parsed.success) return parsed.error.issues.map((issue) => `${place}: ${issue.message}`);
+  if (!parsed.success)
+    return parsed.error.issues.map((issue) => problem('ERR_INVALID_VALUE', `${place}: ${issue.message}`));
   if (source.from !== 'file') return [];
   if (entry.key === 'sandbox' && parsed.data !== 'required') {
-    return [`${source.name}: a project file may only require the sandbox; ${elsewhere}`];
+    return [
+      problem(
+        'ERR_NOT_FOR_PROJECT_FILE',
+        `${source.name}: a project file may only require the sandbox; ${elsewhere}`,
+      ),
+    ];
   }
   if (file === 'lower' && entry.initial !== null && Number(parsed.data) > Number(entry.initial)) {
-    return [`${source.name}: a project file may lower ${flag} below its default, not raise it; ${elsewhere}`];
+    return [
+      problem(
+        'ERR_NOT_FOR_PROJECT_FILE',
+        `${source.name}: a project file may lower ${flag} below its default, not raise it; ${elsewhere}`,
+      ),
+    ];
   }
   return [];
 }
 
 /** A project file can remove part of what the operator allows; only the rest is then allowed. */
-function* widenings(given: readonly Given[], entry: SettingEntry): Generator<string> {
+function* widenings(given: readonly Given[], entry: SettingEntry): Generator<Problem> {
   const ofFile = given.find(({ source }) => source.from === 'file');
   if (entry.file !== 'narrow' || ofFile === undefined) return;
   const [operators] = given.filter((one) => one !== ofFile);
   const allowed = operators === undefined ? [] : listOf(operators, entry);
   for (const item of listOf(ofFile, entry)) {
     if (isCovered(item, allowed)) continue;
-    yield `${ofFile.source.name}: a project file may only leave out what --${entry.flag} or ${entry.variable} allows, and ${shown(item)} is not one of them`;
+    yield problem(
+      'ERR_NOT_FOR_PROJECT_FILE',
+      `${ofFile.source.name}: a project file may only leave out what --${entry.flag} or ${entry.variable} allows, and ${shown(item)} is not one of them`,
+    );
   }
 }
 
@@ -163,24 +181,31 @@ function listOf({ value }: Given, { key }: SettingEntry): string[] {
   return items.filter((item) => typeof item === 'string');
 }
 
-function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<string> {
+function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<Problem> {
   const flags = entries.map((entry) => entry.flag);
   const dashed = flags.map((flag) => `--${flag}`);
   for (const name of Object.keys(inputs.flags)) {
     if (flags.includes(name)) continue;
-    yield `--${name}: there is no such flag; ${inputs.nearest(`--${name}`, dashed, ALL_SETTINGS)}`;
+    const nearest = inputs.nearest(`--${name}`, dashed, ALL_SETTINGS);
+    yield problem('ERR_UNKNOWN_FLAG', `--${name}: there is no such flag; ${nearest}`);
   }
   const variables = entries.map((entry) => entry.variable);
   for (const name of Object.keys(inputs.env)) {
     if (!name.startsWith('PATCHSMITH_') || variables.includes(name)) continue;
     const nearest = inputs.nearest(name, [...variables, ...KEY_VARIABLES], ALL_SETTINGS);
-    yield `${shown(name).slice(1, -1)}: there is no such variable; ${nearest}`;
+    yield problem(
+      'ERR_UNKNOWN_VARIABLE',
+      `${shown(name).slice(1, -1)}: there is no such variable; ${nearest}`,
+    );
   }
   const keys = entries.filter((entry) => entry.file !== 'refused').map((entry) => entry.flag);
   for (const name of Object.keys(inputs.file?.values ?? {})) {
     if (flags.includes(name)) continue;
     const nearest = inputs.nearest(name, keys, ALL_SETTINGS);
-    yield `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; ${nearest}`;
+    yield problem(
+      'ERR_UNKNOWN_SETTING',
+      `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; ${nearest}`,
+    );
   }
 }
 
@@ -194,72 +219,121 @@ function placeInFile(file: ProjectFile | null, name: string): string {
 function* contradictions(
   settings: Settings,
   sources: Readonly<Record<SettingKey, SettingSource>>,
-): Generator<string> {
+): Generator<Problem> {
   const name = (key: SettingKey) => sources[key].name;
   if (settings.plan !== null && settings.message !== null) {
-    yield `${name('plan')} and ${name('message')}: give one of them, not both`;
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('plan')} and ${name('message')}: give one of them, not both`,
+    );
   }
   for (const key of ['planFromIssue', 'planFromComment'] as const) {
     if (settings[key] === null) continue;
     const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
     if (other !== null && settings[other] !== null) {
-      yield `${name(key)} and ${name(other)}: give one of them, not both`;
+      yield problem('ERR_SETTINGS_CONFLICT', `${name(key)} and ${name(other)}: give one of them, not both`);
     }
   }
   if (settings.quiet && settings.verbose) {
-    yield `${name('quiet')} and ${name('verbose')}: give one of them, not both`;
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('quiet')} and ${name('verbose')}: give one of them, not both`,
+    );
   }
   if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
-    yield `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`;
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`,
+    );
   }
   const provider = providerNamed(settings.provider) ?? defaultProvider;
   if (provider.playsRecording && settings.recording === null) {
-    yield `${name('provider')}: ${settings.provider} needs a journal or a script; use --recording FILE`;
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('provider')}: ${settings.provider} needs a journal or a script; use --recording FILE`,
+    );
   }
   if (!provider.playsRecording && settings.recording !== null) {
     const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
-    yield `${name('recording')}: is only used with --provider ${players.join('|')}`;
+    yield problem(
+      'ERR_SETTING_WITHOUT_EFFECT',
+      `${name('recording')}: is only used with --provider ${players.join('|')}`,
+    );
   }
   if (provider.defaultModel === null && !provider.playsRecording && sources.model.from === 'default') {
-    yield `${name('provider')}: ${settings.provider} has no default model; use --model ID`;
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('provider')}: ${settings.provider} has no default model; use --model ID`,
+    );
   }
   if (provider.runsProgram && settings.providerCommand === null) {
-    yield `${name('provider')}: ${settings.provider} needs a program; use --provider-command PROGRAM`;
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('provider')}: ${settings.provider} needs a program; use --provider-command PROGRAM`,
+    );
   }
   for (const key of ['providerCommand', 'providerEnv'] as const) {
     const runs = [provider, providerNamed(fallbackParts(settings)?.provider)].some((one) => one?.runsProgram);
-    if (!runs && sources[key].from !== 'default') yield `${name(key)}: is only used with --provider command`;
+    if (!runs && sources[key].from !== 'default')
+      yield problem('ERR_SETTING_WITHOUT_EFFECT', `${name(key)}: is only used with --provider command`);
   }
   if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
-    yield `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`;
+    yield problem(
+      'ERR_INSECURE_BASE_URL',
+      `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`,
+    );
   }
   if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false)) {
-    yield `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`;
+    yield problem(
+      'ERR_COMPACTION_UNSUPPORTED',
+      `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`,
+    );
   }
   if (settings.via === 'push' && settings.sign === 'required') {
-    yield `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`;
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`,
+    );
   }
   const fallback = fallbackParts(settings);
   if (fallback !== null && provider.playsRecording) {
-    yield `${name('fallbackModel')}: a recording has nobody who could go on`;
+    yield problem(
+      'ERR_SETTING_WITHOUT_EFFECT',
+      `${name('fallbackModel')}: a recording has nobody who could go on`,
+    );
   }
   const after = providerNamed(fallback?.provider) ?? provider;
   if (after.runsProgram && settings.providerCommand === null && !provider.runsProgram) {
-    yield `${name('fallbackModel')}: ${fallback?.provider} needs a program; use --provider-command PROGRAM`;
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('fallbackModel')}: ${fallback?.provider} needs a program; use --provider-command PROGRAM`,
+    );
   }
   if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {
-    yield `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`;
+    yield problem(
+      'ERR_COMPACTION_UNSUPPORTED',
+      `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`,
+    );
   }
   if (settings.maxCostUsd === null) return;
   if (fallback !== null && after.isBilled && !hasPrice(fallback.model) && !after.priceOf?.(fallback.model)) {
-    yield `${name('maxCostUsd')}: the price of ${shown(fallback.model)}, the fallback model, is not known, so its cost cannot be limited; use --max-total-tokens`;
+    yield problem(
+      'ERR_PRICE_UNKNOWN',
+      `${name('maxCostUsd')}: the price of ${shown(fallback.model)}, the fallback model, is not known, so its cost cannot be limited; use --max-total-tokens`,
+    );
   }
   if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
-    yield `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`;
+    yield problem(
+      'ERR_NOT_FOR_PROJECT_FILE',
+      `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`,
+    );
   }
   const { model, price } = settings;
   if (provider.isBilled && price === null && !hasPrice(model) && !provider.priceOf?.(model)) {
-    yield `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`;
+    yield problem(
+      'ERR_PRICE_UNKNOWN',
+      `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /** The file of --mcp-config: JSON or YAML with `mcpServers`, as other clients have it. */
 
 import { resolve } from 'node:path';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
@@ -30,10 +31,13 @@ export async function readServerFile({
   revision,
   isWorkedIn = false,
 }: ServerFilePlace): Promise<
-  { status: 'ok'; servers: ServerEntries } | { status: 'failed'; problems: string[] }
+  { status: 'ok'; servers: ServerEntries } | { status: 'failed'; problems: Problem[] }
 > {
   const failed = (...problems: string[]) =>
-    ({ status: 'failed', problems: problems.map((problem) => `--mcp-config ${path}: ${problem}`) }) as const;
+    ({
+      status: 'failed',
+      problems: problems.map((one) => problem('ERR_MCP_FILE', `--mcp-config ${path}: ${one}`)),
+    }) as const;
   const place = resolve(cwd, path);
   const inside =
     root === null

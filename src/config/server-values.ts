@@ -1,16 +1,19 @@
 /** The MCP servers of the setting `mcp`: a mapping in a project file, or `NAME=COMMAND` and `NAME=URL` in a flag or a variable. */
 
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries, whyNotInProjectFile } from '../domain/mcp/server-spec.ts';
 import type { Settings } from './schema.ts';
 
 /** The servers, or what is wrong with them. */
-export type ServersRead = { status: 'ok'; servers: ServerEntries } | { status: 'failed'; problems: string[] };
+export type ServersRead =
+  | { status: 'ok'; servers: ServerEntries }
+  | { status: 'failed'; problems: Problem[] };
 
 /** `from` says where the setting was given. What a project file may not have is refused there. */
 export function serversIn(given: Settings['mcp'], from: { from: string; name: string }): ServersRead {
   const failed = (problems: readonly string[]): ServersRead => ({
     status: 'failed',
-    problems: problems.map((problem) => `${from.name}: ${problem}`),
+    problems: problems.map((one) => problem('ERR_MCP_SETTINGS', `${from.name}: ${one}`)),
   });
   const written = isList(given) ? fromTexts(given) : given;
   if (written === null) return failed(['expected NAME=COMMAND or NAME=URL, each name once']);

@@ -5,6 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
 import type { Revision } from '../ports.ts';
@@ -14,7 +15,7 @@ const MAX_BYTES = 65_536;
 /** `lines` gives the line of each key, counted from 1. `file` is null if there is none. */
 export type SettingsFileRead =
   | { status: 'ok'; file: { values: Record<string, unknown>; lines: Record<string, number> } | null }
-  | { status: 'failed'; problems: string[] };
+  | { status: 'failed'; problems: Problem[] };
 
 /**
  * Reads `name`, which ends with `.yml`, in the root of the repository that contains `start`. A link is refused, not
@@ -26,7 +27,9 @@ export async function readSettingsFile(start: string, name: string): Promise<Set
   if (existsSync(join(root, otherEnding(name)))) return misnamed(name);
   const read = await readBytes(join(root, name), { maxBytes: MAX_BYTES, follow: false });
   if (read.status === 'failed') {
-    return read.missing ? { status: 'ok', file: null } : failed(`${name}: ${read.why}`);
+    return read.missing
+      ? { status: 'ok', file: null }
+      : failed('ERR_PROJECT_FILE_UNREADABLE', `${name}: ${read.why}`);
   }
   return settingsIn(read.bytes, name);
 }
@@ -37,21 +40,27 @@ export async function readSettingsAt(revision: Revision, name: string): Promise<
   const bytes = await revision.read(name);
   if (bytes === null) return { status: 'ok', file: null };
   return bytes.length > MAX_BYTES
-    ? failed(`${name}: is larger than ${MAX_BYTES} bytes`)
+    ? failed('ERR_PROJECT_FILE_UNREADABLE', `${name}: is larger than ${MAX_BYTES} bytes`)
     : settingsIn(bytes, name);
 }
 
 async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFileRead> {
   const text = textOf(bytes);
-  if (text === null) return failed(`${name}: is not UTF-8 text`);
+  if (text === null) return failed('ERR_PROJECT_FILE_UNREADABLE', `${name}: is not UTF-8 text`);
   // Loaded only if the file exists.
   const { parseYamlMapping } = await import('./yaml.ts');
   const yaml = parseYamlMapping(text, 1);
   switch (yaml.status) {
     case 'failed':
-      return failed(...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`));
+      return failed(
+        'ERR_PROJECT_FILE_INVALID',
+        ...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`),
+      );
     case 'not_a_mapping':
-      return failed(`${name}:1: not a mapping; it needs keys, such as max-iterations: 10`);
+      return failed(
+        'ERR_PROJECT_FILE_INVALID',
+        `${name}:1: not a mapping; it needs keys, such as max-iterations: 10`,
+      );
     case 'ok': {
       const lines = Object.keys(yaml.values).map((key) => [key, yaml.lineOf([key])] as const);
       return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };
@@ -64,9 +73,9 @@ function otherEnding(name: string): string {
 }
 
 function misnamed(name: string): SettingsFileRead {
-  return failed(`${otherEnding(name)}: is not read; its name must be ${name}`);
+  return failed('ERR_PROJECT_FILE_MISNAMED', `${otherEnding(name)}: is not read; its name must be ${name}`);
 }
 
-function failed(...problems: string[]): SettingsFileRead {
-  return { status: 'failed', problems };
+function failed(code: Problem['code'], ...messages: string[]): SettingsFileRead {
+  return { status: 'failed', problems: messages.map((message) => problem(code, message)) };
 }

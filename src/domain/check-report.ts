@@ -1,6 +1,7 @@
 /** What a check found out before a run: the document of `patchsmith check --output json`. */
 
 import * as z from 'zod';
+import { ErrorCodeText } from './errors/error-code-text.ts';
 import { OutcomeName } from './run/exit-code.ts';
 
 /** What a check looks at, in the order of its page. */
@@ -42,6 +43,9 @@ export const CheckReport = z.strictObject({
   outcome: OutcomeName,
   exitCode: z.int(),
   reason: z.string(),
+  errorCode: ErrorCodeText.nullable().describe(
+    'Why a run could not begin; docs/errors.md says what each code means. null when it could',
+  ),
   lines: z.array(CheckLine).describe('One or more for each part, in the order of the page'),
   warnings: z.array(z.string()).describe('What a run would warn of'),
   result: z

@@ -64,11 +64,11 @@ async function locate(session: Session): Promise<Located | Stopped> {
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
   const { directory } = session;
-  if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
-  if (found.status === 'failed') return stopped(usageError(found.message));
+  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
+  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
   const { checkout } = found;
   const busy = await session.takeWorkTree(checkout.root);
-  if (busy !== null) return stopped(usageError(busy));
+  if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
   const place = { session, checkout, directory, model: { choice, providing } };
   return { status: 'located', checkout, directory, admit: () => admit(place) };
 }
@@ -162,7 +162,7 @@ async function mergeAndSettle(
   const { workspace } = opened.taken;
   const { shadowGit: shadowDir } = place.directory;
   const put = await putMerge({ facts: { ...facts, merge: facts.merge }, workspace, shadowDir, env });
-  if (put.status === 'failed') return stopped(usageError(put.message));
+  if (put.status === 'failed') return stopped(usageError('ERR_MERGE_NOT_BEGUN', put.message));
   const settled = await settle(place, task, opened);
   if (settled.status === 'stopped') await put.takeBack();
   return settled;
@@ -204,7 +204,7 @@ async function settle(
   if (ran.status === 'interrupted') return stopped(interruptedOutcome(session));
   // Where there is something to undo, the run has a journal that says so.
   const isUnchanged = ran.changes.length === 0;
-  if (ran.status === 'failed' && isUnchanged) return stopped(usageError(ran.message));
+  if (ran.status === 'failed' && isUnchanged) return stopped(usageError('ERR_SETUP_FAILED', ran.message));
   const servers = await openServersOf(session, {
     sandbox,
     scratchDir: directory.scratch,

@@ -15,9 +15,10 @@ import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type Checkout, disarmSandboxGitDir } from '../adapters/workspace/find-checkout.ts';
 import { whyReadOnly } from '../adapters/workspace/read-only.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
 import { isTaken } from '../domain/run/events.ts';
-import { type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
+import { type RunOutcome, refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Sandbox, SandboxGitDir, VerifyPlace, Workspace } from '../ports.ts';
 import { wantedCaches } from './open/caches.ts';
@@ -143,7 +144,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
   const located = await spec.locate(session);
   if (located.status === 'stopped') return located;
   const misplaced = whyMisplaced(session, located);
-  if (misplaced !== null) return stopped(usageError(misplaced));
+  if (misplaced !== null) return stopped(refusedFor([misplaced]));
   const admitted = await located.admit();
   if (admitted.status === 'stopped') return admitted;
   const parts = await openParts(session, { located, admitted, closing });
@@ -153,7 +154,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
 
   const { sandbox, beside } = parts;
   const hopeless = (await admitted.whyHopeless?.(sandbox)) ?? null;
-  if (hopeless !== null) return stopped(usageError(hopeless));
+  if (hopeless !== null) return stopped(usageError('ERR_PROGRAM_MISSING', hopeless));
   // The model may work while the workspace is taken.
   const ahead = admitted.prefetch?.(parts.provider, sandbox) ?? null;
   if (ahead !== null) closing.own(() => ahead.cancel());
@@ -183,11 +184,14 @@ async function openInOrder<Taken extends TakenWorkspace>(
 }
 
 /** Why a path that the run uses must not be where it is; null if all of them may. */
-function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): string | null {
+function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): Problem | null {
   const { settings, cwd } = input;
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   const readOnly = settings.preflight === 'off' ? null : whyReadOnly(checkout.root);
-  return obstacle ?? readOnly ?? whyNotWritable(checkout.root, sandboxSettings(input).mounts ?? []);
+  const unwritable = obstacle ?? readOnly;
+  if (unwritable !== null) return problem('ERR_UNWRITABLE', unwritable);
+  const own = whyNotWritable(checkout.root, sandboxSettings(input).mounts ?? []);
+  return own === null ? null : problem('ERR_OWN_PROGRAM', own);
 }
 
 interface OpenParts<Taken> {
@@ -227,7 +231,8 @@ async function openParts<Taken extends TakenWorkspace>(
   if (both === null) return stopped(interruptedOutcome(session));
   const [providing, opened] = both;
   const obstacle = providing.status === 'failed' ? providing.message : providing.provider.obstacle?.();
-  if (providing.status === 'failed' || obstacle) return stopped(usageError(obstacle ?? ''));
+  if (providing.status === 'failed' || obstacle)
+    return stopped(usageError('ERR_PROVIDER_UNUSABLE', obstacle ?? ''));
   if (opened.status !== 'ok') return stopped(notOpened(opened));
   const sandbox = renaming(opened.sandbox, shownAs, checkout.root);
   return { ...opened, provider: providing.provider, sandbox, begun };
@@ -254,12 +259,12 @@ async function take<Taken extends TakenWorkspace>(
   const taking = session.progress.during({ label: 'taking a snapshot of the work tree' }, begun.take);
   const taken = await raceAbort(admitted.giveUp, taking);
   if (taken === null) return stopped(interruptedOutcome(session));
-  if (taken.status === 'failed') return stopped(usageError(taken.message));
+  if (taken.status === 'failed') return stopped(usageError('ERR_NO_SNAPSHOT', taken.message));
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));
   const { workspace } = taken;
   if (session.input.settings.sandbox !== 'required') return taken;
   const refusal = (folders: readonly string[]) =>
-    folders.length > 0 ? sandboxUnavailable(whyUncovered(folders)) : null;
+    folders.length > 0 ? sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(folders)) : null;
   if (isTaken(workspace.base())) {
     const refused = refusal(workspace.agentGit.uncovered ?? []);
     return refused === null ? taken : stopped(refused);

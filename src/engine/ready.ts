@@ -103,7 +103,9 @@ export function stopped(outcome: RunOutcome): Stopped {
 
 /** Ends a run whose commands before the work did not all succeed. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
-  return stopped(ran.status === 'failed' ? usageError(ran.message) : interruptedOutcome(session));
+  return stopped(
+    ran.status === 'failed' ? usageError('ERR_SETUP_FAILED', ran.message) : interruptedOutcome(session),
+  );
 }
 
 /** The outcome when a signal or the deadline came before the loop began. */

@@ -344,9 +344,10 @@ export class Session {
   /** Puts the outcome into the result. */
   decide(outcome: RunOutcome): void {
     const totalMs = this.#spentMs + this.input.now() - this.startedAt;
-    const { name, exitCode, reason } = outcome;
+    const { name, exitCode, reason: said, errorCode } = outcome;
+    const reason = this.redact(said);
     const durations = { ...this.result.durations, totalMs };
-    this.record({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
+    this.record({ status: 'finished', outcome: name, exitCode, reason, errorCode, durations });
   }
 
   /** Prints the closing lines for people; the outcome comes last. */

@@ -52,12 +52,12 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const plan = { ...planned.plan, setup: [...new Set([...settings.setup, ...planned.plan.setup])] };
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const unwaited = await whyUnwaited(plan.setup, verify);
-  if (unwaited !== null) return stopped(usageError(unwaited));
+  if (unwaited !== null) return stopped(usageError('ERR_COMMAND_CANNOT_FAIL', unwaited));
   for (const note of planned.notes) session.warn(note);
   const { outputSchema } = settings;
   const schema =
     outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
-  if (schema?.status === 'failed') return stopped(usageError(schema.message));
+  if (schema?.status === 'failed') return stopped(usageError('ERR_ANSWER_SCHEMA', schema.message));
   session.stage = 'principles';
   const principles = await readPrinciples({
     files: settings.principles,
@@ -67,7 +67,8 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     revision: trust?.revision ?? null,
     maxBytes: settings.maxPrinciplesBytes,
   });
-  if (principles.status === 'failed') return stopped(usageError(principles.message));
+  if (principles.status === 'failed')
+    return stopped(usageError('ERR_PRINCIPLES_UNREADABLE', principles.message));
   for (const warning of principles.warnings) session.warn(warning);
   const toolNames = toolNamesOf(settings);
   const answer = schema?.answer ?? null;
@@ -135,7 +136,7 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
   const read = await readPlan({ plan, message, stdin, cwd, root, signal });
   return read.status === 'ok'
     ? { ...read, notes: [] }
-    : { status: 'failed', outcome: usageError(read.message) };
+    : { status: 'failed', outcome: usageError('ERR_PLAN_UNREADABLE', read.message) };
 }
 
 /** Null when the run may spend. */

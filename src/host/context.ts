@@ -1,6 +1,7 @@
 /** The interface between the process and a command. */
 
 import type { Readable, Writable } from 'node:stream';
+import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunWatcher, WorkAhead } from '../engine/session.ts';
@@ -46,4 +47,4 @@ export interface HostContext {
 /** `told` has printed its last line; `refused` has done nothing, for these reasons. */
 export type CommandOutcome =
   | { status: 'told'; outcome: RunOutcome }
-  | { status: 'refused'; problems: string[] };
+  | { status: 'refused'; problems: Problem[] };

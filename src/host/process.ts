@@ -4,10 +4,17 @@
  */
 
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Problem, problemLine } from '../domain/errors/problem.ts';
 import { SIGNAL_EXIT_CODE, StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
-import { internalError, interrupted, type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import {
+  internalError,
+  interrupted,
+  type RunOutcome,
+  refusedFor,
+  usageError,
+} from '../domain/run/outcome.ts';
 import { redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
@@ -36,7 +43,7 @@ export interface HostProcess {
   /** Prints the outcome as the last line on stderr, whatever happens. */
   printLast(outcome: RunOutcome): void;
   /** Prints the problems if there are several, and returns the outcome that represents them all. */
-  refusal(problems: readonly string[]): RunOutcome;
+  refusal(problems: readonly Problem[]): RunOutcome;
   /** Ends the process because of a bug or a broken machine. */
   crash(error: unknown): never;
 }
@@ -57,7 +64,10 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
       people.stderr.write(
         `${prefixed(redact(error instanceof Error ? stackOf(error) : String(error)), '  ')}\n`,
       );
-    const outcome = internalError(fault === null ? bugReport() : brokenMachine(fault));
+    const outcome =
+      fault === null
+        ? internalError('ERR_BUG', bugReport())
+        : internalError('ERR_MACHINE', brokenMachine(fault));
     ends.onCrash?.(outcome);
     lastWords.say(outcome);
     printLast(outcome);
@@ -75,10 +85,9 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
     },
     printLast,
     refusal(problems) {
-      const [only, ...more] = problems;
-      if (only !== undefined && more.length === 0) return usageError(only);
-      for (const problem of problems) people.stderr.write(`  ${printable(problem)}\n`);
-      return usageError(`${problems.length} problems, listed above`);
+      if (problems.length === 1) return refusedFor(problems);
+      for (const problem of problems) people.stderr.write(`  ${printable(problemLine(problem))}\n`);
+      return usageError('ERR_SEVERAL_PROBLEMS', `${problems.length} problems, listed above`);
     },
     crash,
   };

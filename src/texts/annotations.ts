@@ -32,7 +32,7 @@ export function annotationsOf(result: RunResult | null, outcome: RunOutcome): An
   const ended: Annotation[] =
     outcome.exitCode === 0
       ? []
-      : [{ ...NOWHERE, level: 'error', title: outcome.name, message: outcome.reason }];
+      : [{ ...NOWHERE, level: 'error', title: titleOf(outcome), message: outcome.reason }];
   const all = [
     ...ended,
     ...(result === null
@@ -51,6 +51,11 @@ export function annotationsOf(result: RunResult | null, outcome: RunOutcome): An
     };
     return [...these.slice(0, MAX_OF_LEVEL - 1), more];
   });
+}
+
+/** `usage_error [ERR_NO_TASK]`. */
+function titleOf({ name, errorCode }: RunOutcome): string {
+  return errorCode === null ? name : `${name} [${errorCode}]`;
 }
 
 /** A log line that a runner interprets: `::error file=a.ts,line=3,title=npm test::message`. */

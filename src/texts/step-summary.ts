@@ -43,7 +43,7 @@ const ROOM = {
 /** Returns Markdown. `result` contains no secrets; null if there was no run. */
 export function stepSummary(result: RunResult | null, { outcome, pullRequest, warnings }: StepFacts): string {
   const parts = [
-    `### patchsmith: ${outcome.name} (exit ${outcome.exitCode})`,
+    `### patchsmith: ${outcome.name} (exit ${outcome.exitCode})${outcome.errorCode === null ? '' : ` [${outcome.errorCode}]`}`,
     // The reason of a successful outcome says only that there is a pull request.
     ...(pullRequest !== null && outcome.exitCode === 0 ? [] : [escaped(outcome.reason, 4_000)]),
     ...(pullRequest === null ? [] : [pullRequestLine(pullRequest)]),

@@ -132,6 +132,6 @@ describe('reading them', () => {
       'plan: is no input of mode publish, only of run',
     ],
   ])('%o is told', (env, problem) => {
-    expect(readInputs(env).problems).toEqual([problem]);
+    expect(readInputs(env).problems.map(({ message }) => message)).toEqual([problem]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs, type Settings } from '../../src/config/resolve.ts';
 import { settingEntries } from '../../src/config/schema.ts';
+import { problemLine } from '../../src/domain/errors/problem.ts';
 
 const resolve = (inputs: Partial<SettingInputs>) =>
   resolveSettings({ flags: {}, env: {}, file: null, nearest: didYouMean, ...inputs });
@@ -12,13 +13,13 @@ const file = (values: Record<string, unknown>, lines: Record<string, number> = {
 
 function settingsOf(inputs: Partial<SettingInputs>): Settings {
   const resolved = resolve(inputs);
-  if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
+  if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));
   return resolved.settings;
 }
 
 function problemsOf(inputs: Partial<SettingInputs>): string[] {
   const resolved = resolve(inputs);
-  return resolved.status === 'failed' ? resolved.problems : [];
+  return resolved.status === 'failed' ? resolved.problems.map(({ message }) => message) : [];
 }
 
 test('without any source every setting has its documented default', () => {
@@ -172,7 +173,7 @@ describe('precedence', () => {
     ['the default comes last', {}, 25, { from: 'default', name: 'the default of --max-iterations' }],
   ])('%s', (_, inputs, value, source) => {
     const resolved = resolve(inputs);
-    if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
+    if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));
     expect(resolved.settings.maxIterations).toBe(value);
     if (source) expect(resolved.sources.maxIterations).toMatchObject(source);
   });

@@ -59,7 +59,10 @@ describe('the setting', () => {
     [`a=run \${TOKEN}`, 'variables are filled in in env and headers alone'],
   ])('refuses %j', (text, why) => {
     const resolved = serversOf({ ...none, flags: { mcp: [text] } });
-    expect(resolved).toMatchObject({ status: 'failed', problems: [expect.stringContaining(why)] });
+    expect(resolved).toMatchObject({
+      status: 'failed',
+      problems: [{ message: expect.stringContaining(why) }],
+    });
   });
 });
 
@@ -79,7 +82,12 @@ describe('a project file', () => {
   ])('may not: %j', (server, why) => {
     expect(inProject({ a: server })).toEqual({
       status: 'failed',
-      problems: [`.patchsmith.yml:2: mcp.a: a project file ${why}; use --mcp-config`],
+      problems: [
+        {
+          code: 'ERR_MCP_SETTINGS',
+          message: `.patchsmith.yml:2: mcp.a: a project file ${why}; use --mcp-config`,
+        },
+      ],
     });
   });
 
@@ -93,7 +101,7 @@ describe('a project file', () => {
     [{ command: 'a', timeout: 3 }, 'timeout'],
     [{ command: 'a', timeout_seconds: 0 }, 'timeout_seconds'],
   ])('is told what is wrong with %j', (server, why) => {
-    expect(inProject({ a: server })).toMatchObject({ problems: [expect.stringContaining(why)] });
+    expect(inProject({ a: server })).toMatchObject({ problems: [{ message: expect.stringContaining(why) }] });
   });
 });
 
@@ -120,7 +128,7 @@ describe('the file of --mcp-config', () => {
     ['{"mcpServers":{"a":{}}}', 'a: expected either a command or a url'],
   ])('%j is refused', async (text, why) => {
     expect(await read(text)).toMatchObject({
-      problems: [expect.stringContaining(`--mcp-config mcp.json: ${why}`)],
+      problems: [{ code: 'ERR_MCP_FILE', message: expect.stringContaining(`--mcp-config mcp.json: ${why}`) }],
     });
   });
 
@@ -138,11 +146,13 @@ describe('the file of --mcp-config', () => {
       servers: { a: { command: 'run' } },
     });
     expect(await readServerFile({ ...place, revision: revision(null) })).toMatchObject({
-      problems: [expect.stringContaining('is not in the commit whose rules apply here')],
+      problems: [{ message: expect.stringContaining('is not in the commit whose rules apply here') }],
     });
     // What a run may have changed does not say what is started outside of its sandbox.
     expect(await readServerFile({ ...place, revision: null, isWorkedIn: true })).toMatchObject({
-      problems: [expect.stringContaining('lies in the work tree, where the run may have changed it')],
+      problems: [
+        { message: expect.stringContaining('lies in the work tree, where the run may have changed it') },
+      ],
     });
     expect(await readServerFile({ ...place, revision: null })).toMatchObject({ status: 'ok' });
   });

@@ -41,7 +41,12 @@ test('without a file, outside a repository and in a folder that is not there, th
 test('a file with the other ending is told and not passed over, also beside the right one', async () => {
   const misnamed = {
     status: 'failed',
-    problems: [`.patchsmith.yaml: is not read; its name must be ${NAME}`],
+    problems: [
+      {
+        code: 'ERR_PROJECT_FILE_MISNAMED',
+        message: `.patchsmith.yaml: is not read; its name must be ${NAME}`,
+      },
+    ],
   };
   const root = tempFolder({ '.git/HEAD': '', '.patchsmith.yaml': 'protect: [src]' });
   expect(await readSettingsFile(root, NAME)).toEqual(misnamed);
@@ -92,7 +97,15 @@ describe('it is refused', () => {
     ['when it is not UTF-8', new Uint8Array([0xff, 0xfe]), [`${NAME}: is not UTF-8 text`]],
     ['when it is huge', 'x'.repeat(65_537), [`${NAME}: is larger than 65,536 bytes`]],
   ])('%s', async (_, content, problems) => {
-    expect(await read(content)).toEqual({ status: 'failed', problems });
+    expect(await read(content)).toEqual({
+      status: 'failed',
+      problems: problems.map((message) => ({
+        code: /not UTF-8|larger than/.test(message)
+          ? 'ERR_PROJECT_FILE_UNREADABLE'
+          : 'ERR_PROJECT_FILE_INVALID',
+        message,
+      })),
+    });
   });
 
   test('as a link, wherever it leads', async () => {
@@ -100,7 +113,12 @@ describe('it is refused', () => {
     symlinkSync('real.yml', join(root, NAME));
     expect(await readSettingsFile(root, NAME)).toEqual({
       status: 'failed',
-      problems: [`${NAME}: is a link, and links are not followed here`],
+      problems: [
+        {
+          code: 'ERR_PROJECT_FILE_UNREADABLE',
+          message: `${NAME}: is a link, and links are not followed here`,
+        },
+      ],
     });
   });
 
@@ -109,7 +127,7 @@ describe('it is refused', () => {
     makePipe(join(root, NAME));
     expect(await readSettingsFile(root, NAME)).toEqual({
       status: 'failed',
-      problems: [`${NAME}: is not a file`],
+      problems: [{ code: 'ERR_PROJECT_FILE_UNREADABLE', message: `${NAME}: is not a file` }],
     });
   });
 });

@@ -167,6 +167,9 @@ describe('a killed run of such a provider', () => {
     run.kill();
     const input = { ...run.input, providers: known, settings: { ...run.input.settings, ...today } };
     const resumed = await resumeRun(input, { run: run.runDir, acceptChanges: false, given: [] });
-    expect(resumed).toEqual({ status: 'refused', problems: [expect.stringContaining(reason)] });
+    expect(resumed).toEqual({
+      status: 'refused',
+      problems: [expect.objectContaining({ message: expect.stringContaining(reason) })],
+    });
   });
 });

@@ -6,7 +6,7 @@ import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/
 import { finishedRun, report } from '../support/runs/finished-run.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 
-const done: RunOutcome = { name: 'done', exitCode: 0, reason: '' };
+const done: RunOutcome = { name: 'done', exitCode: 0, errorCode: null, reason: '' };
 const linesOf = (part: Partial<RunResult>, outcome = done) =>
   annotationsOf(finishedRun(part), outcome).map(annotationLine);
 
@@ -16,9 +16,14 @@ describe('annotations', () => {
   });
 
   test('of a bad end without a run there is its reason', () => {
-    const outcome: RunOutcome = { name: 'usage_error', exitCode: 2, reason: 'there is no plan: 100%' };
+    const outcome: RunOutcome = {
+      name: 'usage_error',
+      exitCode: 2,
+      errorCode: 'ERR_NO_TASK',
+      reason: 'there is no plan: 100%',
+    };
     expect(annotationsOf(null, outcome).map(annotationLine)).toEqual([
-      '::error title=usage_error::there is no plan: 100%25',
+      '::error title=usage_error [ERR_NO_TASK]::there is no plan: 100%25',
     ]);
   });
 

@@ -9,7 +9,7 @@ import { dangersIn } from '../support/text/rendered.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
-const opened: RunOutcome = { name: 'done', exitCode: 0, reason: 'Pull request #12 opened.' };
+const opened: RunOutcome = { name: 'done', exitCode: 0, errorCode: null, reason: 'Pull request #12 opened.' };
 const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
   result: finishedRun(),
   outcome: opened,
@@ -61,6 +61,7 @@ ${MARKER}`);
     const outcome: RunOutcome = {
       name: 'usage_error',
       exitCode: 2,
+      errorCode: 'ERR_NOTHING_TO_PUBLISH',
       reason: 'The run ended as limit_reached.',
     };
     expect(
@@ -82,6 +83,7 @@ ${MARKER}`);
     const outcome: RunOutcome = {
       name: 'publish_failed',
       exitCode: 11,
+      errorCode: 'ERR_PATCH_CONFLICT',
       reason: 'The patch does not fit onto main.',
     };
     const conflicts = [{ path: 'src/money.ts', why: 'both sides changed it' }];
@@ -90,7 +92,12 @@ ${MARKER}`);
   });
 
   test('of a pull request that is not as asked for says both', () => {
-    const outcome: RunOutcome = { name: 'publish_failed', exitCode: 11, reason: 'There is no label x.' };
+    const outcome: RunOutcome = {
+      name: 'publish_failed',
+      exitCode: 11,
+      errorCode: 'ERR_PULL_REQUEST_INCOMPLETE',
+      reason: 'There is no label x.',
+    };
     const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
     const text = commentText(facts({ outcome, pullRequest }));
     expect(text).toMatch(/^\*\*Pull request opened, but not everything is as requested\*\*: #12\n/);
@@ -99,7 +106,7 @@ ${MARKER}`);
   });
 
   test.each(OutcomeName.options)('of %s says what happened, why, and what to do', (name) => {
-    const outcome: RunOutcome = { name, exitCode: 1, reason: 'The very reason.' };
+    const outcome: RunOutcome = { name, exitCode: 1, errorCode: null, reason: 'The very reason.' };
     const text = commentText(
       facts({ outcome, result: finishedRun({ outcome: name, reason: 'The very reason.' }) }),
     );
@@ -113,7 +120,12 @@ ${MARKER}`);
   test('of a wrong input names it as it is written', () => {
     const reason = 'protct: there is no such input; the nearest is protect';
     const result = { ...finishedRun({ outcome: 'usage_error', reason, summary: '' }), plan: null };
-    const text = commentText(facts({ result, outcome: { name: 'usage_error', exitCode: 2, reason } }));
+    const text = commentText(
+      facts({
+        result,
+        outcome: { name: 'usage_error', exitCode: 2, reason, errorCode: 'ERR_UNKNOWN_INPUT' },
+      }),
+    );
     expect(text).toMatch(
       /^\*\*The run could not begin\*\*\n\nprotct: there is no such input; the nearest is protect\.\n\nNo model was asked\./,
     );
@@ -137,7 +149,7 @@ ${MARKER}`);
                 summary: text,
                 denied: [{ kind: 'network', what: text, calls: [text], why: text }],
               }),
-              outcome: { name, exitCode: 1, reason: text },
+              outcome: { name, exitCode: 1, errorCode: null, reason: text },
               pullRequest: isOpen ? { number: 12, draft: true, draftReasons: [], operation: 'none' } : null,
               conflicts: [{ path: text, why: text }],
             }),

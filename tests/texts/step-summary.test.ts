@@ -6,7 +6,12 @@ import { finishedRun, report } from '../support/runs/finished-run.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn } from '../support/text/rendered.ts';
 
-const done: RunOutcome = { name: 'done', exitCode: 0, reason: '2 files changed, 1 verify command passed.' };
+const done: RunOutcome = {
+  name: 'done',
+  exitCode: 0,
+  errorCode: null,
+  reason: '2 files changed, 1 verify command passed.',
+};
 const facts = (part: Partial<StepFacts> = {}): StepFacts => ({
   outcome: done,
   pullRequest: null,
@@ -76,9 +81,14 @@ In the model's own words:
   });
 
   test('of a step without a run is the reason', () => {
-    const outcome: RunOutcome = { name: 'usage_error', exitCode: 2, reason: 'there is no plan' };
+    const outcome: RunOutcome = {
+      name: 'usage_error',
+      exitCode: 2,
+      errorCode: 'ERR_NO_TASK',
+      reason: 'there is no plan',
+    };
     expect(stepSummary(null, facts({ outcome, warnings: ['a token was found'] }))).toBe(
-      '### patchsmith: usage\\_error (exit 2)\n\nthere is no plan\n\n**Warnings**\n\n- a token was found\n'.replace(
+      '### patchsmith: usage\\_error (exit 2) [ERR_NO_TASK]\n\nthere is no plan\n\n**Warnings**\n\n- a token was found\n'.replace(
         '\\_',
         '_',
       ),

@@ -55,8 +55,8 @@ export async function openLog({
       }
     },
     close(result: RunResult): void {
-      const { outcome, exitCode, reason } = result;
-      for (const log of logs) log.info({ outcome, exitCode, reason }, 'result');
+      const { outcome, exitCode, errorCode, reason } = result;
+      for (const log of logs) log.info({ outcome, exitCode, errorCode, reason }, 'result');
       destination.end();
     },
   };

@@ -33,8 +33,17 @@ function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const next = existsSync(events)
     ? `Continue the run: patchsmith resume ${path}`
     : 'It had not started to work: start a new run with patchsmith run.';
-  const { name, exitCode, reason } = internalError(`${PROCESS_DIED}. ${next}`);
-  return { ...left, status: 'finished', outcome: name, exitCode, reason, patch: null, costUsd: 'unknown' };
+  const { name, exitCode, reason, errorCode } = internalError('ERR_PROCESS_DIED', `${PROCESS_DIED}. ${next}`);
+  return {
+    ...left,
+    status: 'finished',
+    outcome: name,
+    exitCode,
+    reason,
+    errorCode,
+    patch: null,
+    costUsd: 'unknown',
+  };
 }
 
 const PROCESS_DIED = "The runner's process ended without a result (killed, or out of memory)";

@@ -51,10 +51,10 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
 /** The workflows that are there. */
 export async function readWorkflows(root: string): Promise<Workflows> {
   const folder = '.github/workflows';
-  const isLink = ['.github', folder].some((path) =>
-    lstatSync(join(root, path), { throwIfNoEntry: false })?.isSymbolicLink(),
+  const areFolders = ['.github', folder].every((path) =>
+    lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory(),
   );
-  const names = isLink ? [] : (namesIn(join(root, folder)) ?? []);
+  const names = areFolders ? (namesIn(join(root, folder)) ?? []) : [];
   const workflows = new Map<string, string>();
   for (const name of names.filter((one) => /\.ya?ml$/.test(one)).slice(0, MAX_WORKFLOWS)) {
     const text = await readText(root, `${folder}/${name}`);

@@ -41,12 +41,12 @@ export interface BlameInput {
 /** Changes nothing and does not look at the checkout. */
 export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   const found = await openRunDirectory(input.run, input);
-  if (found.status === 'failed') return usageError(found.message);
+  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const journal = readJournal(directory.events);
-  if (journal.status === 'failed') return usageError(journal.message);
+  if (journal.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', journal.message);
   const patched = readPatch(directory);
-  if (patched.status === 'failed') return usageError(patched.message);
+  if (patched.status === 'failed') return usageError('ERR_PATCH_UNREADABLE', patched.message);
 
   const [started, ...rest] = journal.events;
   const { changes: ledger } = rest.reduce(advance, startOf(started));
@@ -61,6 +61,7 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   if (files.length === 0 && input.path !== null) {
     const names = patched.files.map(({ path }) => path);
     return usageError(
+      'ERR_NOT_IN_PATCH',
       `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${listed(names, 5, 'file') || 'nothing'}.`,
     );
   }

@@ -44,7 +44,10 @@ export async function cleanRuns(input: CleanInput): Promise<RunOutcome> {
   }
   const stays = `${pluralize(kept, 'run')} (${formatSize(keptBytes)}) ${kept === 1 ? 'stays' : 'stay'}.`;
   if (left.length > 0)
-    return usageError(`${pluralize(left.length, 'run')} could not be removed, as named above; ${stays}`);
+    return usageError(
+      'ERR_NOT_REMOVED',
+      `${pluralize(left.length, 'run')} could not be removed, as named above; ${stays}`,
+    );
   if (removed.length === 0) return noChange(`Nothing to remove; ${stays}`);
   const what = `${pluralize(removed.length, 'run')} (${formatSize(freedBytes)})`;
   return done(`${what} ${isDry ? 'would be removed' : 'removed'}; ${stays}`);

@@ -14,6 +14,7 @@ export async function printCompletion(
   const known = SHELLS.find((name) => name === shell);
   if (known === undefined)
     return usageError(
+      'ERR_UNKNOWN_SHELL',
       `There is no completion for ${JSON.stringify(shell)}; there is one for ${SHELLS.join(', ')}.`,
     );
   return (await print(SCRIPTS[known](completedCommands(commands)))) ?? done(`The completion for ${known}.`);

@@ -41,7 +41,7 @@ export async function examineMachine({ settings, cwd, env, print }: DoctorInput)
   const isJson = settings.output === 'json';
   const document = { ...examination, readOnly };
   const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : page(examination, where));
-  const verdict = readOnly === null ? verdictOn(examination) : usageError(readOnly);
+  const verdict = readOnly === null ? verdictOn(examination) : usageError('ERR_UNWRITABLE', readOnly);
   // A person who leaves early has seen enough; a machine has half a document.
   return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;
 }
@@ -52,7 +52,7 @@ function verdictOn(examination: Diagnosis): RunOutcome {
   const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
   if (failing.length > 0) {
     const reason = `These work on this machine but not in the sandbox: ${failing.join(', ')}. Use --mount to show commands more of the machine.`;
-    return verifyFailed(reason);
+    return verifyFailed('ERR_TOOL_FAILS_INSIDE', reason);
   }
   const working = tools.filter(({ status }) => status === 'works').length;
   return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);

@@ -31,11 +31,15 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   const names = Object.keys(WORKFLOW_TEMPLATES);
   const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
   if (template === undefined) {
-    return usageError(`There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`);
+    return usageError(
+      'ERR_UNKNOWN_TEMPLATE',
+      `There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`,
+    );
   }
   const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
   if (root === null)
     return usageError(
+      'ERR_NO_CHECKOUT',
       'This is not a checkout of a repository. Run patchsmith in one, or name it with --repo.',
     );
 
@@ -60,7 +64,8 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   const kept: string[] = [];
   for (const file of files) {
     const came = await writeNewFile(root, file);
-    if (came.status === 'failed') return usageError(sentence(`${file.path} cannot be written: ${came.why}`));
+    if (came.status === 'failed')
+      return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${file.path} cannot be written: ${came.why}`));
     if (came.status === 'written') written += 1;
     else kept.push(file.path);
     say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);

@@ -29,7 +29,10 @@ export async function readBase({
     schema: z.object({ default_branch: z.string(), full_name: z.string() }),
   });
   const name = settings.base ?? result.baseBranch ?? default_branch;
-  const refuse = (reason: string): Refused => ({ status: 'refused', outcome: usageError(reason) });
+  const refuse = (reason: string): Refused => ({
+    status: 'refused',
+    outcome: usageError('ERR_BASE_BRANCH', reason),
+  });
   if (branch === name || branch === default_branch)
     return refuse(`${branch} is the branch to be merged into; name another one with --branch.`);
   const sha = await findHead(upstream, name);

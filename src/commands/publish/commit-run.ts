@@ -3,6 +3,7 @@
 import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
 import { findHead } from '../../adapters/github/committers/api.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
+import type { CodeFor } from '../../domain/errors/registry.ts';
 import { changeTitle } from '../../domain/github/publishing/change-title.ts';
 import {
   commitMessage,
@@ -30,9 +31,9 @@ export async function commitRun(
   { tree, files }: Change,
 ): Promise<Refused | { status: 'ok'; sha: string }> {
   const { fork, upstream, branch, result, told, sayMade } = job;
-  const refuse = (reason: string): Refused => ({
+  const refuse = (code: CodeFor<'publish_failed'>, reason: string): Refused => ({
     status: 'refused',
-    outcome: publishFailed(reason),
+    outcome: publishFailed(code, reason),
   });
   const { message, trailers, author, committer: by } = await commitWishes(job);
   const request = result.plan === null ? null : requestOf(result.plan);
@@ -46,13 +47,15 @@ export async function commitRun(
         : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head, cleanMerge });
     if (state.whose === 'foreign') {
       const reason = foreignReason(branch, state);
-      if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, publishFailed(reason));
-      return refuse(`${reason} The patch is kept in ${job.run.directory.patch}.`);
+      const foreign = publishFailed('ERR_COMMITS_OF_OTHERS', reason);
+      if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, foreign);
+      return refuse('ERR_COMMITS_OF_OTHERS', `${reason} The patch is kept in ${job.run.directory.patch}.`);
     }
     if (state.whose === 'ours' && state.origin !== null && !isMadeFor(state.origin, base.branch)) {
       const other = await pullOfOtherBase(job, base);
       if (other !== null)
         return refuse(
+          'ERR_BRANCH_OF_OTHER_WORK',
           `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Name another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
         );
     }
@@ -63,6 +66,7 @@ export async function commitRun(
       isOfAnotherRequest(state.origin, request)
     )
       return refuse(
+        'ERR_BRANCH_OF_OTHER_WORK',
         `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), on which this run did not build: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work. The patch is kept in ${job.run.directory.patch}.`,
       );
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
@@ -93,7 +97,10 @@ export async function commitRun(
     });
     if (made.status === 'failed') {
       const fix = fixOfPush(made.message, result);
-      return refuse(`${sentence(made.message)} ${fix}The patch is kept in ${job.run.directory.patch}.`);
+      return refuse(
+        'ERR_COMMIT_NOT_MADE',
+        `${sentence(made.message)} ${fix}The patch is kept in ${job.run.directory.patch}.`,
+      );
     }
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';
@@ -101,7 +108,10 @@ export async function commitRun(
     sayMade(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
     return { status: 'ok', sha: made.sha };
   }
-  return refuse(`The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`);
+  return refuse(
+    'ERR_PULL_REQUEST_MOVED',
+    `The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`,
+  );
 }
 
 /** The open pull request from the branch, when there is none into this base. */

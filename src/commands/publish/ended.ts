@@ -31,7 +31,10 @@ export async function ended<End>(place: EndingPlace, work: () => Promise<End>): 
   } catch (error) {
     if (signal.aborted) return stopped(signal, settings);
     if (error instanceof UnreadableFolder)
-      return publishFailed(`${sentence(error.message)} The patch is kept in ${patchFile}.`);
+      return publishFailed(
+        'ERR_COMMIT_NOT_MADE',
+        `${sentence(error.message)} The patch is kept in ${patchFile}.`,
+      );
     if (!(error instanceof GitHubRefused)) throw error;
     return explainRefusal(error.refusal, { workflows: workflowsAmong(result.changedFiles), patchFile });
   }

@@ -18,7 +18,7 @@ export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOu
     fixFor(refusal, work),
     work.patchFile === null ? '' : `The patch is kept in ${work.patchFile}.`,
   ];
-  return publishFailed(sentences.filter((part) => part !== '').join(' '));
+  return publishFailed('ERR_GITHUB_REFUSED', sentences.filter((part) => part !== '').join(' '));
 }
 
 /** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */

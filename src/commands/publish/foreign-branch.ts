@@ -77,7 +77,7 @@ async function lookAtBranch(
     const cleanMerge = cleanMergeOn({ ...question, upstream, fork, scratch: scratch.path });
     const state = await judgeBranch({ base: upstream, baseSha, fork, head, cleanMerge });
     if (state.whose !== 'foreign') return null;
-    const outcome = publishFailed(foreignReason(branch, state));
+    const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', foreignReason(branch, state));
     if (!hasIssue) {
       const result = { ...refusedResult(outcome, version), runId: 'none yet' };
       const runUrl = runUrlOf(settings.githubServerUrl, env);

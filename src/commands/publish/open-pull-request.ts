@@ -99,6 +99,7 @@ export async function openForReview(
   return said.length === 0
     ? done(`Pull request #${pull.number} ${operation}: ${pull.html_url}`)
     : publishFailed(
+        'ERR_PULL_REQUEST_INCOMPLETE',
         `Pull request #${pull.number} is there (${pull.html_url}), but not as asked for: ${said.join('; ')}`,
       );
 }

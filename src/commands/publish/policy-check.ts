@@ -39,5 +39,8 @@ function forbidden(
   );
   const paths = touched.filter((path) => !mayChange(path));
   if (paths.length === 0) return null;
-  return policyViolation(`The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}.`);
+  return policyViolation(
+    'ERR_FORBIDDEN_PATH',
+    `The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}.`,
+  );
 }

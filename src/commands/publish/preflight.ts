@@ -42,7 +42,10 @@ export async function preflightPublishing({
   });
   if (named.status === 'refused')
     return named.refusal.status === 404
-      ? publishFailed(`There is no branch ${base} in ${repository}. Name one with --base.`)
+      ? publishFailed(
+          'ERR_BRANCH_MISSING',
+          `There is no branch ${base} in ${repository}. Name one with --base.`,
+        )
       : why(named.refusal);
   const obstacle = await obstacleTo(github, fork, settings.branch);
   if (obstacle !== null) return obstacle;
@@ -91,7 +94,7 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
   const { archived, disabled, default_branch: defaultBranch } = answer.data;
   if (archived || disabled) {
     const state = archived ? 'archived, so nothing can be published in it' : 'disabled by GitHub';
-    return publishFailed(`${fullName} is ${state}.`);
+    return publishFailed('ERR_REPOSITORY_CLOSED', `${fullName} is ${state}.`);
   }
   return { names, fullName, defaultBranch };
 }
@@ -112,6 +115,7 @@ async function obstacleTo(
     });
     if (answer.status === 'ok')
       return publishFailed(
+        'ERR_BRANCH_NAME_TAKEN',
         `${fullName} has a branch ${name}, and so can have none below it. Rename it, or name another with --branch.`,
       );
     if (answer.refusal.status !== 404) return why(answer.refusal);
@@ -122,6 +126,7 @@ async function obstacleTo(
 function why(refusal: GitHubRefusal): RunOutcome {
   const fix = fixFor(refusal, { workflows: [] });
   return publishFailed(
+    'ERR_GITHUB_REFUSED',
     [`Publishing would fail: ${refusalSentence(refusal)}`, fix].filter((part) => part !== '').join(' '),
   );
 }

@@ -56,7 +56,7 @@ export async function publishRun(input: PublishRequest): Promise<Publication> {
   const told = nothingYet(input);
   const read = await readRun(input.run, input);
   if (read.status === 'failed') {
-    const end = usageError(read.message);
+    const end = usageError('ERR_RUN_UNTRUSTED', read.message);
     // Its words are about a folder of this machine, which means nothing to readers of the issue.
     const result = refusedResult({ ...end, reason: NO_RESULT }, input.version);
     return explainedOnIssue({ ...input, told, end, result });
@@ -97,7 +97,9 @@ export async function publishRun(input: PublishRequest): Promise<Publication> {
 function endBeforePlan(result: RunResult): RunOutcome {
   const verdict = publishable(result, false);
   const reason = `The run ended before it had a plan: ${result.reason}`;
-  return verdict.status === 'publish' ? usageError(reason) : { ...verdict.outcome, reason };
+  return verdict.status === 'publish'
+    ? usageError('ERR_NOTHING_TO_PUBLISH', reason)
+    : { ...verdict.outcome, reason };
 }
 
 /** A failed comment turns success into failure but does not hide that there is a pull request. */
@@ -137,9 +139,9 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (verdict.status === 'refused') return verdict.outcome;
   // A merge is no commit yet, and is made again.
   const merges = (job.result.followUp?.merge ?? null) !== null;
-  if (job.run.result.baseDirty === true && !merges) return usageError(UNCOMMITTED);
+  if (job.run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
   const { patch } = job.run;
-  if (patch === null) return usageError('The run has no patch.');
+  if (patch === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run has no patch.');
   if (job.result.followUp !== null) {
     const { publishFollowUp } = await import('./follow-up/publish-follow-up.ts');
     return publishFollowUp(job, { patch, followUp: job.result.followUp, unfinished: verdict.unfinished });
@@ -180,6 +182,7 @@ function otherIssue({ plan, result, askedIn: issue, settings, upstream }: Publis
   const ofRun = askedIn(plan, `${upstream.owner}/${upstream.repo}`);
   if (ofRun === null || (ofRun.isHere && ofRun.number === issue.number)) return null;
   return usageError(
+    'ERR_OTHER_ISSUE',
     `The run says that its task came from ${ofRun.url}, and --issue that it is #${issue.number}. Publish it without --issue, or check which run this is.`,
   );
 }

@@ -41,12 +41,15 @@ export async function rebuildRun(
   const runTree = mergedTree ?? began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
   if (rebuilt.status === 'broken')
-    return refuse(publishFailed(sentence(`The patch cannot be trusted: ${rebuilt.message}`)));
+    return refuse(
+      publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${rebuilt.message}`)),
+    );
   if (rebuilt.status === 'conflict') {
     told.conflicts.push(...rebuilt.files);
     const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
     return refuse(
       publishFailed(
+        'ERR_PATCH_CONFLICT',
         `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the current base. The patch is kept in ${job.run.directory.patch}.`,
       ),
     );
@@ -58,6 +61,7 @@ export async function rebuildRun(
   if (isOwnBase && rebuilt.tree !== result.treeSha)
     return refuse(
       publishFailed(
+        'ERR_PATCH_BROKEN',
         `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not the patch that the run proved.`,
       ),
     );
@@ -71,7 +75,7 @@ export async function rebuildRun(
   const withheld =
     repositoriesReason(rebuilt.repositories) ??
     withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
-  if (withheld !== null) return refuse(policyViolation(withheld));
+  if (withheld !== null) return refuse(policyViolation(withheld.code, withheld.reason));
 
   told.flags.push(
     ...flagsOf(

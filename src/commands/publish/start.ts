@@ -2,6 +2,7 @@
 
 import type { Settings } from '../../config/resolve.ts';
 import { shown } from '../../config/values.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import {
@@ -53,7 +54,12 @@ export async function publishAndTell(
   const told = Publication.parse(redactedStrings(made, edge.redact));
   edge.onPublication?.(told);
   for (const warning of told.warnings) say(`warning: ${warning}`);
-  const published = { name: told.outcome, exitCode: told.exitCode, reason: told.reason };
+  const published = {
+    name: told.outcome,
+    exitCode: told.exitCode,
+    reason: told.reason,
+    errorCode: told.errorCode,
+  };
   const unread =
     output === 'json'
       ? await handOver(edge.stdout, `${inertJson(redactedJson(told, edge.redact, 2))}\n`)
@@ -66,7 +72,7 @@ export async function publishAndTell(
 /** Settings and token for a publication, or what is wrong with them. */
 export type PublishInputs =
   | { status: 'ok'; settings: Settings; repository: string; token: string }
-  | { status: 'refused'; problems: string[] };
+  | { status: 'refused'; problems: Problem[] };
 
 /** What a publication needs besides the run; all problems are reported at once. */
 export function readPublishInputs(
@@ -89,23 +95,37 @@ export function readPublishInputs(
 }
 
 /** GitHub asks only teams of the organisation that owns the repository, and is told no more than their slugs. */
-function foreignTeams({ teamReviewers, repository }: Settings): string[] {
+function foreignTeams({ teamReviewers, repository }: Settings): Problem[] {
   const [owner = ''] = (repository ?? '').split('/');
   return teamReviewers.flatMap((team) => {
     const [organisation = ''] = team.includes('/') ? team.split('/') : [owner];
     return owner === '' || organisation.toLowerCase() === owner.toLowerCase()
       ? []
-      : [`--team-reviewer: the team ${shown(team)} is not one of ${owner}, which owns the repository`];
+      : [
+          problem(
+            'ERR_FOREIGN_TEAM',
+            `--team-reviewer: the team ${shown(team)} is not one of ${owner}, which owns the repository`,
+          ),
+        ];
   });
 }
 
 /** A dry run prints request bodies in full. */
 const MAX_LINE = 200_000;
 
-const NO_TOKEN =
-  'there is no token: set GITHUB_TOKEN in the environment, one with contents: write and pull-requests: write';
-const NO_TOKEN_INPUT =
-  'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write';
-const NO_REPOSITORY = 'there is no repository: name it with --repository OWNER/NAME or GITHUB_REPOSITORY';
-const NO_SUCH_OUTPUT =
-  '--output: publish prints nothing on stdout; use --output json for a machine-readable result';
+const NO_TOKEN = problem(
+  'ERR_NO_TOKEN',
+  'there is no token: set GITHUB_TOKEN in the environment, one with contents: write and pull-requests: write',
+);
+const NO_TOKEN_INPUT = problem(
+  'ERR_NO_TOKEN',
+  'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write',
+);
+const NO_REPOSITORY = problem(
+  'ERR_NO_REPOSITORY_NAME',
+  'there is no repository: name it with --repository OWNER/NAME or GITHUB_REPOSITORY',
+);
+const NO_SUCH_OUTPUT = problem(
+  'ERR_INVALID_VALUE',
+  '--output: publish prints nothing on stdout; use --output json for a machine-readable result',
+);

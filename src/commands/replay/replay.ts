@@ -1,6 +1,7 @@
 /** `patchsmith replay`: runs a recorded run again without a model, to check that it produces the same patch. */
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { openRun } from '../../engine/open-run.ts';
 import { type RunInput, runOpened } from '../../engine/run.ts';
@@ -11,9 +12,9 @@ import { replayedRun } from './spec.ts';
  * Loop, tools, sandbox, workspace and publisher are those of a run; the model's turns and the clock are recorded ones.
  * No key is needed, and of the checkout only what the run directory does not keep. `run` is the id of a run or its directory.
  */
-export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: string }> {
+export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: Problem }> {
   const found = await openRunDirectory(run, input);
-  if (found.status === 'failed') return { problem: found.message };
+  if (found.status === 'failed') return { problem: problem('ERR_RUN_NOT_FOUND', found.message) };
   const folder = makeTemporaryFolder(input.env);
   const objects = makeTemporaryFolder(input.env);
   try {

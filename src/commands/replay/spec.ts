@@ -69,21 +69,23 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   const { run, folder, objectsGitDir } = places;
   const problem = await session.makeDirectory(folder);
   const { directory } = session;
-  if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
+  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
   const read = readJournal(run.events);
-  if (read.status === 'failed') return stopped(usageError(read.message));
+  if (read.status === 'failed') return stopped(usageError('ERR_JOURNAL_UNREADABLE', read.message));
   const obstacle = whyNotAgain(run, read.events);
-  if (obstacle !== null) return stopped(usageError(obstacle));
+  if (obstacle !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', obstacle));
   const begun = baselineFirst(read.events);
   if (begun === null)
-    return stopped(usageError('The run ended before it had done anything that could be replayed.'));
+    return stopped(
+      usageError('ERR_NOT_REPLAYABLE', 'The run ended before it had done anything that could be replayed.'),
+    );
   const { base, events } = begun;
   const missing = await copyBaseOf(session, { run, start: { ...events[0], base }, folder, objectsGitDir });
-  if (missing !== null) return stopped(usageError(missing));
+  if (missing !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', missing));
   const ignored = await bringIgnored(session, folder);
-  if (ignored.status === 'failed') return stopped(usageError(ignored.message));
+  if (ignored.status === 'failed') return stopped(usageError('ERR_NOT_REPLAYABLE', ignored.message));
   const found = await findCheckout(folder, NO_USER);
-  if (found.status === 'failed') return stopped(usageError(found.message));
+  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
   const replay = { ...places, session, directory, checkout: found.checkout, events, base, ignored };
   return { status: 'located', checkout: found.checkout, directory, admit: () => admit(replay) };
 }
@@ -126,7 +128,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
   const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
   const made = await recordedTools(session.input, recorded);
-  if (made.status === 'failed') return stopped(usageError(made.message));
+  if (made.status === 'failed') return stopped(usageError('ERR_RECORDED_TOOLS', made.message));
   const hosts = permittedHosts(session, recorded);
   // Anything that names the location of the copy is shown as that of the work tree.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));

@@ -39,10 +39,16 @@ export function judgeReplay(
         : '';
     const both = same ? 'The patch is the same.' : 'The patch differs.';
     const hint = lackedBy(first, { ignored, folder });
-    return verifyFailed(`The replay diverges at ${describeDivergence(first)}.${others} ${both}${hint}`);
+    return verifyFailed(
+      'ERR_REPLAY_DIVERGES',
+      `The replay diverges at ${describeDivergence(first)}.${others} ${both}${hint}`,
+    );
   }
   if (!same) {
-    return verifyFailed(`The replay followed the recording but made a different patch than ${run.patch}.`);
+    return verifyFailed(
+      'ERR_REPLAY_OTHER_PATCH',
+      `The replay followed the recording but made a different patch than ${run.patch}.`,
+    );
   }
   const bytes = patch?.bytes.length ?? 0;
   const { copied } = ignored;

@@ -30,19 +30,25 @@ export interface ReportInput {
 export async function reportRun(input: ReportInput): Promise<RunOutcome> {
   const { redact, now, version, print } = input;
   const found = await openRunDirectory(input.run, input);
-  if (found.status === 'failed') return usageError(found.message);
+  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const result = readResult(directory);
   if (result === null)
-    return usageError(`${directory.result} is missing or not the result of a run of this version.`);
+    return usageError(
+      'ERR_RESULT_UNREADABLE',
+      `${directory.result} is missing or not the result of a run of this version.`,
+    );
   const events = recordedEvents(directory, redact);
   const why = writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
   if (why !== null)
-    return usageError(`There is no report: ${why}. Copy the run directory to where you can write.`);
+    return usageError(
+      'ERR_REPORT_UNWRITTEN',
+      `There is no report: ${why}. Copy the run directory to where you can write.`,
+    );
   const unread = await print(`${directory.report}\n`);
   if (unread !== null) return unread;
   const failure = input.opens ? await openInBrowser(directory.report, input.env) : null;
-  if (failure !== null) return internalError(failure);
+  if (failure !== null) return internalError('ERR_NO_BROWSER', failure);
   return done(`The report of the run ${result.runId} is in ${directory.report}.`);
 }
 

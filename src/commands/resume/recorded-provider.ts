@@ -4,6 +4,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import type { Settings } from '../../config/resolve.ts';
+import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { HostContext } from '../../host/context.ts';
 import { readKey } from '../inputs.ts';
 
@@ -14,12 +15,12 @@ import { readKey } from '../inputs.ts';
 export async function keyMissedBy(
   edge: HostContext,
   { run, settings }: { run: string; settings: Settings },
-): Promise<string[] | null> {
+): Promise<Problem[] | null> {
   const found = await openRunDirectory(run, edge);
   const read = found.status === 'ok' ? readJournal(found.directory.events) : null;
   if (read === null || read.status === 'failed') return null;
   const { provider } = read.events[0];
   if (provider === settings.provider || providerNamed(provider) === null) return null;
   const { problems } = await readKey(edge, { provider, baseUrl: settings.baseUrl });
-  return problems.map((problem) => `the run was answered by --provider ${provider}, and ${problem}`);
+  return prefixedProblems(`the run was answered by --provider ${provider}, and `, problems);
 }

@@ -7,6 +7,7 @@ import { readResult } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, whyStillStopped } from '../../domain/journal/continuation.ts';
 import type { SupersededEnd } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
@@ -31,7 +32,7 @@ export interface ResumeRequest {
 }
 
 /** A `refused` run has changed nothing. */
-export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };
+export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: Problem[] };
 
 /**
  * The task and how it is done come from the recording. What the run is permitted comes from the settings: a journal that
@@ -42,13 +43,14 @@ export async function resumeRun(
   { run, acceptChanges, given }: ResumeRequest,
 ): Promise<Resumed> {
   const found = await openRunDirectory(run, input);
-  if (found.status === 'failed') return refused(found.message);
+  if (found.status === 'failed') return refused('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const letGo = await lockRun(directory.path);
-  if (letGo === null) return refused(runIsBusy(directory.path));
+  if (letGo === null) return refused('ERR_RUN_BUSY', runIsBusy(directory.path));
   try {
     const read = readJournal(directory.events);
-    if (read.status === 'failed') return refused(`${read.message} Start a new run with patchsmith run.`);
+    if (read.status === 'failed')
+      return refused('ERR_JOURNAL_UNREADABLE', `${read.message} Start a new run with patchsmith run.`);
     const [recordedStart, ...rest] = read.events;
     const limits = limitsAtEnd(read.events);
     const start = withinToday({ ...recordedStart, limits }, input.settings, given);
@@ -59,8 +61,10 @@ export async function resumeRun(
       journalBytes: read.bytes,
       supersedes: earlier && endOf(earlier),
     };
-    const obstacle = whyEnded(recorded, earlier, input.now()) ?? whyNot(recorded, input);
-    if (obstacle !== null) return refused(obstacle);
+    const ended = whyEnded(recorded, earlier, input.now());
+    if (ended !== null) return refused('ERR_NOT_RESUMABLE', ended);
+    const obstacle = whyNot(recorded, input);
+    if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
     const before = earlierPartOf(recorded, warningsOf(earlier));
     const spec = resumedRun(recorded, { acceptChanges });
     const outcome = await runOpened(input, (session) => openRun(session, spec), before);
@@ -103,12 +107,18 @@ function warningsOf(earlier: RunResult | null): readonly string[] {
 function whyNot(
   { directory, events: [start] }: RecordedRun,
   { settings, cwd, providers }: RunInput,
-): string | null {
+): Problem | null {
   const provider = providerNamed(start.provider, providers);
   if (provider === null)
-    return `The run ${start.runId} was answered by the provider ${JSON.stringify(start.provider)}, which this patchsmith does not have.`;
+    return problem(
+      'ERR_NOT_RESUMABLE',
+      `The run ${start.runId} was answered by the provider ${JSON.stringify(start.provider)}, which this patchsmith does not have.`,
+    );
   if (!provider.canResume)
-    return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`;
+    return problem(
+      'ERR_NOT_RESUMABLE',
+      `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`,
+    );
   const { root, plan, paths, acceptSecrets, verify, setup } = start;
   const given = [
     root,
@@ -120,13 +130,22 @@ function whyNot(
     setup.map(({ command }) => command),
   ];
   if (JSON.stringify(given).includes('***'))
-    return `The journal of the run ${start.runId} has *** in place of a secret in its paths, globs or commands. Start a new run.`;
+    return problem(
+      'ERR_NOT_RESUMABLE',
+      `The journal of the run ${start.runId} has *** in place of a secret in its paths, globs or commands. Start a new run.`,
+    );
   if (settings.repo === null && !isWithin(cwd, start.root))
-    return `The run worked in ${start.root}, not in ${cwd}. Go there, or name another checkout of the same base with --repo.`;
+    return problem(
+      'ERR_OTHER_CHECKOUT',
+      `The run worked in ${start.root}, not in ${cwd}. Go there, or name another checkout of the same base with --repo.`,
+    );
   const flags = flagsToRepeat(start, settings);
   return flags.length === 0
     ? null
-    : `The run was allowed things that are not allowed here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`;
+    : problem(
+        'ERR_PERMISSIONS_WIDER',
+        `The run was allowed things that are not allowed here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`,
+      );
 }
 
 function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
@@ -142,6 +161,6 @@ function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPa
   };
 }
 
-function refused(problem: string): Resumed {
-  return { status: 'refused', problems: [problem] };
+function refused(code: Problem['code'], message: string): Resumed {
+  return { status: 'refused', problems: [problem(code, message)] };
 }

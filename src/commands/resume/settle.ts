@@ -51,7 +51,8 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   // In another checkout the interrupted calls cannot have left a trace.
   const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
   const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;
-  if (foreign.length > 0 && !acceptChanges) return stopped(usageError(refusalOf(foreign, unsettled)));
+  if (foreign.length > 0 && !acceptChanges)
+    return stopped(usageError('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled)));
 
   const brought: RunAction[] = [];
   if (isOther) {

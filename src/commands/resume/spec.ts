@@ -54,15 +54,15 @@ async function locate(resuming: Resuming): Promise<Located<ReopenedWorkspace> | 
   const found = await findCheckout(place, env);
   if (found.status === 'failed') {
     const where = `The run worked in ${start.root}; --repo names another place.`;
-    return stopped(usageError(`${found.message} ${where}`));
+    return stopped(usageError('ERR_NO_CHECKOUT', `${found.message} ${where}`));
   }
   const { checkout } = found;
   if (isWithin(directory.path, checkout.root)) {
     const what = `The run directory ${directory.path} lies in the work tree ${checkout.root}`;
-    return stopped(usageError(`${what}. Move it out.`));
+    return stopped(usageError('ERR_RUN_DIRECTORY_IN_TREE', `${what}. Move it out.`));
   }
   const busy = await session.takeWorkTree(checkout.root);
-  if (busy !== null) return stopped(usageError(busy));
+  if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
   return { status: 'located', checkout, directory, admit: () => admit(resuming, checkout) };
 }
 
@@ -74,10 +74,12 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   if (refusal !== null) return stopped(refusal);
   if (start.sandbox === 'none' && settings.sandbox === 'required') {
     const why = 'The run began without a sandbox, so it cannot continue in one';
-    return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or start a new run.`));
+    return stopped(
+      sandboxUnavailable('ERR_SANDBOX_WEAKER', `${why}. Resume it with --sandbox off, or start a new run.`),
+    );
   }
   const recorded = await recordedTools(session.input, start);
-  if (recorded.status === 'failed') return stopped(usageError(recorded.message));
+  if (recorded.status === 'failed') return stopped(usageError('ERR_RECORDED_TOOLS', recorded.message));
   const { tools } = recorded;
   if (start.fallback === null && settings.fallbackModel !== null) session.warn(NO_FALLBACK);
   const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
@@ -119,7 +121,10 @@ async function whyShut(session: Session): Promise<RunOutcome | null> {
 /** Null when the sandbox contains at least as much as when the run began. */
 function whyWeaker(start: RunStarted, { level }: Sandbox): RunOutcome | null {
   if (start.sandbox !== 'namespaces+seccomp' || level === start.sandbox) return null;
-  return sandboxUnavailable(`The run began with ${start.sandbox}, and here is only ${level}.`);
+  return sandboxUnavailable(
+    'ERR_SANDBOX_WEAKER',
+    `The run began with ${start.sandbox}, and here is only ${level}.`,
+  );
 }
 
 type Rules = Pick<Admitted, 'tools' | 'permits' | 'forbidsBelow'>;

@@ -51,13 +51,18 @@ export async function transferChanges(
   const changes = [...wanted].map(([path, before]) => ({ path, before, after: null }));
   const failure = await revertChanges({ root, shadowDir: run.directory.shadowGit }, changes);
   if (failure !== null)
-    return stopped(usageError(`The run's changes cannot be applied to ${root}: ${failure}`));
+    return stopped(
+      usageError('ERR_CHANGES_NOT_TRANSFERRED', `The run's changes cannot be applied to ${root}: ${failure}`),
+    );
 
   const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
   for (const [path, state] of wanted) {
     if (now.has(path) && !sameState(now.get(path) ?? null, state))
       return stopped(
-        usageError(`${path} cannot be restored in ${root}: its content reads differently there.`),
+        usageError(
+          'ERR_CHANGES_NOT_TRANSFERRED',
+          `${path} cannot be restored in ${root}: its content reads differently there.`,
+        ),
       );
   }
   const others = ran.changes.filter(({ path }) => !wanted.has(path));

@@ -26,7 +26,7 @@ export interface ShowInput {
 /** Its files are read within bounds and without following links; a run whose process has died is completed first. */
 export async function showRun({ run, json, redact, cwd, env, print }: ShowInput): Promise<RunOutcome> {
   const found = findRun(run, { cwd, env });
-  if (found.status === 'failed') return usageError(found.message);
+  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const died = await endDeadRun(directory);
   const result = died ?? readResult(directory);
@@ -35,7 +35,10 @@ export async function showRun({ run, json, redact, cwd, env, print }: ShowInput)
   if (result === null) {
     const why = summary.problem ?? 'result.json is not of this version of patchsmith';
     const rest = summary.outcome === null ? '' : ` It says: ${summary.outcome} (exit ${summary.exitCode}).`;
-    return usageError(`${sentence(`The run in ${directory.path} cannot be shown: ${why}`)}${rest}`);
+    return usageError(
+      'ERR_RESULT_UNREADABLE',
+      `${sentence(`The run in ${directory.path} cannot be shown: ${why}`)}${rest}`,
+    );
   }
   const { bytes, startedAt } = summary;
   const root = readStart(directory.events)?.root ?? null;

@@ -47,30 +47,33 @@ type Judged =
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
   const found = await openRunDirectory(input.run, input);
-  if (found.status === 'failed') return usageError(found.message);
+  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const read = readJournal(directory.events);
-  if (read.status === 'failed') return usageError(read.message);
+  if (read.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', read.message);
   const checkout = await findCheckout(repo === null ? cwd : repoPath(cwd, repo), env);
-  if (checkout.status === 'failed') return usageError(checkout.message);
+  if (checkout.status === 'failed') return usageError('ERR_NO_CHECKOUT', checkout.message);
   const { root } = checkout.checkout;
   const [started] = read.events;
   if (repo === null && started.root !== root) {
-    return usageError(`The run worked in ${started.root}, not in ${root}. Name the checkout with --repo.`);
+    return usageError(
+      'ERR_OTHER_CHECKOUT',
+      `The run worked in ${started.root}, not in ${root}. Name the checkout with --repo.`,
+    );
   }
   const letGo = await lockRun(directory.path);
-  if (letGo === null) return usageError(runIsBusy(directory.path));
+  if (letGo === null) return usageError('ERR_RUN_BUSY', runIsBusy(directory.path));
   const letGoOfTree = await lockWorkTree(root);
   if (letGoOfTree === null) {
     letGo();
-    return usageError(treeIsBusy(root));
+    return usageError('ERR_WORK_TREE_BUSY', treeIsBusy(root));
   }
   const folder = makeTemporaryFolder(env);
   try {
     const left = input.force
       ? null
       : await unrecordedChanges(read.events, directory, { checkout: checkout.checkout, env });
-    if (left !== null) return usageError(left);
+    if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
     const { shadowGit: shadowDir } = directory;
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
@@ -106,6 +109,7 @@ async function takeBack(
   if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
   if (stuck.length > 0 && !input.force) {
     return usageError(
+      'ERR_UNDO_CONFLICT',
       `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
     );
   }
@@ -116,7 +120,10 @@ async function takeBack(
   if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
-    return internalError(`Not everything could be restored: ${failure} Fix that and run undo again.`);
+    return internalError(
+      'ERR_NOT_RESTORED',
+      `Not everything could be restored: ${failure} Fix that and run undo again.`,
+    );
   tellWhatStays(
     events,
     judged.flatMap(({ step, status }) => (status === 'left' ? [step.path] : [])),

@@ -5,6 +5,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { readApiKey } from '../../config/dotenv.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { isPlainHttp } from '../../config/values.ts';
+import { problem } from '../../domain/errors/problem.ts';
 import { done, providerError } from '../../domain/run/outcome.ts';
 import { redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
@@ -25,9 +26,21 @@ export async function reportOrganization(
 ): Promise<CommandOutcome> {
   const organization = providerNamed(provider)?.organization;
   const problems = [
-    ...(by === 'plan' ? ['--by plan: an organisation has no plans; use --by model or --by day'] : []),
+    ...(by === 'plan'
+      ? [
+          problem(
+            'ERR_NO_ORGANIZATION',
+            '--by plan: an organisation has no plans; use --by model or --by day',
+          ),
+        ]
+      : []),
     ...(organization === undefined
-      ? [`--organization: ${provider} cannot say what an organisation has spent`]
+      ? [
+          problem(
+            'ERR_NO_ORGANIZATION',
+            `--organization: ${provider} cannot say what an organisation has spent`,
+          ),
+        ]
       : []),
   ];
   if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
@@ -39,7 +52,7 @@ export async function reportOrganization(
       problems: [
         ...notes,
         `there is no ${keyVariable}: an administrator of the organisation makes such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
-      ],
+      ].map((message) => problem('ERR_NO_KEY', message)),
     };
   edge.hide(key);
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
@@ -58,7 +71,7 @@ export async function reportOrganization(
       from: first,
       to,
     });
-    if (read.status === 'failed') return providerError(read.message);
+    if (read.status === 'failed') return providerError('ERR_SPENDING_UNREADABLE', read.message);
     const { spending } = read;
     const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
     const days = { since: iso(first), until: iso(to) };

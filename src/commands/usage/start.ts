@@ -1,6 +1,7 @@
 /** Starts `patchsmith usage`: since when, and of whom. */
 
 import type { Settings } from '../../config/resolve.ts';
+import { problem } from '../../domain/errors/problem.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { reportOrganization } from './organization.ts';
@@ -19,7 +20,8 @@ export async function startUsage(edge: HostContext, request: UsageRequest): Prom
   const { since, by } = settings;
   const now = edge.now();
   const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
-  if (from !== null && from > now) return { status: 'refused', problems: ['--since: lies in the future'] };
+  if (from !== null && from > now)
+    return { status: 'refused', problems: [problem('ERR_INVALID_VALUE', '--since: lies in the future')] };
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
   const input = { ...parts, from, by, say };
   return ofAll

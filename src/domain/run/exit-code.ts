@@ -51,6 +51,12 @@ export const SIGNAL_EXIT_CODE = {
   SIGTERM: 143,
 } as const satisfies Readonly<Record<StopSignal, number>>;
 
+/** The exit codes of commands that end with this outcome and an error. */
+export function exitCodesOfError(name: OutcomeName): readonly number[] {
+  if (name === 'interrupted') return Object.values(SIGNAL_EXIT_CODE);
+  return [name === 'no_change' ? CHANGES_EXPECTED_EXIT_CODE : EXIT_CODE[name]];
+}
+
 /** Each exit code with its meaning, in ascending order: the list in `--help`. */
 export function exitCodeList(): string[] {
   const names = new Map<number, string[]>([

@@ -1,5 +1,8 @@
 /** The outcome of a run: one value, decided from facts; the exit code, the result and the last line are derived from it. */
 
+import { BLOCKED_CODE, LIMIT_CODE, PROVIDER_CODE } from '../errors/end-codes.ts';
+import { type Problem, problemLine } from '../errors/problem.ts';
+import type { CodeFor } from '../errors/registry.ts';
 import { type Denials, describeDenials } from '../review/denied.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { listed } from '../text/listed.ts';
@@ -19,6 +22,14 @@ import type { VerifyIn } from './model-settings.ts';
 export interface RunOutcome {
   readonly name: OutcomeName;
   readonly exitCode: number;
+  readonly reason: string;
+  /** Of docs/errors.md; null when it ended well, or as a run of an earlier version that had none. */
+  readonly errorCode: string | null;
+}
+
+/** Why a patch that exists is not given out. */
+export interface Withheld {
+  readonly code: 'ERR_SECRET_IN_PATCH' | 'ERR_REPOSITORY_IN_PATCH';
   readonly reason: string;
 }
 
@@ -42,7 +53,7 @@ export interface OutcomeFacts {
   /** Why nothing can be written to the work tree, where something was to be; null when it can. */
   readonly unwritable: string | null;
   /** Why an existing patch is not published; null when it may be. */
-  readonly withheld: string | null;
+  readonly withheld: Withheld | null;
   /** Why the patch could not be proven or written; null when it was. */
   readonly publishFailure: string | null;
   /** Why time ran out before the patch of an interrupted run was made; null when there is a patch. */
@@ -61,23 +72,23 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   if (stop.why === 'interrupted') {
     return interrupted(stop.signal, `Stopped by ${stop.signal}; ${keptWork(facts)}.`);
   }
-  if (facts.withheld !== null) return policyViolation(facts.withheld);
-  if (facts.publishFailure !== null) return publishFailed(facts.publishFailure);
+  if (facts.withheld !== null) return policyViolation(facts.withheld.code, facts.withheld.reason);
+  if (facts.publishFailure !== null) return publishFailed('ERR_PATCH_NOT_PROVEN', facts.publishFailure);
   switch (stop.why) {
     case 'deadline':
       return deadlineExceeded(
         `The deadline of ${seconds(stop.valueMs)} passed${stop.awaited === undefined ? '' : ` while waiting for ${stop.awaited}`}; ${keptWork(facts)}. Raise it with --deadline.`,
       );
     case 'limit':
-      return limitReached(`${describeLimit(stop)}; ${keptWork(facts)}.`);
+      return limitReached(LIMIT_CODE[stop.limit], `${describeLimit(stop)}; ${keptWork(facts)}.`);
     case 'provider':
-      return providerError(`${openEnded(stop.message)}; ${keptWork(facts)}.`);
+      return providerError(PROVIDER_CODE[stop.kind], `${openEnded(stop.message)}; ${keptWork(facts)}.`);
     case 'blocked':
-      return blocked(`${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
+      return blocked(BLOCKED_CODE[stop.by], `${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
     case 'verify_failed':
-      return verifyFailed(`Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
+      return verifyFailed('ERR_VERIFY_FAILED', `Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
     case 'unready':
-      return usageError(stop.reason);
+      return usageError('ERR_SETUP_FAILED', stop.reason);
     case 'completed':
       return completed(facts);
   }
@@ -89,27 +100,32 @@ const MAX_NAMED = 10;
 function completed(facts: OutcomeFacts): RunOutcome {
   if (facts.forbiddenPaths.length > 0) {
     return policyViolation(
+      'ERR_FORBIDDEN_PATH',
       `The plan and the settings do not allow changes to: ${listed(facts.forbiddenPaths, MAX_NAMED, 'file')}.`,
     );
   }
   if (facts.hiddenPaths.length > 0) {
     return policyViolation(
+      'ERR_HIDDEN_PATH',
       `Files that existed before could not be examined, so they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Make their folders accessible, and run again.`,
     );
   }
   if (facts.gitDirsInDoubt.length > 0) {
     return policyViolation(
+      'ERR_GIT_DIR_IN_DOUBT',
       `A repository that was there before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Look into their configuration before you use git there.`,
     );
   }
   const { denied } = facts;
   if (facts.ifDenied === 'error' && denied.count > 0) {
     return policyViolation(
+      'ERR_DENIED',
       `The run could not have what it asked for (--if-denied error): ${describeDenials(denied)}.`,
     );
   }
   if (facts.changedFiles === 0 && facts.unwritable !== null) {
     return internalError(
+      'ERR_NO_FILE_WRITTEN',
       `No file could be written: ${facts.unwritable}. Make the work tree writable, and run it again.`,
     );
   }
@@ -169,7 +185,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 }
 
 function keptWork(facts: OutcomeFacts): string {
-  const unpublished = facts.withheld ?? facts.publishFailure ?? facts.unmade;
+  const unpublished = facts.withheld?.reason ?? facts.publishFailure ?? facts.unmade;
   if (unpublished !== null) return openEnded(unpublished);
   if (facts.changedFiles > 0) return `the patch so far has ${pluralize(facts.changedFiles, 'file')}`;
   const { stop } = facts;
@@ -187,9 +203,9 @@ function seconds(ms: number): string {
 }
 
 /** The work is done: a patch, or whatever the command was asked for. */
-export const done = ending('done');
+export const done = goodEnd('done');
 /** Nothing had to be changed. */
-export const noChange = ending('no_change');
+export const noChange = goodEnd('no_change');
 /** A bug of patchsmith, or a broken machine. */
 export const internalError = ending('internal_error');
 /** Flags, settings, plan or repository are not valid. */
@@ -209,18 +225,45 @@ export const sandboxUnavailable = ending('sandbox_unavailable');
 /** The patch could not be proven, written or published. */
 export const publishFailed = ending('publish_failed');
 /** The wall clock ran out. */
-export const deadlineExceeded = ending('deadline');
+export function deadlineExceeded(reason: string): RunOutcome {
+  return ending('deadline')('ERR_DEADLINE', reason);
+}
 
 /** Nothing was changed, and the operator counts that as a failure. */
 export function changesExpected(reason: string): RunOutcome {
-  return { name: 'no_change', exitCode: CHANGES_EXPECTED_EXIT_CODE, reason };
+  return {
+    name: 'no_change',
+    exitCode: CHANGES_EXPECTED_EXIT_CODE,
+    reason,
+    errorCode: 'ERR_NO_CHANGE' satisfies CodeFor<'no_change'>,
+  };
 }
 
 /** A signal ended the work. */
 export function interrupted(signal: StopSignal, reason: string): RunOutcome {
-  return { name: 'interrupted', exitCode: SIGNAL_EXIT_CODE[signal], reason };
+  return {
+    name: 'interrupted',
+    exitCode: SIGNAL_EXIT_CODE[signal],
+    reason,
+    errorCode: 'ERR_INTERRUPTED' satisfies CodeFor<'interrupted'>,
+  };
 }
 
-function ending(name: keyof typeof EXIT_CODE): (reason: string) => RunOutcome {
-  return (reason) => ({ name, exitCode: EXIT_CODE[name], reason });
+/** The outcome of a command that was refused for these problems: of several, all are the reason. */
+export function refusedFor(problems: readonly Problem[]): RunOutcome {
+  const [only, ...more] = problems;
+  return only !== undefined && more.length === 0
+    ? usageError(only.code, only.message)
+    : usageError('ERR_SEVERAL_PROBLEMS', problems.map(problemLine).join('; '));
+}
+
+function goodEnd(name: 'done' | 'no_change'): (reason: string) => RunOutcome {
+  return (reason) => ({ name, exitCode: EXIT_CODE[name], reason, errorCode: null });
+}
+
+/** Whatever ends badly has a code, and one of that outcome. */
+function ending<Name extends keyof typeof EXIT_CODE>(
+  name: Name,
+): (errorCode: CodeFor<Name>, reason: string) => RunOutcome {
+  return (errorCode, reason) => ({ name, exitCode: EXIT_CODE[name], reason, errorCode });
 }

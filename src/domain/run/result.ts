@@ -5,6 +5,7 @@ import { ChangedFile } from '../changes/changed-file.ts';
 import { Provenance } from '../changes/provenance.ts';
 import { ContextCompacted } from '../compaction/compaction.ts';
 import { Usage } from '../conversation/conversation.ts';
+import { ErrorCodeText } from '../errors/error-code-text.ts';
 import { ModelUse } from '../fallback/model-use.ts';
 import { FollowUp } from '../github/follow-up.ts';
 import { ServerUse } from '../mcp/server-tool.ts';
@@ -31,6 +32,11 @@ export const RunResult = z.strictObject({
   outcome: OutcomeName.nullable().describe('null while the run is running'),
   exitCode: z.int().nullable(),
   reason: z.string(),
+  errorCode: ErrorCodeText.nullable()
+    .default(null)
+    .describe(
+      'Why it did not end well, such as ERR_NO_TASK; docs/errors.md says what each means and what to do. null for a run that goes on or has ended well',
+    ),
   superseded: z
     .array(SupersededEnd)
     .default([])

@@ -21,7 +21,7 @@ export async function failedChecks({ repository, pull }: Continued): Promise<Che
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'checks: read');
     const reason = `The checks of pull request #${pull.number} cannot be read: ${why}`;
-    return { status: 'failed', outcome: usageError(reason) };
+    return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
   }
   return { status: 'ok', asks: read.data.map(askOf) };
 }

@@ -48,7 +48,10 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
   const { asked, repository, event, head } = question;
   if (repository === null)
     return refused(
-      usageError('--continue: it is not known in which repository; say --repository OWNER/NAME.'),
+      usageError(
+        'ERR_NO_REPOSITORY_NAME',
+        '--continue: it is not known in which repository; say --repository OWNER/NAME.',
+      ),
     );
   const where: OnGitHub = { github: await question.openGitHub(), ...ownerAndName(repository) };
   const trigger = triggerOf(event);
@@ -59,12 +62,13 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
   }
   if (typeof pull === 'string') {
     if (asked === 'auto' && trigger === 'request') return { status: 'none' };
-    return refused(policyViolation(`--continue ${asked}: ${NOT_OWN[pull]}`));
+    return refused(policyViolation('ERR_NOT_OUR_PULL_REQUEST', `--continue ${asked}: ${NOT_OWN[pull]}`));
   }
   const name = `Pull request #${pull.number}`;
   if (head !== pull.head)
     return refused(
       usageError(
+        'ERR_OTHER_HEAD_CHECKED_OUT',
         `${name} is at ${pull.head.slice(0, 8)}, and ${head?.slice(0, 8) ?? 'no commit'} is checked out. Check out its head with the whole history: ref: refs/pull/${pull.number}/head and fetch-depth: 0 for actions/checkout, or git fetch origin pull/${pull.number}/head && git checkout FETCH_HEAD.`,
       ),
     );
@@ -72,6 +76,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
   if (commits === null)
     return refused(
       policyViolation(
+        'ERR_NOT_OUR_PULL_REQUEST',
         `${name} is not one of patchsmith's: no commit of its branch says so, whatever its text does.`,
       ),
     );

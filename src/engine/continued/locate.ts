@@ -32,7 +32,12 @@ export async function locate(question: LocateQuestion): Promise<LocatedPull> {
   const { env, repository, github } = question;
   const read = await readGitHubEvent(env);
   if (read.status !== 'ok' || repository === null)
-    return nothing(usageError('mode locate: this is no job of GitHub Actions, or it names no repository.'));
+    return nothing(
+      usageError(
+        'ERR_NOT_IN_ACTIONS',
+        'mode locate: this is no job of GitHub Actions, or it names no repository.',
+      ),
+    );
   const where: OnGitHub = { github, ...ownerAndName(repository) };
   try {
     if (triggerOf(read.event) === 'conflict') {
@@ -45,7 +50,7 @@ export async function locate(question: LocateQuestion): Promise<LocatedPull> {
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
     const why = describeRefusal(error.refusal, 'pull-requests: read');
-    return nothing(usageError(`mode locate: pull requests cannot be read: ${why}`));
+    return nothing(usageError('ERR_GITHUB_UNREADABLE', `mode locate: pull requests cannot be read: ${why}`));
   }
 }
 

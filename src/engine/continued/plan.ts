@@ -125,6 +125,7 @@ function whyNot(
   const { foreign } = commits;
   if (foreign !== null && trigger !== 'request')
     return publishFailed(
+      'ERR_COMMITS_OF_OTHERS',
       `${name} has commits by others (${foreign.sha.slice(0, 8)} by ${foreign.author}), so it is continued only when someone asks for it. Comment there with /patchsmith and what to do: the work then builds on these commits.`,
     );
   if (round > settings.followUpRounds)
@@ -132,7 +133,7 @@ function whyNot(
       `${name} was continued ${settings.followUpRounds} times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.`,
     );
   if (conflict.status === 'refused' && trigger === 'conflict')
-    return publishFailed(`${name} is not continued: ${conflict.why}`);
+    return publishFailed('ERR_MERGE_NOT_MADE', `${name} is not continued: ${conflict.why}`);
   return hasAsks ? null : noChange(`Nothing asks for more work on pull request #${pull.number}.`);
 }
 
@@ -144,7 +145,8 @@ async function firstPlan(task: ContinueTask, { source, rules, sha256 }: PullReco
   let own: Plan = given ?? { ...none, title, source, sha256 };
   if (source.kind === 'file' && settings.plan === null && isInRepository(source.path)) {
     const read = await fileOfBase(task, source.path);
-    if (read.status === 'failed') return { status: 'failed', outcome: usageError(read.message) };
+    if (read.status === 'failed')
+      return { status: 'failed', outcome: usageError('ERR_PLAN_UNREADABLE', read.message) };
     const asked = given ?? { title, source, sha256, task: '' };
     const { task: now, ...names } = asked;
     own = { ...read.plan, ...names, ...rulesOf(read.plan), task: [read.plan.task, now].join('\n\n').trim() };

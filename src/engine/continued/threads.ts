@@ -30,7 +30,7 @@ export async function openThreads(task: IssueTask, { repository, pull }: Continu
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'pull-requests: read');
     const reason = `The reviews of pull request #${pull.number} cannot be read: ${why}`;
-    return { status: 'failed', outcome: usageError(reason) };
+    return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
   }
   const open = read.data
     .filter(({ isResolved }) => !isResolved)

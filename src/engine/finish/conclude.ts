@@ -44,6 +44,7 @@ export async function printDocument(session: Session, patch: ProvenPatch | null)
   // What went wrong before says more than that nobody reads of it.
   if (session.result.exitCode !== 0) return null;
   const outcome = internalError(
+    'ERR_OUTPUT_UNWRITTEN',
     sentence(`The --output ${settings.output} document cannot be written: ${failure.message}`),
   );
   session.decide(outcome);

@@ -12,15 +12,17 @@ import type { Session } from '../session.ts';
 export function crashed(session: Session, error: unknown): RunOutcome {
   if (error instanceof CutShort) return interruptedOutcome(session);
   if (error instanceof LateRefusal) return error.outcome;
-  if (error instanceof UnusableFile) return usageError(error.message);
+  if (error instanceof UnusableFile) return usageError('ERR_UNUSABLE_FILE', error.message);
   if (session.hasLostDirectory())
     return internalError(
+      'ERR_RUN_DIRECTORY_GONE',
       `The run directory ${session.directory?.path} is gone. The changes are in the work tree.`,
     );
   const fault = machineFault(error);
-  if (fault !== null) return internalError(`${fault}. ${advice(session)}`);
+  if (fault !== null) return internalError('ERR_MACHINE', `${fault}. ${advice(session)}`);
   const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
   return internalError(
+    'ERR_BUG',
     `${what}. This is a bug in patchsmith or a machine failure; please report it with the run's patchsmith.log.`,
   );
 }

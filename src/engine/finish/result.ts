@@ -7,7 +7,7 @@ import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
 import { describeTokens, noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/flag.ts';
 import { type BaseRevision, isTaken, type RunStarted } from '../../domain/run/events.ts';
-import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunOutcome, Withheld } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
@@ -24,6 +24,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     outcome: null,
     exitCode: null,
     reason: '',
+    errorCode: null,
     superseded: [],
     summary: '',
     answer: null,
@@ -78,8 +79,8 @@ export function emptyResult(runId: string, version: string): RunResult {
 }
 
 /** The result of a command that was refused before there was a run; its `runId` is empty. */
-export function refusedResult({ name, exitCode, reason }: RunOutcome, version: string): RunResult {
-  return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason };
+export function refusedResult({ name, exitCode, reason, errorCode }: RunOutcome, version: string): RunResult {
+  return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason, errorCode };
 }
 
 /** The part that is known before the first command runs. */
@@ -198,23 +199,29 @@ function takenWhole(changes: ChangeLedger): string[] {
 const MAX_NAMED = 5;
 
 /** Why a patch that adds these secrets is withheld; null when there are none. */
-export function withheldReason(secrets: readonly FoundSecret[]): string | null {
+export function withheldReason(secrets: readonly FoundSecret[]): Withheld | null {
   if (secrets.length === 0) return null;
   const places = secrets.map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
-  return `The patch is withheld because it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Remove the secret, or accept files with false matches with --accept-secrets GLOB.`;
+  return {
+    code: 'ERR_SECRET_IN_PATCH',
+    reason: `The patch is withheld because it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Remove the secret, or accept files with false matches with --accept-secrets GLOB.`,
+  };
 }
 
 /**
  * Why a patch that creates or changes these folders, which git takes for repositories, is withheld; null when there are
  * none.
  */
-export function repositoriesReason(folders: readonly string[]): string | null {
+export function repositoriesReason(folders: readonly string[]): Withheld | null {
   if (folders.length === 0) return null;
   const named = listed(
     folders.map((folder) => folder || 'the root'),
     MAX_NAMED,
   );
-  return `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`;
+  return {
+    code: 'ERR_REPOSITORY_IN_PATCH',
+    reason: `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`,
+  };
 }
 
 /** One line for each flag, with the paths: `second look: a, b: became executable`. */
@@ -228,8 +235,9 @@ export function flagLines(flags: readonly Flag[]): string[] {
 }
 
 /** The last line on stderr; the same for every outcome. */
-export function finalLine(outcome: RunOutcome): string {
-  return `patchsmith: ${outcome.name} (exit ${outcome.exitCode}): ${outcome.reason}`;
+export function finalLine({ name, exitCode, errorCode, reason }: RunOutcome): string {
+  const code = errorCode === null ? '' : ` [${errorCode}]`;
+  return `patchsmith: ${name} (exit ${exitCode})${code}: ${reason}`;
 }
 
 /** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */

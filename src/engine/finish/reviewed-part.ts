@@ -3,6 +3,7 @@
 import type { PathChange } from '../../domain/changes/change.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
+import type { Withheld } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { pathsOfTree } from '../../git/store/tree-listing.ts';
 import type { ProvenPatch, ReadBlobs } from '../../ports.ts';
@@ -13,7 +14,7 @@ import { repositoriesReason, withheldReason } from './result.ts';
 /** What the result says about the review. */
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
   /** Null when the patch may be published. */
-  readonly withheld: string | null;
+  readonly withheld: Withheld | null;
   /** Why `publish` would not take the patch, with the limits known here; null when it would. */
   readonly oversize: string | null;
 }

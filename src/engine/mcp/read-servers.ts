@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/resolve.ts';
 import { readServerFile } from '../../config/server-file.ts';
 import { serversIn } from '../../config/server-values.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { type FilledEntries, filledIn } from '../../domain/mcp/server-spec.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import type { HostContext } from '../../host/context.ts';
@@ -12,7 +13,7 @@ import type { Trust } from '../trust/trust.ts';
 /** Ready to be started; empty where something is wrong with them. */
 export interface ServersGiven {
   readonly servers: FilledEntries;
-  readonly problems: string[];
+  readonly problems: Problem[];
 }
 
 /** Fills in the variables of the environment, whose values are hidden from then on. `from` says where the setting was given, `isWorkedIn` that a run has worked in the repository. */
@@ -35,11 +36,16 @@ export async function readGivenServers(
   if (twice.length > 0)
     return {
       servers: {},
-      problems: [`--mcp-config ${mcpConfig}: there is another server ${twice[0]} in mcp`],
+      problems: [
+        problem('ERR_MCP_FILE', `--mcp-config ${mcpConfig}: there is another server ${twice[0]} in mcp`),
+      ],
     };
   const filled = filledIn({ ...named.servers, ...read.servers }, env);
   if (filled.status === 'failed')
-    return { servers: {}, problems: filled.problems.map((problem) => `MCP server ${problem}`) };
+    return {
+      servers: {},
+      problems: filled.problems.map((one) => problem('ERR_MCP_VARIABLE', `MCP server ${one}`)),
+    };
   for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) edge.hide(secret);
   for (const name of filled.variables) edge.hide(env[name] ?? '', name);
   return { servers: filled.servers, problems: [] };

@@ -24,7 +24,7 @@ export async function openAll(
   entries: readonly (readonly [name: string, entry: FilledEntry])[],
 ): Promise<(OpenServers & Rebinding) | Stopped> {
   const refusal = whyNotStarted(session, places, entries);
-  if (refusal !== null) return stopped(usageError(refusal));
+  if (refusal !== null) return stopped(usageError('ERR_MCP_SERVER', refusal));
   const reached = await Promise.all(
     entries.map(([name, entry]) => openServer(session, places, { name, entry })),
   );
@@ -63,6 +63,7 @@ export async function reopenAll(
   if (missing.length > 0)
     return stopped(
       usageError(
+        'ERR_MCP_SERVER',
         `The run had the MCP ${missing.length === 1 ? 'server' : 'servers'} ${listed(missing, 5)}, which a run directory cannot start. Repeat its --mcp or --mcp-config.`,
       ),
     );
@@ -266,7 +267,10 @@ function goneText(server: string, state: State | undefined): string {
 }
 
 function requiredFails(name: string, reason: string): RunOutcome {
-  return usageError(`The MCP server ${name} is required, and it is not there: ${said(reason)}.`);
+  return usageError(
+    'ERR_MCP_SERVER',
+    `The MCP server ${name} is required, and it is not there: ${said(reason)}.`,
+  );
 }
 
 /** For the end of a sentence. */

@@ -24,5 +24,7 @@ export function warnOfReadableSecrets(session: Session, { level }: Sandbox): voi
 
 /** Why the run does not start: because of the machine, or of what was requested. */
 export function notOpened({ status, reason }: Exclude<OpenedSandbox, { status: 'ok' }>): RunOutcome {
-  return status === 'refused' ? usageError(reason) : sandboxUnavailable(reason);
+  return status === 'refused'
+    ? usageError('ERR_SANDBOX_REFUSED', reason)
+    : sandboxUnavailable('ERR_SANDBOX_UNAVAILABLE', reason);
 }

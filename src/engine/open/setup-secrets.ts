@@ -28,14 +28,17 @@ export function whyNoSetupEnv(
   if (name === undefined) return null;
   for (const [variable, value] of Object.entries(setupEnvOf(input))) {
     const why = value === '' ? 'is not set' : tooShort(value);
-    if (why !== null) return usageError(sentence(`--setup-env ${variable}: the variable ${why}`));
+    if (why !== null)
+      return usageError('ERR_SETUP_ENV', sentence(`--setup-env ${variable}: the variable ${why}`));
   }
   if (trust?.isOutsiders)
     return usageError(
+      'ERR_SETUP_ENV',
       `--setup-env ${name}: code of an outsider, or of a pull request that is continued, is checked out, and setup commands would hand the value to it.`,
     );
   if (settings.verifyIn === 'checkout' && setup.length > 0)
     return usageError(
+      'ERR_SETUP_ENV',
       `--setup-env ${name}: with --verify-in checkout the setup commands run again, in a checkout that holds what the model wrote, and would hand the value to it. Use --verify-in worktree.`,
     );
   return null;
@@ -49,6 +52,7 @@ export function whyNotInSandbox(
   const [name] = input.settings.setupEnv;
   if (name === undefined || level !== 'none') return null;
   return usageError(
+    'ERR_SETUP_ENV',
     `--setup-env ${name}: commands run without a sandbox, so the model's could read what setup commands leave anywhere. Set one up: patchsmith doctor says what is missing.`,
   );
 }

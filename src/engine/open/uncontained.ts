@@ -12,12 +12,14 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
   if (trust.refusal !== null) return trust.refusal;
   if (trust.isOutsiders) {
     return usageError(
+      'ERR_UNCONTAINED',
       "An outsider's code is checked out, and its commands would run without a sandbox. Set one up: patchsmith doctor says what is missing.",
     );
   }
   const { places } = trust.credentials;
   if (places.length === 0) return null;
   return usageError(
+    'ERR_UNCONTAINED',
     `Commands run without a sandbox, and could read the credentials in git's configuration: ${listed(places, 1)}. Set persist-credentials: false for actions/checkout.`,
   );
 }

@@ -64,7 +64,7 @@ export async function readContext(
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'issues: read');
     const reason = `The discussion of #${number} cannot be read: ${why} Without it: --issue-comments none.`;
-    return { status: 'failed', outcome: usageError(reason) };
+    return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
   }
   const others = read.data.filter((comment) => !isSame(comment, text) && !comment.body.includes(OWN_MARK));
   const wanted = others.filter((comment) => isBefore(comment, text) && isWanted(task, comment));

@@ -31,12 +31,15 @@ export async function passGate({
   const { people, rerunBy } = whoMustHaveWriteAccess(event);
   if (people.length === 0) {
     return shut(
-      policyViolation(`The event ${event.name} does not say who triggered it, so it cannot be trusted.`),
+      policyViolation(
+        'ERR_NO_STARTER',
+        `The event ${event.name} does not say who triggered it, so it cannot be trusted.`,
+      ),
     );
   }
   const bots = input.settings.allowBots;
   const barred = people.map((account) => whyNoBot(account, bots)).find((why) => why !== null);
-  if (barred !== undefined) return shut(policyViolation(barred));
+  if (barred !== undefined) return shut(policyViolation('ERR_BOT_NOT_ALLOWED', barred));
   const asking: Asking = {
     github: await trust.openGitHub(interrupt),
     event,
@@ -79,23 +82,29 @@ async function whyNoWriter(
   const asked = `Whether ${login}, who started this job by ${event.name}, has write access`;
   if (!hasToken) {
     return usageError(
+      'ERR_NO_TOKEN',
       `${asked} cannot be asked without a token. Set GITHUB_TOKEN, or github-token of the action, to the token of the job (github.token): it needs no more than metadata: read, which it always has.`,
     );
   }
   if (event.repository === null)
-    return usageError(`${asked} cannot be asked: the event names no repository.`);
+    return usageError('ERR_NO_REPOSITORY_NAME', `${asked} cannot be asked: the event names no repository.`);
   const answer = await askPermission(github, event.repository, login);
   if (answer.status === 'refused') {
-    return usageError(`${asked} cannot be asked: ${describeRefusal(answer.refusal, 'metadata: read')}`);
+    return usageError(
+      'ERR_GITHUB_UNREADABLE',
+      `${asked} cannot be asked: ${describeRefusal(answer.refusal, 'metadata: read')}`,
+    );
   }
   const { permission, user } = answer.data;
   if (id !== null && user?.id !== id) {
     return policyViolation(
+      'ERR_NO_WRITE_ACCESS',
       `${login} is no longer the account that started this job, so its write access proves nothing.`,
     );
   }
   if (WRITING.includes(permission)) return null;
   return policyViolation(
+    'ERR_NO_WRITE_ACCESS',
     `${login} started this job by ${event.name}, which takes write access to ${event.repository}, and has the permission ${permission}. Someone with write access can start it.`,
   );
 }
@@ -108,11 +117,12 @@ async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | n
   const account = await askAccount(asking.github, login);
   if (account.status === 'refused') {
     return usageError(
+      'ERR_GITHUB_UNREADABLE',
       `Which bot ${login} is cannot be asked: ${describeRefusal(account.refusal, 'metadata: read')}`,
     );
   }
   const why = whyNoBot(account.data, asking.bots);
-  return why === null ? null : policyViolation(why);
+  return why === null ? null : policyViolation('ERR_BOT_NOT_ALLOWED', why);
 }
 
 function shut(outcome: RunOutcome): TrustGate {

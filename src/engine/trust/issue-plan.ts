@@ -36,7 +36,7 @@ export async function readIssuePlan(task: IssueTask, file: Plan | null): Promise
   const { text: found } = asked;
   const rules = { trusted: settings.trustAuthors, bots: settings.allowBots, writers };
   const why = whyNotAccepted(asKnownHere(task, found), rules);
-  if (why !== null) return { status: 'failed', outcome: policyViolation(why) };
+  if (why !== null) return { status: 'failed', outcome: policyViolation('ERR_AUTHOR_NOT_TRUSTED', why) };
   const read = await readContext(task, asked);
   return read.status === 'failed' ? read : planOf(found, file, read.context);
 }
@@ -89,7 +89,8 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
   const texts = trust.event?.texts ?? [];
   if (settings.planFromIssue !== null) {
     const reference = issueReference(settings.planFromIssue, around);
-    if (typeof reference === 'string') return usageError(`--plan-from-issue: ${reference}.`);
+    if (typeof reference === 'string')
+      return usageError('ERR_REFERENCE_INVALID', `--plan-from-issue: ${reference}.`);
     const told = texts.find(
       ({ source }) =>
         source.kind === 'issue' &&
@@ -101,7 +102,8 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
     return read.status === 'ok' ? { text: read.data, on: null } : unread('issue', read.refusal);
   }
   const reference = commentReference(settings.planFromComment ?? '', around);
-  if (typeof reference === 'string') return usageError(`--plan-from-comment: ${reference}.`);
+  if (typeof reference === 'string')
+    return usageError('ERR_REFERENCE_INVALID', `--plan-from-comment: ${reference}.`);
   const told = texts.find(
     ({ source }) =>
       source.kind === 'comment' &&
@@ -118,9 +120,12 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
 }
 
 function unread(what: string, refusal: GitHubRefusal): RunOutcome {
-  return usageError(`The ${what} cannot be read: ${describeRefusal(refusal, 'issues: read')}`);
+  return usageError(
+    'ERR_GITHUB_UNREADABLE',
+    `The ${what} cannot be read: ${describeRefusal(refusal, 'issues: read')}`,
+  );
 }
 
 function failed(message: string): OutsidePlan {
-  return { status: 'failed', outcome: usageError(message) };
+  return { status: 'failed', outcome: usageError('ERR_PLAN_INVISIBLE', message) };
 }

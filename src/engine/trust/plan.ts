@@ -31,7 +31,7 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const goingOn = async (given: Plan | null, more: readonly string[]): Promise<TrustedPlan> => {
     if (continued === null)
       return given === null
-        ? { status: 'failed', outcome: usageError('There is no plan.') }
+        ? { status: 'failed', outcome: usageError('ERR_NO_TASK', 'There is no plan.') }
         : { status: 'ok', plan: given, notes: [...notes, ...more] };
     const { continuedPlan } = await import('../continued/plan.ts');
     const task = { settings, trust, writers, signal, continued, session, root, given };
@@ -41,7 +41,8 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   if (continued !== null && !isNamed) return goingOn(null, []);
   const read =
     isOutside && plan === null ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
-  if (read?.status === 'failed') return { status: 'failed', outcome: usageError(read.message) };
+  if (read?.status === 'failed')
+    return { status: 'failed', outcome: usageError('ERR_PLAN_UNREADABLE', read.message) };
   if (read !== null && !isOutside) return goingOn(read.plan, []);
   const made = await readIssuePlan({ settings, trust, writers, signal }, read === null ? null : read.plan);
   return made.status === 'ok' ? goingOn(made.plan, made.notes) : made;

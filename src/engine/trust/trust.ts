@@ -68,7 +68,12 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   const credentials = isOnGitHub ? await findPersistedCredentials(root, env) : NO_CREDENTIALS;
   const found =
     read.status === 'failed'
-      ? refused(usageError(sentence(`It is unknown what started this job: ${read.message}`)))
+      ? refused(
+          usageError(
+            'ERR_EVENT_UNREADABLE',
+            sentence(`It is unknown what started this job: ${read.message}`),
+          ),
+        )
       : root === null
         ? NOTHING_SPECIAL
         : await rulesFor(input, { event, root, settings, openGitHub });
@@ -99,6 +104,7 @@ async function rulesFor(
   if (trust.is === 'untrusted' && trust.privileged && !allowUntrustedCheckout) {
     return refused(
       policyViolation(
+        'ERR_UNTRUSTED_CHECKOUT',
         `${sentence(trust.why)} Check out the base (actions/checkout without ref and repository), or, if the job is meant for outsiders' code, use --allow-untrusted-checkout.`,
       ),
     );
@@ -111,13 +117,14 @@ async function rulesFor(
   const named = rulesFrom ?? (isOutsiders ? trust.rules : null);
   if (named === null) {
     const unknown = "It is unknown whose rules apply to an outsider's code; name a commit with --rules-from.";
-    return isOutsiders ? refused(usageError(unknown)) : NOTHING_SPECIAL;
+    return isOutsiders ? refused(usageError('ERR_RULES_UNKNOWN', unknown)) : NOTHING_SPECIAL;
   }
   const revision = await openRevision(root, named, env);
   if (revision === null) {
     const what = isOutsiders ? 'Project file, principles and plan are read from the base' : '--rules-from';
     return refused(
       usageError(
+        'ERR_RULES_MISSING',
         `${what}: ${named} is not in this checkout. Fetch it, with fetch-depth: 0 for actions/checkout.`,
       ),
     );
@@ -156,13 +163,19 @@ async function continuedIn(
     const what = `The base of pull request #${continued.pull.number}, whose rules apply,`;
     return refused(
       usageError(
+        'ERR_RULES_MISSING',
         `${what} (${name}) is not in this checkout. Fetch it, with fetch-depth: 0 for actions/checkout.`,
       ),
     );
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
     const why = describeRefusal(error.refusal, 'contents: read and pull-requests: read');
-    return refused(usageError(`--continue ${settings.continued}: the pull request cannot be read: ${why}`));
+    return refused(
+      usageError(
+        'ERR_GITHUB_UNREADABLE',
+        `--continue ${settings.continued}: the pull request cannot be read: ${why}`,
+      ),
+    );
   } finally {
     folder.remove();
   }
@@ -182,7 +195,10 @@ async function settled(
   const why = `Whether the commit that is checked out is of the pull request ${number} cannot be asked`;
   return {
     is: 'unknown',
-    refusal: usageError(`${why}: ${describeRefusal(asked.refusal, 'pull-requests: read')}`),
+    refusal: usageError(
+      'ERR_GITHUB_UNREADABLE',
+      `${why}: ${describeRefusal(asked.refusal, 'pull-requests: read')}`,
+    ),
   };
 }
 

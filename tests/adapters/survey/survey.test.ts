@@ -11,6 +11,7 @@ import { projectFileText, workflowText } from '../../../src/commands/init/writte
 import { didYouMean } from '../../../src/config/did-you-mean.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { parseYamlMapping } from '../../../src/config/yaml.ts';
+import { problemLine } from '../../../src/domain/errors/problem.ts';
 import { makeRepository } from '../../support/files/repository.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { PINS } from '../../support/jobs/action-pins.ts';
@@ -293,7 +294,7 @@ function settingsOf({ project }: Survey) {
   if (yaml.status !== 'ok') throw new Error(JSON.stringify(yaml));
   const inputs = { flags: {}, env: {}, file: { values: yaml.values, lines: {} }, nearest: didYouMean };
   const resolved = resolveSettings(inputs);
-  if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
+  if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));
   return resolved.settings;
 }
 

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { writtenValue } from '../../../src/commands/config/written-value.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { settingEntries } from '../../../src/config/schema.ts';
+import { problemLine } from '../../../src/domain/errors/problem.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 
@@ -159,7 +160,7 @@ test('a value is shown as a flag or the project file takes it', () => {
   const known = settingEntries().map(({ flag }) => flag);
   const asked = Object.fromEntries(Object.entries(given).filter(([flag]) => known.includes(flag)));
   const first = resolveSettings({ flags: asked, env: {}, file: null, nearest });
-  if (first.status === 'failed') throw new Error(first.problems.join('\n'));
+  if (first.status === 'failed') throw new Error(first.problems.map(problemLine).join('\n'));
   const entries = settingEntries();
   const flags = Object.fromEntries(
     entries.flatMap((entry) => {

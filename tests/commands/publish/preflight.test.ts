@@ -65,7 +65,7 @@ describe('before anything is spent it is told', () => {
   ] as const)('that the token lacks %s', async (needed, permissions) => {
     const before = await state();
     const told = await preflight(permissions);
-    expect(told).toMatchObject({ name: 'publish_failed', exitCode: 11 });
+    expect(told).toMatchObject({ exitCode: 11, errorCode: 'ERR_GITHUB_REFUSED' });
     expect(told?.reason).toContain(`permissions: { ${needed} }`);
     expect(await state()).toEqual(before);
   });
@@ -77,19 +77,26 @@ describe('before anything is spent it is told', () => {
 
   test('that the repository is archived', async () => {
     shop.settings.archived = true;
-    expect((await preflight())?.reason).toBe('acme/shop is archived, so nothing can be published in it.');
+    expect(await preflight()).toMatchObject({
+      reason: 'acme/shop is archived, so nothing can be published in it.',
+      errorCode: 'ERR_REPOSITORY_CLOSED',
+    });
   });
 
   test('that there is no such repository or branch', async () => {
     expect((await preflight(ALL, {}, 'acme/none'))?.reason).toContain('Check --repository');
-    expect((await preflight(ALL, { base: 'next' }))?.reason).toBe(
-      'There is no branch next in acme/shop. Name one with --base.',
-    );
+    expect(await preflight(ALL, { base: 'next' })).toMatchObject({
+      reason: 'There is no branch next in acme/shop. Name one with --base.',
+      errorCode: 'ERR_BRANCH_MISSING',
+    });
   });
 
   test('that a branch stands in the way of all below it', async () => {
     await shop.git('branch', 'patchsmith', 'main');
-    expect((await preflight())?.reason).toContain('has a branch patchsmith, and so can have none below it');
+    expect(await preflight()).toMatchObject({
+      reason: expect.stringContaining('has a branch patchsmith, and so can have none below it'),
+      errorCode: 'ERR_BRANCH_NAME_TAKEN',
+    });
     expect(await preflight(ALL, { branch: 'bot/shop/x' })).toBeNull();
   });
 });

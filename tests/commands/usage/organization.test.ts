@@ -152,7 +152,7 @@ test('refusals are answered in words, once, and the run of a hostile server ends
     const before = server.requests.length;
     const { stderr, stdout, exitCode } = await usage();
     expect([exitCode, stdout, server.requests.length - before < 3]).toEqual([4, '', true]);
-    return stderr.replace('patchsmith: provider_error (exit 4): ', '');
+    return stderr.replace('patchsmith: provider_error (exit 4) [ERR_SPENDING_UNREADABLE]: ', '');
   };
   const wrong = await ask({ apiKey: 'sk-ant-api03-ordinary' });
   expect(wrong).toMatchObject({

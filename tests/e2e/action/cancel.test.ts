@@ -37,7 +37,7 @@ describe('a cancel while GitHub is asked whether publishing would be let in', ()
       const ended = await oneJob(at, { during: cancelAt(at, operation, 'SIGINT') });
       expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([130, 'interrupted']);
       expect(ended.lastLine).toBe(
-        'patchsmith: interrupted (exit 130): Stopped by SIGINT; no file was changed.',
+        'patchsmith: interrupted (exit 130) [ERR_INTERRUPTED]: Stopped by SIGINT; no file was changed.',
       );
       expect(ended.post.stderr).toBe('');
       expect(at.model.requests).toHaveLength(0);
@@ -79,7 +79,7 @@ describe('a cancel in the middle of a publication', () => {
       const cut = await publishJob(at, artifact, { during: cancelAt(at, operation, signal) });
       expect([cut.exitCode, cut.outputs.outcome], cut.stderr).toEqual([code, 'interrupted']);
       expect(cut.lastLine).toBe(
-        `patchsmith: interrupted (exit ${code}): Stopped by ${signal}. Publish again to carry on.`,
+        `patchsmith: interrupted (exit ${code}) [ERR_INTERRUPTED]: Stopped by ${signal}. Publish again to carry on.`,
       );
       expect(cut.summary).toContain('Publish again to carry on.');
       expect(cut.post.stderr).toBe('');

@@ -38,8 +38,8 @@ function expectOutcome(finished: Finished, outcome: string, exitCode: number): R
   const { outputs, summary, lastLine, post } = finished;
   expect(finished.exitCode, finished.stderr).toBe(exitCode);
   expect([outputs.outcome, outputs['exit-code']]).toEqual([outcome, String(exitCode)]);
-  expect(lastLine).toMatch(`patchsmith: ${outcome} (exit ${exitCode}): `);
-  expect(summary).toMatch(`### patchsmith: ${outcome} (exit ${exitCode})\n`);
+  expect(lastLine).toMatch(`patchsmith: ${outcome} (exit ${exitCode})`);
+  expect(summary).toMatch(`### patchsmith: ${outcome} (exit ${exitCode})`);
   expect([post.exitCode, post.stdout, post.stderr, post.summary, post.outputs]).toEqual([0, '', '', '', {}]);
   expect(finished.masks).toEqual([KEY]);
   const told = [

@@ -67,7 +67,7 @@ test('one job for both: a red verification is published as a draft, and the step
   const at = await place([edit, done]);
   const ended = await oneJob(at, { inputs: { verify: 'exit 3', 'fix-rounds': '0' } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
-  expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9): ');
+  expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9) [ERR_VERIFY_FAILED]: ');
   expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
 });
 

@@ -13,15 +13,14 @@ import { until } from '../../support/waiting/until.ts';
 const KEY = 'sk-ant-test-0123456789';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-const refusal = (reason: string) => ({
-  exitCode: 2,
-  stdout: '',
-  stderr: `patchsmith: usage_error (exit 2): ${reason}\n`,
-  lastLine: `patchsmith: usage_error (exit 2): ${reason}`,
-});
+/** `told` begins with its code. */
+const refusal = (told: string) => {
+  const lastLine = `patchsmith: usage_error (exit 2) ${told.replace('] ', ']: ')}`;
+  return { exitCode: 2, stdout: '', stderr: `${lastLine}\n`, lastLine };
+};
 
 const refusals = (...problems: string[]) => {
-  const lastLine = `patchsmith: usage_error (exit 2): ${problems.length} problems, listed above; patchsmith --help lists the commands`;
+  const lastLine = `patchsmith: usage_error (exit 2) [ERR_SEVERAL_PROBLEMS]: ${problems.length} problems, listed above; patchsmith --help lists the commands`;
   const lines = problems.map((problem) => `  ${problem}\n`).join('');
   return { exitCode: 2, stdout: '', stderr: `${lines}${lastLine}\n`, lastLine };
 };
@@ -44,7 +43,7 @@ test('help names the commands, examples and exit codes', async () => {
 test('without arguments the help is printed, and the exit code is 2', async () => {
   const cwd = tempFolder();
   const help = await runCli(['--help'], { cwd });
-  const lastLine = 'patchsmith: usage_error (exit 2): no command given';
+  const lastLine = 'patchsmith: usage_error (exit 2) [ERR_NO_COMMAND]: no command given';
   const bare = await runCli([], { cwd });
   expect(bare).toEqual({ exitCode: 2, stdout: '', stderr: `${help.stdout}\n${lastLine}\n`, lastLine });
 });
@@ -119,64 +118,78 @@ test('--help and --version load no client of the API and none of the run', async
 
 describe('a mistake on the command line is told by name, with exit 2:', () => {
   const lacking = [
-    'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
-    'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+    '[ERR_NO_TASK] there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
+    '[ERR_NO_KEY] there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
   ];
   test.each<[string[], ReturnType<typeof refusal>]>([
     [
       ['--quiet'],
-      refusal(`no command given; expected one of: ${COMMANDS.map(({ name }) => name).join(', ')}`),
+      refusal(
+        `[ERR_NO_COMMAND] no command given; expected one of: ${COMMANDS.map(({ name }) => name).join(', ')}`,
+      ),
     ],
-    [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
-    [['rum'], refusal('"rum": there is no such command; the nearest is run')],
+    [['resume'], refusal('[ERR_OPERAND_MISSING] resume needs a RUN: patchsmith resume RUN')],
+    [['rum'], refusal('[ERR_UNKNOWN_COMMAND] "rum": there is no such command; the nearest is run')],
     [['run'], refusals(...lacking)],
-    [['run', '--plan'], refusal('--plan: needs a value; where that begins with -, write --plan=VALUE')],
-    [['run', '-m', '--quiet'], refusal('-m: needs a value; where that begins with -, write -m=VALUE')],
+    [
+      ['run', '--plan'],
+      refusal('[ERR_FLAG_WITHOUT_VALUE] --plan: needs a value; where that begins with -, write --plan=VALUE'),
+    ],
+    [
+      ['run', '-m', '--quiet'],
+      refusal('[ERR_FLAG_WITHOUT_VALUE] -m: needs a value; where that begins with -, write -m=VALUE'),
+    ],
     [
       ['run', '--modle', 'x', '-z', '--constructor=y'],
       refusals(
-        '--modle: there is no such flag; the nearest is --model',
-        '-z: there is no such flag; patchsmith help <command> shows them all',
-        '--constructor: there is no such flag; patchsmith help <command> shows them all',
+        '[ERR_UNKNOWN_FLAG] --modle: there is no such flag; the nearest is --model',
+        '[ERR_UNKNOWN_FLAG] -z: there is no such flag; patchsmith help <command> shows them all',
+        '[ERR_UNKNOWN_FLAG] --constructor: there is no such flag; patchsmith help <command> shows them all',
         ...lacking,
       ),
     ],
     [
       ['run', '-m', 'x', '--max-tokens', '5000'],
       refusals(
-        '--max-tokens: there is no such flag; --max-output-tokens limits one answer, --max-total-tokens the whole run',
+        '[ERR_UNKNOWN_FLAG] --max-tokens: there is no such flag; --max-output-tokens limits one answer, --max-total-tokens the whole run',
         ...lacking.slice(1),
       ),
     ],
     [
       ['run', '-m', 'x', '--no-quiet'],
-      refusals('--no-quiet: there is no such flag; the nearest is --quiet', ...lacking.slice(1)),
+      refusals(
+        '[ERR_UNKNOWN_FLAG] --no-quiet: there is no such flag; the nearest is --quiet',
+        ...lacking.slice(1),
+      ),
     ],
     [
       ['run', '-m', 'a', 'b', '--', '--c'],
       refusals(
-        '"b": does not belong to a flag; give the task with --message or --plan',
-        '"--c": does not belong to a flag; give the task with --message or --plan',
+        '[ERR_UNEXPECTED_WORD] "b": does not belong to a flag; give the task with --message or --plan',
+        '[ERR_UNEXPECTED_WORD] "--c": does not belong to a flag; give the task with --message or --plan',
         ...lacking.slice(1),
       ),
     ],
     [
       ['run', '-m', 'a', '-m', 'b', '--quiet=maybe', '--deadline', '-5'],
       refusals(
-        '--quiet: expected true, false or no value, got "maybe"',
-        '--message: given 2 times',
-        '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "-5"',
+        '[ERR_INVALID_VALUE] --quiet: expected true, false or no value, got "maybe"',
+        '[ERR_FLAG_REPEATED] --message: given 2 times',
+        '[ERR_INVALID_VALUE] --deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "-5"',
       ),
     ],
-    [['run', '-m', 'a', '-m', 'b'], refusals('--message: given 2 times', ...lacking.slice(1))],
-    [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
-    [['demo', '--force'], refusal('--force: demo has no such flag')],
+    [
+      ['run', '-m', 'a', '-m', 'b'],
+      refusals('[ERR_FLAG_REPEATED] --message: given 2 times', ...lacking.slice(1)),
+    ],
+    [['demo', '--model', 'x'], refusal('[ERR_FLAG_NOT_TAKEN] --model: demo takes no settings')],
+    [['demo', '--force'], refusal('[ERR_FLAG_NOT_TAKEN] --force: demo has no such flag')],
     [
       ['undo', 'r', '--model', 'x', 'more', '--force=maybe'],
       refusals(
-        '"more": does not belong to a flag',
-        '--force: expected true, false or no value, got "maybe"',
-        '--model: undo takes no such setting, only --repo',
+        '[ERR_UNEXPECTED_WORD] "more": does not belong to a flag',
+        '[ERR_INVALID_VALUE] --force: expected true, false or no value, got "maybe"',
+        '[ERR_FLAG_NOT_TAKEN] --model: undo takes no such setting, only --repo',
       ),
     ],
   ])('%j', async (args, expected) => {
@@ -196,11 +209,11 @@ test('mistakes in flags, variables and the project file are told together', asyn
   const env = { PATCHSMITH_EFORT: 'max', PATCHSMITH_SANDBOX: 'none', ANTHROPIC_API_KEY: KEY };
   expect(await runCli(['run', '-m', 'x', '--fix-rounds', 'two'], { cwd: join(cwd, 'a'), env })).toEqual(
     refusals(
-      'PATCHSMITH_EFORT: there is no such variable; the nearest is PATCHSMITH_EFFORT',
-      '.patchsmith.yml:1: a project file may lower deadline below its default, not raise it; use --deadline or PATCHSMITH_DEADLINE',
-      '--fix-rounds: expected a whole number of at least 0, got "two"',
-      'PATCHSMITH_SANDBOX: expected one of required, auto, off, got "none"',
-      '.patchsmith.yml:2: a project file may only require the sandbox; use --sandbox or PATCHSMITH_SANDBOX',
+      '[ERR_UNKNOWN_VARIABLE] PATCHSMITH_EFORT: there is no such variable; the nearest is PATCHSMITH_EFFORT',
+      '[ERR_NOT_FOR_PROJECT_FILE] .patchsmith.yml:1: a project file may lower deadline below its default, not raise it; use --deadline or PATCHSMITH_DEADLINE',
+      '[ERR_INVALID_VALUE] --fix-rounds: expected a whole number of at least 0, got "two"',
+      '[ERR_INVALID_VALUE] PATCHSMITH_SANDBOX: expected one of required, auto, off, got "none"',
+      '[ERR_NOT_FOR_PROJECT_FILE] .patchsmith.yml:2: a project file may only require the sandbox; use --sandbox or PATCHSMITH_SANDBOX',
     ),
   );
 });
@@ -212,8 +225,8 @@ test('a .env that git tracks gives no key, and the message says so', async () =>
   const end = await runCli(['run', '-m', 'x'], { cwd });
   expect(end).toEqual(
     refusals(
-      `${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
-      'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+      `[ERR_NO_KEY] ${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
+      '[ERR_NO_KEY] there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
     ),
   );
 });
@@ -264,7 +277,7 @@ test('a crash ends with internal_error, what it was, and without the key', async
   expect(await exitCode).toBe(1);
   const lines = (await stderr).trimEnd().split('\n');
   expect(lines).toContain('  Error: boom ***');
-  expect(lines.at(-1)).toMatch(/^patchsmith: internal_error \(exit 1\): .*report/);
+  expect(lines.at(-1)).toMatch(/^patchsmith: internal_error \(exit 1\) \[ERR_BUG\]: .*report/);
   expect(lines.join()).not.toContain(KEY);
 });
 

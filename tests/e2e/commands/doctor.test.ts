@@ -101,7 +101,7 @@ test('a tool that only works outside is exit 9, and named', async () => {
   const { exitCode, stdout, stderr } = await doctor(['--repo', root], { PATH: `${folder}:/usr/bin:/bin` });
   expect(stdout).toContain(`  fails   deno  exit code 1: cat: ${other}/version: No such file or directory`);
   expect(stderr).toMatch(
-    /^patchsmith: verify_failed \(exit 9\): These work on this machine but not in the sandbox: .*deno/,
+    /^patchsmith: verify_failed \(exit 9\) \[ERR_TOOL_FAILS_INSIDE\]: These work on this machine but not in the sandbox: .*deno/,
   );
   expect(exitCode).toBe(9);
 });
@@ -117,7 +117,7 @@ test('outside of a checkout it tries an empty folder, and a hostile mount is exi
     expect([mount, exitCode, stderr]).toEqual([
       mount,
       2,
-      expect.stringContaining(`patchsmith: usage_error (exit 2): --mount ${mount}: `),
+      expect.stringContaining(`patchsmith: usage_error (exit 2) [ERR_SANDBOX_REFUSED]: --mount ${mount}: `),
     ]);
   }
 });
@@ -157,7 +157,7 @@ test('without namespaces it says so with exit 10, and so does a run in CI before
   expect(doctor.stdout).toContain('sandbox: unavailable\n  bubblewrap cannot start a sandbox here (bwrap: ');
   expect([doctor.exitCode, doctor.stderr]).toEqual([
     10,
-    expect.stringMatching(/^patchsmith: sandbox_unavailable \(exit 10\): /),
+    expect.stringMatching(/^patchsmith: sandbox_unavailable \(exit 10\) \[ERR_SANDBOX_UNAVAILABLE\]: /),
   ]);
   const run = await inside([
     'run',
@@ -168,5 +168,8 @@ test('without namespaces it says so with exit 10, and so does a run in CI before
     '--run-dir',
     join(temporaryFolder(), 'run'),
   ]);
-  expect([run.exitCode, run.stderr]).toEqual([10, expect.stringContaining('sandbox_unavailable (exit 10)')]);
+  expect([run.exitCode, run.stderr]).toEqual([
+    10,
+    expect.stringContaining('sandbox_unavailable (exit 10) [ERR_SANDBOX_UNAVAILABLE]'),
+  ]);
 });

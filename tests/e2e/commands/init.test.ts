@@ -97,7 +97,7 @@ test('a file where a folder has to be is told', async () => {
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect([end.exitCode, end.lastLine]).toEqual([
     2,
-    'patchsmith: usage_error (exit 2): .github/patchsmith/issue.md cannot be written: .github/patchsmith is not a folder.',
+    'patchsmith: usage_error (exit 2) [ERR_TEMPLATE_UNWRITTEN]: .github/patchsmith/issue.md cannot be written: .github/patchsmith is not a folder.',
   ]);
 });
 

@@ -150,7 +150,7 @@ describe('a divergence is named, with exit code 9:', () => {
     expect(end.exitCode).toBe(9);
     expect(end.lastLine).toMatch(
       new RegExp(
-        `^patchsmith: verify_failed \\(exit 9\\): The replay diverges at event ${seq} \\(tool.completed \\w+\\), outcome.text: expected ".*odd.*", got ".*old.*"\\. The patch is the same\\.$`,
+        `^patchsmith: verify_failed \\(exit 9\\) \\[ERR_REPLAY_DIVERGES\\]: The replay diverges at event ${seq} \\(tool.completed \\w+\\), outcome.text: expected ".*odd.*", got ".*old.*"\\. The patch is the same\\.$`,
       ),
     );
   });
@@ -181,7 +181,7 @@ describe('a divergence is named, with exit code 9:', () => {
     appendFileSync(join(recorded.runDir, 'changes.patch'), '\n');
     const end = await replay(recorded);
     expect(end.lastLine).toContain(
-      'verify_failed (exit 9): The replay followed the recording but made a different patch than',
+      'verify_failed (exit 9) [ERR_REPLAY_OTHER_PATCH]: The replay followed the recording but made a different patch than',
     );
   });
 });
@@ -192,11 +192,11 @@ test('a run that was not finished, or is none, is refused by name', async () => 
   const journal = join(recorded.runDir, 'events.jsonl');
   writeFileSync(journal, readFileSync(journal, 'utf8').slice(0, -20));
   expect((await replay(recorded)).lastLine).toMatch(
-    /usage_error \(exit 2\): The run \S+ was not finished: its journal ends with event \d+\.$/,
+    /usage_error \(exit 2\) \[ERR_NOT_REPLAYABLE\]: The run \S+ was not finished: its journal ends with event \d+\.$/,
   );
   const kept = join(temporaryFolder(), 'kept');
   expect((await replay({ runDir: 'nothing' }, '--run-dir', kept)).lastLine).toMatch(
-    /usage_error \(exit 2\): There is no run "nothing"/,
+    /usage_error \(exit 2\) \[ERR_RUN_NOT_FOUND\]: There is no run "nothing"/,
   );
   expect(readFileSync(join(kept, 'result.json'), 'utf8')).toContain('There is no run');
   const misspelt = join(temporaryFolder(), 'misspelt');

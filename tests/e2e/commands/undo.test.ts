@@ -169,7 +169,7 @@ describe('a run that was killed', () => {
     repository.write('b.txt', 'b\n');
     const refused = await undo(repository, runDir);
     expect(refused.lastLine).toMatch(
-      /^patchsmith: usage_error \(exit 2\): The run died during: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
+      /^patchsmith: usage_error \(exit 2\) \[ERR_UNDO_CONFLICT\]: The run died during: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
     );
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
     expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
@@ -320,9 +320,9 @@ test('undo works on the checkout of the run, or on the one that --repo names', a
 test('what is no run is told by name', async () => {
   const repository = await makeRepository({});
   expect((await undo(repository, 'no-such-run')).lastLine).toMatch(
-    /^patchsmith: usage_error \(exit 2\): There is no run "no-such-run" \(looked in /,
+    /^patchsmith: usage_error \(exit 2\) \[ERR_RUN_NOT_FOUND\]: There is no run "no-such-run" \(looked in /,
   );
   expect((await runCli(['undo'], { cwd: repository.root })).lastLine).toContain(
-    `usage_error (exit 2): There is no run of ${repository.root} in `,
+    `usage_error (exit 2) [ERR_RUN_NOT_FOUND]: There is no run of ${repository.root} in `,
   );
 });

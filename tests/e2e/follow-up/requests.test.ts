@@ -287,6 +287,7 @@ describe('what is not ours is not continued', () => {
     await life.toHead(opened.body.number);
     const refused = await life.run([], ['--continue', String(opened.body.number), '--message', 'x']);
     expect([refused.exitCode, refused.server.requests.length]).toEqual([8, 0]);
+    expect(refused.result.errorCode).toBe('ERR_NOT_OUR_PULL_REQUEST');
     expect(refused.result.reason).toContain("is not one of patchsmith's: no commit of its branch says so");
   });
 
@@ -307,6 +308,7 @@ describe('what is not ours is not continued', () => {
     await life.checkout.git('checkout', '--quiet', '--force', 'main');
     const refused = await life.run([], ['--continue', '2', '--message', 'x']);
     expect(refused.exitCode).toBe(2);
+    expect(refused.result.errorCode).toBe('ERR_OTHER_HEAD_CHECKED_OUT');
     expect(refused.result.reason ?? refused.stderr).toContain('Check out its head with the whole history');
   });
 });

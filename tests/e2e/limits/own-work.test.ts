@@ -52,7 +52,7 @@ describe('time that is over', () => {
     await execa('bash', ['-c', deep], { cwd: repository.root });
     const run = await scriptedRun({ repository, turns: [], args: ['--deadline', '2s'] });
     expect(run.lastLine).toBe(
-      'patchsmith: deadline (exit 124): The deadline of 2 s passed while waiting for the preparation of the run; no file was changed. Raise it with --deadline.',
+      'patchsmith: deadline (exit 124) [ERR_DEADLINE]: The deadline of 2 s passed while waiting for the preparation of the run; no file was changed. Raise it with --deadline.',
     );
     expect(gitIn(run.runDir)).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe('time that is over', () => {
       ({ lastLine }) => !lastLine.includes('not enough time to make the patch'),
     );
     expect(run.lastLine).toBe(
-      'patchsmith: interrupted (exit 143): Stopped by SIGTERM; the patch so far has 1 file.',
+      'patchsmith: interrupted (exit 143) [ERR_INTERRUPTED]: Stopped by SIGTERM; the patch so far has 1 file.',
     );
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
     expect(run.result.warnings.join()).toContain('There was not enough time to scan the whole work tree');
@@ -131,7 +131,9 @@ describe('changes over a limit', () => {
   test('what verify commands make counts as well: such a run is no success', async () => {
     const args = ['--verify', 'truncate -s 200M large', '--max-changed-file-size', '100m'];
     const run = await played(files, [edit, { text: 'Done.' }], args);
-    expect(run.lastLine).toContain('limit_reached (exit 7): A changed file holds 209,715,200 bytes');
+    expect(run.lastLine).toContain(
+      'limit_reached (exit 7) [ERR_LIMIT_CHANGES]: A changed file holds 209,715,200 bytes',
+    );
   });
 
   test('a file that is touched and stays as it was is no change, however large', async () => {

@@ -43,7 +43,7 @@ describe('a full disk under the run directory', () => {
     });
     expect([first.exitCode, first.lastLine]).toEqual([
       1,
-      'patchsmith: internal_error (exit 1): No space is left on the disk (ENOSPC: no space left on device, write). Fix that, then run it again.',
+      'patchsmith: internal_error (exit 1) [ERR_MACHINE]: No space is left on the disk (ENOSPC: no space left on device, write). Fix that, then run it again.',
     ]);
     expect([resumed.exitCode, resumed.lastLine]).toEqual([2, expect.stringContaining('There is no run')]);
   });
@@ -63,7 +63,7 @@ describe('a full disk under the run directory', () => {
     expect([first.exitCode, first.lastLine]).toEqual([
       1,
       expect.stringMatching(
-        /^patchsmith: internal_error \(exit 1\): No space is left on the disk \(ENOSPC.*\)\. Fix that, then continue with: patchsmith resume /,
+        /^patchsmith: internal_error \(exit 1\) \[ERR_MACHINE\]: No space is left on the disk \(ENOSPC.*\)\. Fix that, then continue with: patchsmith resume /,
       ),
     ]);
     expect(first.stderr).not.toContain('bug');
@@ -121,7 +121,7 @@ describe('a read-only run directory', () => {
     expect([end.exitCode, end.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /usage_error \(exit 2\): The run directory .* cannot be created: EROFS.*--run-dir\.$/,
+        /usage_error \(exit 2\) \[ERR_RUN_DIRECTORY\]: The run directory .* cannot be created: EROFS.*--run-dir\.$/,
       ),
     ]);
   });
@@ -155,7 +155,7 @@ test('a run directory that is removed is told, with the work in the work tree', 
   const runDir = join(temporaryFolder(), 'run');
   const turns = [edit, command(`rm -r '${runDir}'`), done];
   await expect(scriptedRun({ repository: { root }, runDir, turns, args: off })).rejects.toThrow(
-    `patchsmith: internal_error (exit 1): The run directory ${runDir} is gone. The changes are in the work tree.`,
+    `patchsmith: internal_error (exit 1) [ERR_RUN_DIRECTORY_GONE]: The run directory ${runDir} is gone. The changes are in the work tree.`,
   );
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
 });
@@ -239,7 +239,10 @@ describe('a limit of open files', () => {
         reject: false,
       });
       const reason = `A process may have only ${count} files open here, and 128 are needed. Raise the limit with ulimit -n.`;
-      expect([end.exitCode, end.stderr]).toEqual([1, `patchsmith: internal_error (exit 1): ${reason}`]);
+      expect([end.exitCode, end.stderr]).toEqual([
+        1,
+        `patchsmith: internal_error (exit 1) [ERR_FEW_DESCRIPTORS]: ${reason}`,
+      ]);
       expect(JSON.parse(end.stdout)).toMatchObject({ outcome: 'internal_error', exitCode: 1, reason });
     },
   );
@@ -311,7 +314,8 @@ describe('a child that is killed', () => {
         args: off,
       });
       expect([run.exitCode, run.result.outcome], run.stderr).toEqual([exitCode, outcome]);
-      expect(run.lastLine).toContain(`${outcome} (exit ${exitCode}): ${what} (git `);
+      expect(run.lastLine).toContain(`${outcome} (exit ${exitCode})`);
+      expect(run.lastLine).toContain(`: ${what} (git `);
       // Killed before the journal began, a run has done nothing.
       if (run.events.length === 0) return;
       const env = { ANTHROPIC_API_KEY: KEY };

@@ -24,7 +24,7 @@ test.each(['required', 'off'])(
     });
     expect([exitCode, server.requests.length]).toEqual([2, 0]);
     expect(lastLine).toBe(
-      `patchsmith: usage_error (exit 2): patchsmith itself lies in ${repository.root} (${own}), where commands could change it. ` +
+      `patchsmith: usage_error (exit 2) [ERR_OWN_PROGRAM]: patchsmith itself lies in ${repository.root} (${own}), where commands could change it. ` +
         'Install it elsewhere, for example with npm install --global patchsmith.',
     );
   },

@@ -99,8 +99,8 @@ test.runIf(process.getuid?.() === 0)(
     };
     const patch = join(readable, 'x.patch');
     expect([await refusal('--repo', closed), await refusal('--repo', root, '--patch', patch)]).toEqual([
-      `patchsmith: usage_error (exit 2): ${closed} may not be entered. Name a checkout with --repo.`,
-      `patchsmith: usage_error (exit 2): The patch cannot be written to ${patch}: the folder ${readable} is not writable.`,
+      `patchsmith: usage_error (exit 2) [ERR_NO_CHECKOUT]: ${closed} may not be entered. Name a checkout with --repo.`,
+      `patchsmith: usage_error (exit 2) [ERR_UNWRITABLE]: The patch cannot be written to ${patch}: the folder ${readable} is not writable.`,
     ]);
   },
 );

@@ -75,7 +75,7 @@ describe.concurrent('an endpoint that goes wrong in mid-run ends it as provider_
   ])('%s', async (_what, fault, reason) => {
     const run = await runInto(fault);
     expect([run.exitCode, run.result.outcome], run.stderr).toEqual([4, 'provider_error']);
-    expect(run.lastLine).toContain('patchsmith: provider_error (exit 4): ');
+    expect(run.lastLine).toContain('patchsmith: provider_error (exit 4) [ERR_PROVIDER_');
     expect(run.result.reason).toContain(reason);
     expect(run.result.reason).toMatch(/the patch so far has 1 file\.$/);
     expect(run.patch).toContain('+new');

@@ -47,7 +47,9 @@ test('the lines of the page play as well, and a script that edits nothing fails 
 
 test('a run that asks for more turns than there are ends with provider_error', async () => {
   const end = await play('script.jsonl', block('json'));
-  expect(end.lastLine).toMatch(/^patchsmith: provider_error \(exit 4\): The recording .* has 2 model turns/);
+  expect(end.lastLine).toMatch(
+    /^patchsmith: provider_error \(exit 4\) \[ERR_PROVIDER_RECORDING\]: The recording .* has 2 model turns/,
+  );
 });
 
 test.each([
@@ -65,6 +67,8 @@ test.each([
   ['a.jsonl', '{"text":"a"}\n{x\n', 'line 2: not JSON'],
 ])('mistakes in %s %j are told with their lines', async (name, content, message) => {
   const end = await play(name, content);
-  expect(end.lastLine).toMatch(/^patchsmith: usage_error \(exit 2\): The script .*\.$/);
+  expect(end.lastLine).toMatch(
+    /^patchsmith: usage_error \(exit 2\) \[ERR_PROVIDER_UNUSABLE\]: The script .*\.$/,
+  );
   expect(end.lastLine).toContain(message);
 });

@@ -159,7 +159,7 @@ describe('a run with --allow-domain', () => {
     const args = ['run', '--message', 'Do it', ...domains(domain)];
     const { exitCode, stderr } = await runCli(args, { cwd: root, env: { ANTHROPIC_API_KEY: 'x' } });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^patchsmith: usage_error \(exit 2\): --allow-domain: /);
+    expect(stderr).toMatch(/^patchsmith: usage_error \(exit 2\) \[ERR_INVALID_VALUE\]: --allow-domain: /);
   });
 
   test('is replayed with those of its domains that whoever replays it permits, and with no others', async () => {

@@ -31,6 +31,7 @@ test('a pointer whose content GitHub does not have is not published, and the rea
   const there = await onGitHub(made);
   const { exitCode, told } = await publish(there);
   expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+  expect(told?.errorCode).toBe('ERR_LFS_MISSING');
   expect(told?.reason).toMatch(/^Git LFS stores big\.bin, and GitHub does not have the contents/);
   expect(told?.reason).toContain(`git add "big.bin" and git lfs push --object-id origin ${OID};`);
   expect(await find(there)).toMatchObject({ branches: [], pulls: [] });

@@ -106,14 +106,18 @@ describe('run --publish', () => {
   test('makes a draft of what failed verification, and still ends with 9; the last line tells both', async () => {
     const { at, ...end } = await runAndPublish([edit, done], ['--verify', 'exit 3', '--fix-rounds', '0']);
     expect(end.exitCode, end.stderr).toBe(9);
-    expect(end.lastLine).toMatch(/^patchsmith: verify_failed \(exit 9\): .*exit 3.* Pull request #1 opened/);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: verify_failed \(exit 9\) \[ERR_VERIFY_FAILED\]: .*exit 3.* Pull request #1 opened/,
+    );
     expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
   });
 
   test('opens nothing for a run that was blocked, and ends as it', async () => {
     const { at, ...end } = await runAndPublish([edit, leaveBlocked], ['--output', 'json']);
     expect(end.exitCode, end.stderr).toBe(5);
-    expect(end.lastLine).toMatch(/^patchsmith: blocked \(exit 5\): The run ended as blocked, /);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: blocked \(exit 5\) \[ERR_BLOCKED\]: The run ended as blocked, /,
+    );
     expect(JSON.parse(end.stdout)).toMatchObject({
       outcome: 'blocked',
       exitCode: 5,
@@ -137,7 +141,9 @@ describe('run --publish', () => {
     };
     const { at, runDir, ...end } = await runAndPublish([workflow, done], ['--output', 'json']);
     expect(end.exitCode, end.stderr).toBe(8);
-    expect(end.lastLine).toMatch(/^patchsmith: policy_violation \(exit 8\): .*\.github\/workflows\/x\.yml/);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: policy_violation \(exit 8\) \[ERR_PROTECTED_PATH\]: .*\.github\/workflows\/x\.yml/,
+    );
     expect(JSON.parse(end.stdout)).toMatchObject({
       outcome: 'policy_violation',
       exitCode: 8,
@@ -181,7 +187,9 @@ describe('before a token of the model is spent, run --publish', () => {
     });
     const { at, runDir, ...end } = await runAndPublish([edit, done], [], { env: weak });
     expect(end.exitCode, end.stderr).toBe(11);
-    expect(end.lastLine).toMatch(/^patchsmith: publish_failed \(exit 11\): Publishing would fail: /);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: publish_failed \(exit 11\) \[ERR_GITHUB_REFUSED\]: Publishing would fail: /,
+    );
     expect(end.lastLine).toContain('permissions: { pull-requests: write }');
     expect(resultIn(runDir)).toMatchObject({ outcome: 'publish_failed', iterations: 0 });
     expect(readdirSync(runDir)).not.toContain('publish.json');
@@ -213,7 +221,7 @@ test('a signal between run and publication leaves a run that can be published, a
   });
   expect(cut.exitCode, cut.stderr).toBe(130);
   expect(cut.stderr.trimEnd().split('\n').at(-1)).toBe(
-    `patchsmith: interrupted (exit 130): Stopped by SIGINT after the run and before it was published. Publish it: patchsmith publish ${runDir}`,
+    `patchsmith: interrupted (exit 130) [ERR_INTERRUPTED]: Stopped by SIGINT after the run and before it was published. Publish it: patchsmith publish ${runDir}`,
   );
   expect(JSON.parse(cut.stdout)).toMatchObject({ outcome: 'interrupted', exitCode: 130, publication: null });
   expect(at.hosted.pulls()).toEqual([]);

@@ -45,6 +45,7 @@ describe.each(['api', 'push'])('a commit of a person on the branch (--via %s)', 
     const person = await repository.commit(branch, { 'a.txt': 'mine\n' }, { author: 'Ann Onym' });
     const second = await publish(there, { args });
     expect([second.exitCode, second.told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(second.told?.errorCode).toBe('ERR_COMMITS_OF_OTHERS');
     expect(second.told?.reason).toContain('Ann Onym');
     expect(second.told?.reason).toContain(person.slice(0, 8));
     expect(await repository.head(branch)).toBe(person);
@@ -126,6 +127,7 @@ describe('a base that has moved on', () => {
     expect(told?.conflicts.map(({ path }) => path).sort()).toEqual(['a.txt', 'gone.txt']);
     for (const { path } of told?.conflicts ?? []) expect(told?.reason).toContain(path);
     expect(told?.reason).toContain('changes.patch');
+    expect(told?.errorCode).toBe('ERR_PATCH_CONFLICT');
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 
@@ -212,6 +214,7 @@ test('work for another base does not get into the pull request of the first', as
   const head = release.told?.pullRequest?.headSha ?? '';
   const main = await publish(there);
   expect([main.exitCode, main.told?.outcome], main.stderr).toEqual([11, 'publish_failed']);
+  expect(main.told?.errorCode).toBe('ERR_BRANCH_OF_OTHER_WORK');
   expect(main.told?.reason).toMatch(/pull request #1 into release, .* --branch/);
   expect(await repository.head(release.told?.branch ?? '')).toBe(head);
 

@@ -201,7 +201,9 @@ test('a folder that is no repository, and the inside of one, are refused before 
       'usage_error',
       0,
     ]);
-    expect(finished.lastLine).toBe(`patchsmith: usage_error (exit 2): ${finished.result.reason}`);
+    expect(finished.lastLine).toBe(
+      `patchsmith: usage_error (exit 2) [ERR_NO_CHECKOUT]: ${finished.result.reason}`,
+    );
   }
 });
 

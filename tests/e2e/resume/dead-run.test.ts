@@ -61,6 +61,7 @@ const ended = (runDir: string) => ({
   status: 'finished',
   outcome: 'internal_error',
   exitCode: 1,
+  errorCode: 'ERR_PROCESS_DIED',
   reason: `${DEAD}Continue the run: patchsmith resume ${runDir}`,
   patch: null,
 });

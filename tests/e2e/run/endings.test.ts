@@ -97,7 +97,9 @@ describe('stdout holds exactly what was asked for', () => {
     );
     const { outcome, exitCode, reason } = JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8'));
     expect([outcome, exitCode, run.exitCode], run.stderr).toEqual(['internal_error', 1, 1]);
-    expect(run.stderr.endsWith(`patchsmith: internal_error (exit 1): ${reason}`)).toBe(true);
+    expect(run.stderr.endsWith(`patchsmith: internal_error (exit 1) [ERR_OUTPUT_UNWRITTEN]: ${reason}`)).toBe(
+      true,
+    );
     expect(reason).toMatch(/^The --output json document cannot be written: .*ENOSPC/);
   });
 });
@@ -137,7 +139,7 @@ describe('a machine that breaks', () => {
       iterations: 2,
       patch: null,
     });
-    expect(run.lastLine).toBe(`patchsmith: internal_error (exit 1): ${run.result.reason}`);
+    expect(run.lastLine).toBe(`patchsmith: internal_error (exit 1) [ERR_BUG]: ${run.result.reason}`);
     expect(run.stdout).toBe(readFileSync(join(runDir, 'result.json'), 'utf8'));
   });
 
@@ -147,7 +149,7 @@ describe('a machine that breaks', () => {
     const turns = [edit, command(`mv '${runDir}' '${moved}'`), done];
     const run = scriptedRun({ repository: await repositoryOf(), runDir, turns, args: off });
     await expect(run).rejects.toThrow(
-      /^patchsmith: internal_error \(exit 1\): The run directory .* is gone\./m,
+      /^patchsmith: internal_error \(exit 1\) \[ERR_RUN_DIRECTORY_GONE\]: The run directory .* is gone\./m,
     );
   });
 });

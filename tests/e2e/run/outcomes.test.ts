@@ -29,7 +29,9 @@ function expectOutcome(finished: FinishedRun, outcome: string, exitCode: number)
   const { result, lastLine, runDir } = finished;
   expect(finished.exitCode, finished.stderr).toBe(exitCode);
   expect([result.outcome, result.exitCode, result.status]).toEqual([outcome, exitCode, 'finished']);
-  expect(lastLine).toBe(`patchsmith: ${outcome} (exit ${exitCode}): ${result.reason}`);
+  const code = result.errorCode === null ? '' : ` [${result.errorCode}]`;
+  expect(result.errorCode === null).toBe(exitCode === 0);
+  expect(lastLine).toBe(`patchsmith: ${outcome} (exit ${exitCode})${code}: ${result.reason}`);
   expect(isResult(result), JSON.stringify(isResult.errors)).toBe(true);
   const everything = ['result.json', 'events.jsonl', 'patchsmith.log'].map((name) =>
     textOf(join(runDir, name)),

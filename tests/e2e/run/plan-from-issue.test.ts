@@ -129,6 +129,7 @@ describe('an issue', () => {
     const { number } = github.addIssue(NAME, { title: 'Add a file', author: 'eve' });
     const refused = await run(['--plan-from-issue', String(number)]);
     expect([refused.exitCode, refused.server.requests.length]).toEqual([8, 0]);
+    expect(refused.result.errorCode).toBe('ERR_AUTHOR_NOT_TRUSTED');
     expect(refused.result.reason).toMatch(
       /written by eve, who may not give tasks here \(association: NONE\).*--trust-author/,
     );
@@ -157,13 +158,22 @@ describe('an issue', () => {
   });
 
   test.each([
-    ['7', {}, 2, 'Not Found (404). It does not exist, or needs a token'],
-    ['x', {}, 2, 'is neither a number nor an address such as'],
-    ['https://evil.example/acme/shop/issues/1', {}, 2, 'is neither a number nor an address such as'],
-    ['1', { GITHUB_REPOSITORY: '' }, 2, 'a number alone does not name a repository'],
+    ['7', {}, 'ERR_GITHUB_UNREADABLE', 'Not Found (404). It does not exist, or needs a token'],
+    ['x', {}, 'ERR_REFERENCE_INVALID', 'is neither a number nor an address such as'],
+    [
+      'https://evil.example/acme/shop/issues/1',
+      {},
+      'ERR_REFERENCE_INVALID',
+      'is neither a number nor an address such as',
+    ],
+    ['1', { GITHUB_REPOSITORY: '' }, 'ERR_REFERENCE_INVALID', 'a number alone does not name a repository'],
   ])('that is not to be had ends the run before it begins: %s', async (named, env, code, reason) => {
     const refused = await run(['--plan-from-issue', named], env);
-    expect([refused.exitCode, refused.server.requests.length]).toEqual([code, 0]);
+    expect([refused.exitCode, refused.result.errorCode, refused.server.requests.length]).toEqual([
+      2,
+      code,
+      0,
+    ]);
     expect(refused.result.reason).toContain(reason);
   });
 
@@ -173,8 +183,8 @@ describe('an issue', () => {
       author: 'mona',
     });
     const refused = await run(['--plan-from-comment', String(id)]);
-    expect([refused.exitCode, refused.result.reason]).toEqual([
-      2,
+    expect([refused.result.errorCode, refused.result.reason]).toEqual([
+      'ERR_PLAN_INVISIBLE',
       `There is no visible text in comment ${id}. Describe the change after the command, or use --plan-from-issue.`,
     ]);
   });

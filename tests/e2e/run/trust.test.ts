@@ -1,6 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ERRORS, type ErrorCode } from '../../../src/domain/errors/registry.ts';
+import { exitCodesOfError } from '../../../src/domain/run/exit-code.ts';
 import {
   makeRepository,
   type Repository,
@@ -83,8 +85,9 @@ const endOf = ({ exitCode, result }: FinishedRun) => [exitCode, result.outcome];
 const spent = ({ server }: FinishedRun) => server.requests.length;
 
 /** It never came to asking the model. */
-function refusedWith(run: FinishedRun, code: number, reason: RegExp) {
-  expect([run.exitCode, spent(run)], run.stderr).toEqual([code, 0]);
+function refusedWith(run: FinishedRun, code: ErrorCode, reason: RegExp) {
+  const [exitCode] = exitCodesOfError(ERRORS[code].outcome);
+  expect([run.result.errorCode, run.exitCode, spent(run)], run.stderr).toEqual([code, exitCode, 0]);
   expect(run.result.reason).toMatch(reason);
 }
 
@@ -98,32 +101,40 @@ describe('who starts a run', () => {
   test('may not do so without it, though a label can be set with less', async () => {
     refusedWith(
       await start({ sender: reader }),
-      8,
+      'ERR_NO_WRITE_ACCESS',
       /rita started this job by issues, which takes write access to acme\/shop, and has the permission read/,
     );
   });
 
   test('may not do so as an outsider', async () => {
-    refusedWith(await start({ sender: sender('eve') }), 8, /eve started this job by issues/);
+    refusedWith(
+      await start({ sender: sender('eve') }),
+      'ERR_NO_WRITE_ACCESS',
+      /eve started this job by issues/,
+    );
   });
 
   test('is told by id: a name that went to somebody else proves nothing', async () => {
     refusedWith(
       await start({ sender: { ...writer, id: 4_711 } }),
-      8,
+      'ERR_NO_WRITE_ACCESS',
       /no longer the account that started this job/,
     );
   });
 
   test('is nobody when the event does not say', async () => {
     const { sender: _, ...job } = { sender: writer };
-    refusedWith(await start({ ...job, sender: undefined as never }), 8, /does not say who triggered it/);
+    refusedWith(
+      await start({ ...job, sender: undefined as never }),
+      'ERR_NO_STARTER',
+      /does not say who triggered it/,
+    );
   });
 
   test('cannot be asked without a token, and the run says what is missing', async () => {
     refusedWith(
       await start({ token: undefined as never }),
-      2,
+      'ERR_NO_TOKEN',
       /cannot be asked without a token.*GITHUB_TOKEN/,
     );
   });
@@ -140,7 +151,7 @@ describe('who starts a run', () => {
   );
 
   test('needs it again to start the job again', async () => {
-    refusedWith(await start({ rerunBy: 'rita' }), 8, /rita started this job/);
+    refusedWith(await start({ rerunBy: 'rita' }), 'ERR_NO_WRITE_ACCESS', /rita started this job/);
   });
 });
 
@@ -159,14 +170,18 @@ test('who carries on a run is asked about as well', async () => {
 describe('a bot', () => {
   test('may not start a run because its name ends with [bot]', async () => {
     const evil = sender('evil-app[bot]', 666);
-    refusedWith(await start({ sender: evil }), 8, /evil-app\[bot\].*id 666 is not allowed/);
+    refusedWith(
+      await start({ sender: evil }),
+      'ERR_BOT_NOT_ALLOWED',
+      /evil-app\[bot\].*id 666 is not allowed/,
+    );
     const other = ['--allow-bot', '41898282'];
-    refusedWith(await start({ sender: evil, args: other }), 8, /id 666 is not allowed/);
+    refusedWith(await start({ sender: evil, args: other }), 'ERR_BOT_NOT_ALLOWED', /id 666 is not allowed/);
   });
 
   test('may not do so by calling itself a user', async () => {
     const evil = { ...sender('evil-app[bot]', 666), type: 'User' };
-    refusedWith(await start({ sender: evil }), 8, /id 666 is not allowed/);
+    refusedWith(await start({ sender: evil }), 'ERR_BOT_NOT_ALLOWED', /id 666 is not allowed/);
   });
 
   test('may do so when its id is allowed', async () => {
@@ -178,7 +193,7 @@ describe('a bot', () => {
     checkout.write('.patchsmith.yml', 'allow-bot: ["666"]\n');
     refusedWith(
       await start({ sender: sender('evil-app[bot]', 666) }),
-      2,
+      'ERR_NOT_FOR_PROJECT_FILE',
       /a project file may not set allow-bot/,
     );
   });
@@ -222,7 +237,11 @@ describe('code of outsiders', () => {
         },
         issue_comment: await commentedPull(),
       }[event];
-      refusedWith(await start({ event, payload: payload ?? {} }), 8, /--allow-untrusted-checkout/);
+      refusedWith(
+        await start({ event, payload: payload ?? {} }),
+        'ERR_UNTRUSTED_CHECKOUT',
+        /--allow-untrusted-checkout/,
+      );
     },
   );
 
@@ -303,7 +322,7 @@ describe('code of outsiders', () => {
     payload.pull_request.base.sha = '2'.repeat(40);
     refusedWith(
       await start({ event: 'pull_request', payload }),
-      2,
+      'ERR_RULES_MISSING',
       /2{40} is not in this checkout.*fetch-depth: 0/,
     );
   });
@@ -311,7 +330,7 @@ describe('code of outsiders', () => {
   test('of a fork do not run without a sandbox', async () => {
     const head = await checkoutOfEve();
     const run = await start({ event: 'pull_request', payload: pull(head), args: ['--sandbox', 'off'] });
-    refusedWith(run, 2, /An outsider's code is checked out/);
+    refusedWith(run, 'ERR_UNCONTAINED', /An outsider's code is checked out/);
   });
 
   test('of the same repository are its own: who pushed them has write access', async () => {
@@ -329,7 +348,7 @@ describe('code of outsiders', () => {
     expect(endOf(run), run.stderr).toEqual([0, 'done']);
     expect(JSON.stringify(run.server.requests)).not.toContain('Obey eve');
     const missing = await start({ event: 'workflow_dispatch', args: ['--rules-from', 'nowhere'] });
-    refusedWith(missing, 2, /--rules-from: nowhere is not in this checkout/);
+    refusedWith(missing, 'ERR_RULES_MISSING', /--rules-from: nowhere is not in this checkout/);
   });
 });
 
@@ -381,7 +400,11 @@ describe('credentials that a checkout has left', () => {
   test('are a reason not to run commands without a sandbox', async () => {
     await leaveInFile();
     const run = await start({ event: 'push', args: ['--sandbox', 'off'] });
-    refusedWith(run, 2, /could read the credentials in git's configuration.*persist-credentials: false/);
+    refusedWith(
+      run,
+      'ERR_UNCONTAINED',
+      /could read the credentials in git's configuration.*persist-credentials: false/,
+    );
   });
 });
 
@@ -393,9 +416,9 @@ test('outside GitHub Actions nobody is asked', async () => {
 
 test('a job that does not say what started it is refused', async () => {
   const run = await start({ env: { GITHUB_EVENT_NAME: '' } });
-  refusedWith(run, 2, /GITHUB_EVENT_NAME is not set/);
+  refusedWith(run, 'ERR_EVENT_UNREADABLE', /GITHUB_EVENT_NAME is not set/);
   mkdirSync(join(checkout.root, 'x'));
   writeFileSync(join(checkout.root, 'x/event.json'), '{');
   const broken = await start({ env: { GITHUB_EVENT_PATH: join(checkout.root, 'x/event.json') } });
-  refusedWith(broken, 2, /the payload of issues is not as GitHub writes it/);
+  refusedWith(broken, 'ERR_EVENT_UNREADABLE', /the payload of issues is not as GitHub writes it/);
 });

@@ -4,6 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import { readArguments } from '../../../src/commands/arguments.ts';
 import { runCommandLine } from '../../../src/commands/command-line.ts';
 import { COMMANDS } from '../../../src/commands/registry.ts';
+import { problemLine } from '../../../src/domain/errors/problem.ts';
 import { redactorFor, secretsAmong } from '../../../src/domain/secrets/redact.ts';
 import type { HostContext } from '../../../src/host/context.ts';
 
@@ -39,7 +40,7 @@ export async function runHere(words: readonly string[], { onStderr, ...given }: 
     },
     asked.given,
   );
-  if (end.status === 'refused') throw new Error(end.problems.join('; '));
+  if (end.status === 'refused') throw new Error(end.problems.map(problemLine).join('; '));
   return { exitCode: end.outcome.exitCode, stdout: stdout.text(), stderr: stderr.text() };
 }
 

@@ -108,7 +108,7 @@ export async function cutRun(
       };
       const given = Object.keys(today) as SettingKey[];
       const resumed = await resumeRun(again, { run: moved, acceptChanges, given });
-      if (resumed.status === 'refused') return resumed.problems.join('; ');
+      if (resumed.status === 'refused') return resumed.problems.map(({ message }) => message).join('; ');
       const { name, reason } = resumed.outcome;
       return name === 'usage_error' ? reason : endOf(moved, again.printed);
     },

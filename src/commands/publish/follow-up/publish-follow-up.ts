@@ -51,12 +51,15 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
     const pull = await readOwnPull(job.upstream, followUp.pullRequest);
     const why = typeof pull === 'string' ? WHY_NOT[pull] : whyAnother(pull, followUp);
     if (typeof pull === 'string' || why !== null)
-      return publishFailed(`There is no commit on ${name}: ${why} ${kept(job)}`);
+      return publishFailed('ERR_PULL_REQUEST_MOVED', `There is no commit on ${name}: ${why} ${kept(job)}`);
     const end = await commitOn(job, pull, made);
     if (end.status === 'refused') return end.outcome;
     if (end.status === 'made') return tellOnPull(job, { ...pull, head: end.sha }, made, end);
   }
-  return publishFailed(`The branch of ${name} was updated by others ${TRIES} times in a row. Publish again.`);
+  return publishFailed(
+    'ERR_PULL_REQUEST_MOVED',
+    `The branch of ${name} was updated by others ${TRIES} times in a row. Publish again.`,
+  );
 }
 
 const WHY_NOT = {
@@ -93,12 +96,14 @@ async function commitOn(
   if (since.origins.length === 0)
     return refuse(
       policyViolation(
+        'ERR_NOT_OUR_PULL_REQUEST',
         `Pull request #${pull.number} is not one of patchsmith's: no commit of its branch says so.`,
       ),
     );
   if (since.foreign !== null && followUp.trigger !== 'request')
     return refuse(
       publishFailed(
+        'ERR_COMMITS_OF_OTHERS',
         `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and nobody asked to build on them. ${kept(job)}`,
       ),
     );
@@ -117,6 +122,7 @@ async function commitOn(
   if (pull.head !== followUp.head && !(await isAfter(job, pull, followUp)))
     return refuse(
       publishFailed(
+        'ERR_PULL_REQUEST_MOVED',
         `The branch ${pull.branch} was replaced while the run worked: ${followUp.head.slice(0, 8)}, which it went on from, is no longer part of it. ${kept(job)}`,
       ),
     );
@@ -152,7 +158,8 @@ async function commitOn(
     head: pull.head,
   });
   if (made.status === 'moved') return made;
-  if (made.status === 'failed') return refuse(publishFailed(`${sentence(made.message)} ${kept(job)}`));
+  if (made.status === 'failed')
+    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', `${sentence(made.message)} ${kept(job)}`));
   told.commit = { sha: made.sha, tree, operation: 'updated', verified: made.verified };
   sayMade(`${pull.branch} updated: ${made.sha.slice(0, 8)}`);
   return { status: 'made', sha: made.sha, protectedPaths };

@@ -86,7 +86,7 @@ export async function remakeMerge(
 function refuse({ run }: PublishJob, why: string): Refused {
   return {
     status: 'refused',
-    outcome: publishFailed(`${why} The patch is kept in ${run.directory.patch}.`),
+    outcome: publishFailed('ERR_MERGE_NOT_MADE', `${why} The patch is kept in ${run.directory.patch}.`),
   };
 }
 

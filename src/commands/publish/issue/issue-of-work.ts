@@ -23,7 +23,7 @@ export async function readIssueOfWork(
   if (issue === null) return { status: 'ok', found: null };
   const refuse = (reason: string): Refused => ({
     status: 'refused',
-    outcome: usageError(`--issue: ${reason}`),
+    outcome: usageError('ERR_OTHER_ISSUE', `--issue: ${reason}`),
   });
   const named = issueReference(issue, { repository, serverUrl });
   if (typeof named === 'string') return refuse(`${named}.`);

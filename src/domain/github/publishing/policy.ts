@@ -2,6 +2,7 @@
 
 import type { ChangedFile } from '../../changes/changed-file.ts';
 import { succeeded } from '../../conversation/tool.ts';
+import type { CodeFor } from '../../errors/registry.ts';
 import { isProtectedPath } from '../../review/steering-paths.ts';
 import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-code.ts';
 import { noChange, policyViolation, type RunOutcome, usageError } from '../../run/outcome.ts';
@@ -19,18 +20,32 @@ export type Publishable =
 
 /** Decides by how the run ended; `publishUnfinished` is the operator's choice. */
 export function publishable(result: RunResult, publishUnfinished: boolean): Publishable {
-  const refused = (reason: string) => ({ status: 'refused' as const, outcome: usageError(reason) });
+  const refused = (code: CodeFor<'usage_error'>, reason: string) => ({
+    status: 'refused' as const,
+    outcome: usageError(code, reason),
+  });
   if (result.status === 'running' || result.outcome === null)
-    return refused('The run has not ended: a process is still running it. Publish it when it has ended.');
+    return refused(
+      'ERR_RUN_NOT_ENDED',
+      'The run has not ended: a process is still running it. Publish it when it has ended.',
+    );
   switch (result.outcome) {
     case 'no_change':
       return { status: 'nothing', outcome: noChange(result.reason) };
     case 'policy_violation':
-      return { status: 'refused', outcome: policyViolation(result.reason) };
+      return {
+        status: 'refused',
+        outcome: {
+          name: result.outcome,
+          exitCode: EXIT_CODE.policy_violation,
+          reason: result.reason,
+          errorCode: result.errorCode,
+        },
+      };
     case 'done':
     case 'verify_failed':
       return result.patch === null
-        ? refused(`The run ended as ${result.outcome} and has no patch.`)
+        ? refused('ERR_NOTHING_TO_PUBLISH', `The run ended as ${result.outcome} and has no patch.`)
         : { status: 'publish', unfinished: false };
     case 'internal_error':
     case 'usage_error':
@@ -56,9 +71,9 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
 type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;
 
 /** The publication ends as the run ended. */
-function endedAs(name: BadEnd, { exitCode }: RunResult, rest: string): Publishable {
+function endedAs(name: BadEnd, { exitCode, errorCode }: RunResult, rest: string): Publishable {
   const reason = `The run ended as ${name}, ${rest}`;
-  return { status: 'refused', outcome: { name, exitCode: badExitCode(name, exitCode), reason } };
+  return { status: 'refused', outcome: { name, exitCode: badExitCode(name, exitCode), reason, errorCode } };
 }
 
 /** The run's own code is not trusted, except to tell which signal it was: anyone may have written its directory. */
@@ -89,7 +104,10 @@ export function overCaps(patch: { files: number; bytes: number }, caps: PatchCap
   ];
   return over.length === 0
     ? null
-    : policyViolation(`The patch is too large to be published: ${over.join(', and ')}.`);
+    : policyViolation(
+        'ERR_PATCH_TOO_LARGE',
+        `The patch is too large to be published: ${over.join(', and ')}.`,
+      );
 }
 
 /** What to do with a patch that changes protected paths. */
@@ -123,6 +141,7 @@ export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRu
     status: 'refused',
     paths,
     outcome: policyViolation(
+      'ERR_PROTECTED_PATH',
       `The patch changes protected files: ${listed(paths, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
     ),
   };

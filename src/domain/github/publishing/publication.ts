@@ -1,6 +1,7 @@
 /** The result of a publication: `publish.json`, and the document on stdout. */
 
 import * as z from 'zod';
+import { ErrorCodeText } from '../../errors/error-code-text.ts';
 import { Flag } from '../../review/flag.ts';
 import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
 import type { RunOutcome } from '../../run/outcome.ts';
@@ -13,6 +14,9 @@ export const Publication = z.strictObject({
   outcome: OutcomeName,
   exitCode: z.int(),
   reason: z.string(),
+  errorCode: ErrorCodeText.nullable()
+    .default(null)
+    .describe('Why it did not end well; docs/errors.md says what each code means. null when it did'),
   dryRun: z.boolean().describe('Nothing was changed, and what is told here is what would have been'),
   repository: z.string().nullable(),
   base: z
@@ -63,6 +67,7 @@ export function nothingPublished(version: string): Publication {
     outcome: 'internal_error',
     exitCode: EXIT_CODE.internal_error,
     reason: '',
+    errorCode: null,
     dryRun: false,
     repository: null,
     base: null,
@@ -78,6 +83,6 @@ export function nothingPublished(version: string): Publication {
 }
 
 /** Writes the outcome into `told`. */
-export function conclude(told: Publication, { name, exitCode, reason }: RunOutcome): Publication {
-  return Object.assign(told, { outcome: name, exitCode, reason });
+export function conclude(told: Publication, { name, exitCode, reason, errorCode }: RunOutcome): Publication {
+  return Object.assign(told, { outcome: name, exitCode, reason, errorCode });
 }

@@ -22,7 +22,7 @@ describe('which runs may be published', () => {
     const run = finishedRun({ outcome: 'no_change', exitCode: 3, reason: 'No file.', changedFiles: [] });
     expect(publishable(run, true)).toEqual({
       status: 'nothing',
-      outcome: { name: 'no_change', exitCode: 0, reason: 'No file.' },
+      outcome: { name: 'no_change', exitCode: 0, reason: 'No file.', errorCode: null },
     });
   });
 
@@ -38,13 +38,15 @@ describe('which runs may be published', () => {
   ] as const)(
     '%s only when it is asked for, else the end of the run is that of the publication: exit %i',
     (outcome, exitCode) => {
-      const run = finishedRun({ outcome, exitCode, reason: 'Used all 25 iterations.' });
+      const errorCode = 'ERR_LIMIT_ITERATIONS';
+      const run = finishedRun({ outcome, exitCode, reason: 'Used all 25 iterations.', errorCode });
       expect(publishable(run, true)).toEqual({ status: 'publish', unfinished: true });
       expect(publishable(run, false)).toEqual({
         status: 'refused',
         outcome: {
           name: outcome,
           exitCode,
+          errorCode,
           reason: `The run ended as ${outcome}, so its patch is unfinished work: Used all 25 iterations. Publish it as a draft with --publish-unfinished.`,
         },
       });
@@ -52,18 +54,27 @@ describe('which runs may be published', () => {
   );
 
   test('a violation of the policy never is', () => {
-    const run = finishedRun({ outcome: 'policy_violation', reason: 'Not allowed: LICENSE.' });
+    const run = finishedRun({
+      outcome: 'policy_violation',
+      reason: 'Not allowed: LICENSE.',
+      errorCode: 'ERR_FORBIDDEN_PATH',
+    });
     expect(publishable(run, true)).toEqual({
       status: 'refused',
-      outcome: { name: 'policy_violation', exitCode: 8, reason: 'Not allowed: LICENSE.' },
+      outcome: {
+        name: 'policy_violation',
+        exitCode: 8,
+        reason: 'Not allowed: LICENSE.',
+        errorCode: 'ERR_FORBIDDEN_PATH',
+      },
     });
   });
 
   test.each([
-    ['that has not ended', finishedRun({ status: 'running', outcome: null })],
-    ['that is done and has no patch', finishedRun({ patch: null })],
-  ])('a run %s is refused', (_, run) => {
-    expect(publishable(run, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 2 } });
+    ['that has not ended', finishedRun({ status: 'running', outcome: null }), 'ERR_RUN_NOT_ENDED'],
+    ['that is done and has no patch', finishedRun({ patch: null }), 'ERR_NOTHING_TO_PUBLISH'],
+  ])('a run %s is refused', (_, run, errorCode) => {
+    expect(publishable(run, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 2, errorCode } });
   });
 });
 
@@ -71,7 +82,12 @@ test('an unfinished run that has no patch is what it was, with the exit code tha
   const blocked = finishedRun({ outcome: 'blocked', exitCode: 0, reason: 'Unclear.', changedFiles: [] });
   expect(publishable(blocked, true)).toEqual({
     status: 'refused',
-    outcome: { name: 'blocked', exitCode: 5, reason: 'The run ended as blocked, and has no patch: Unclear.' },
+    outcome: {
+      name: 'blocked',
+      exitCode: 5,
+      reason: 'The run ended as blocked, and has no patch: Unclear.',
+      errorCode: null,
+    },
   });
   const late = finishedRun({ outcome: 'deadline', patch: null });
   expect(publishable(late, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 124 } });
@@ -86,6 +102,7 @@ describe('the caps of a patch', () => {
     expect(overCaps({ files: 101, bytes: 5_000 }, { maxFiles: 100, maxBytes: 4_000 })).toEqual({
       name: 'policy_violation',
       exitCode: 8,
+      errorCode: 'ERR_PATCH_TOO_LARGE',
       reason:
         'The patch is too large to be published: it changes 101 files, at most 100 are allowed (--max-patch-files), and it has 5,000 bytes, at most 4,000 are allowed (--max-patch-size).',
     });
@@ -132,6 +149,7 @@ describe('protected files', () => {
       outcome: {
         name: 'policy_violation',
         exitCode: 8,
+        errorCode: 'ERR_PROTECTED_PATH',
         reason:
           'The patch changes protected files: .github/dependabot.yml. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.',
       },

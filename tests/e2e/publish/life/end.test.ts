@@ -101,6 +101,7 @@ describe('a pull request that was closed without being merged', () => {
     const head = await there.repository.head(there.branch);
     const { exitCode, told } = await publish(there);
     expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.errorCode).toBe('ERR_PULL_REQUEST_CLOSED');
     expect(told?.reason).toMatch(
       /^Pull request #1 of this plan was closed without being merged, and stays closed \(--reopen never\)/,
     );

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { RunResult } from '../../src/domain/run/result.ts';
+import { ENOUGH, openShop, type Shop } from '../support/jobs/shop.ts';
+
+const shop = openShop();
+
+const changed = (part: Partial<RunResult>) => (at: Shop) =>
+  at.tamper((result) => Object.assign(result, part));
+const codeOf = async (...given: Parameters<Shop['publish']>) => (await shop.publish(...given)).told.errorCode;
+
+test('a publication says by its code why there is none', async () => {
+  const codes: (string | null)[] = [];
+  const provoke = async (args: string[], prepare: (at: Shop) => unknown = () => {}) => {
+    const before = shop.run;
+    shop.run = await shop.finished('echo more > more.txt');
+    prepare(shop);
+    codes.push(await codeOf(args));
+    shop.run = before;
+  };
+  await provoke([], changed({ baseDirty: true }));
+  await provoke([], changed({ patch: null }));
+  await provoke([], changed({ treeSha: '1'.repeat(40) }));
+  await provoke([], changed({ baseBranch: '--upload-pack=x' }));
+  await provoke(['--issue', '999']);
+  await provoke(['--base', 'nowhere']);
+  await provoke(['--max-patch-size', '10']);
+  expect(codes).toEqual([
+    'ERR_BASE_DIRTY',
+    'ERR_NOTHING_TO_PUBLISH',
+    'ERR_PATCH_BROKEN',
+    'ERR_RUN_UNTRUSTED',
+    'ERR_OTHER_ISSUE',
+    'ERR_BASE_BRANCH',
+    'ERR_PATCH_TOO_LARGE',
+  ]);
+});
+
+test('what GitHub refuses has a code', async () => {
+  const token = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'read' } } as const;
+  expect(await codeOf([], { token })).toBe('ERR_GITHUB_REFUSED');
+});
+
+test('so has a pull request without one that was to review it', async () => {
+  expect(await codeOf(['--reviewer', 'nobody'])).toBe('ERR_PULL_REQUEST_INCOMPLETE');
+});
+
+test('a publication of a run that ended badly has the code of the run', async () => {
+  shop.tamper((result) =>
+    Object.assign(result, { outcome: 'limit_reached', exitCode: 7, errorCode: 'ERR_LIMIT_COST' }),
+  );
+  expect(await codeOf()).toBe('ERR_LIMIT_COST');
+});

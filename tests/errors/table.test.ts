@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/commands/registry.ts';
+import { settingEntries } from '../../src/config/schema.ts';
+import { ERRORS } from '../../src/domain/errors/registry.ts';
+import { cliHere } from '../support/runs/in-process.ts';
+
+/** Without the helpers: a code counts where a test expects it. */
+const tests = readdirSync('tests', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.test.ts'))
+  .map((path) => readFileSync(`tests/${path}`, 'utf8'))
+  .join('\n');
+
+/** Those whose code no test looks at yet. Without the prefix, so that this list does not count as one. */
+const NOT_PROVOKED = [
+  'CHANGED_BY_OTHERS',
+  'CHANGES_NOT_TRANSFERRED',
+  'COMMIT_NOT_MADE',
+  'MCP_SERVER',
+  'MERGE_NOT_BEGUN',
+  'MERGE_NOT_MADE',
+  'NOT_REMOVED',
+  'NOT_RESTORED',
+  'NO_IDENTITY_TOKEN',
+  'NO_SNAPSHOT',
+  'PERMISSIONS_WIDER',
+  'PULL_REQUEST_MOVED',
+  'RECORDED_TOOLS',
+  'RULES_UNKNOWN',
+  'RUN_DIRECTORY_IN_TREE',
+  'SANDBOX_UNCOVERED',
+  'SANDBOX_WEAKER',
+].map((name) => `ERR_${name}`);
+
+test('every code is one that a test provokes, but for a list that only becomes shorter', () => {
+  const codes = Object.keys(ERRORS);
+  const expected = codes.filter((code) => new RegExp(`['[]${code}\\b`).test(tests));
+  expect(codes.filter((code) => !expected.includes(code)).toSorted()).toEqual(NOT_PROVOKED.toSorted());
+});
+
+test('every flag that the table names is there', () => {
+  const flags = [
+    ...settingEntries().map(({ flag }) => `--${flag}`),
+    ...COMMANDS.flatMap(({ switches }) => Object.keys(switches).map((name) => `--${name}`)),
+    '--help',
+    // Of npm, and of an example.
+    '--global',
+    '--flag',
+  ];
+  const named = Object.values(ERRORS).flatMap(
+    ({ meaning, fix }) => `${meaning} ${fix}`.match(/--[a-z][a-z-]*/g) ?? [],
+  );
+  expect(named.filter((flag) => !flags.includes(flag))).toEqual([]);
+});
+
+test('every page that the table names is there', () => {
+  const pages = Object.values(ERRORS).flatMap(({ fix }) => fix.match(/docs\/[\w-]+\.md/g) ?? []);
+  for (const page of pages) expect(readFileSync(page, 'utf8')).toMatch(/^# /);
+});
+
+test('help explains a code', async () => {
+  const told = (code: string) => cliHere(['help', code], { cwd: '/', env: {} });
+  const { meaning, fix } = ERRORS.ERR_NO_TASK;
+  expect(await told('ERR_NO_TASK')).toEqual({
+    exitCode: 0,
+    stdout: `ERR_NO_TASK: usage_error (exit 2)\n\n${meaning}\n\nWhat to do: ${fix}\n`,
+    stderr: '',
+  });
+  expect((await told('ERR_NO_CHANGE')).stdout).toContain('no_change (exit 3)');
+  expect((await told('ERR_INTERRUPTED')).stdout).toContain('(exit 129, 130, 143)');
+  expect((await told('ERR_OTHER')).stdout).toContain('There is no error "ERR_OTHER"');
+});
