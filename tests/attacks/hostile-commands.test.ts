@@ -24,7 +24,7 @@ import { stateOf, Victim } from './victim.ts';
 afterAll(removeFolders);
 
 /** The same ones each time, so that nobody's change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES` try others and more. */
-const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? (IS_FULL ? 400 : 40));
+const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? (IS_FULL ? 2000 : 40));
 const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 11);
 const A_RUN = 20;
 const MAX_RUNNER_BYTES = 400 * 1024 * 1024;
