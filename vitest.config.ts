@@ -32,6 +32,7 @@ const COMMON = {
   test: {
     // A file begins with what the files before it have loaded: no test replaces a module, and no module holds a state.
     isolate: false,
+    setupFiles: ['tests/support/setup/same-values.ts'],
     // After everything that a test waits for has given up by itself, and said what it was.
     testTimeout: PATIENCE_MS + 60_000,
     hookTimeout: PATIENCE_MS + 60_000,
