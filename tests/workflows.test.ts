@@ -9,6 +9,8 @@ const TEMPLATES = readdirSync('docs/workflows').filter((name) => name.endsWith('
 
 interface Step {
   readonly name: string;
+  readonly id?: string;
+  readonly 'timeout-minutes'?: number;
   readonly if?: string;
   readonly uses?: string;
   readonly run?: string;
@@ -74,8 +76,8 @@ describe.each(TEMPLATES)('the template %s', (name) => {
       ...(goesOn ? { 'pull-requests': 'read' } : {}),
       ...(ofChecks ? { checks: 'read', actions: 'read' } : {}),
     };
-    expect(workflow.jobs.run?.permissions).toEqual({ contents: 'read', ...reads });
-    const { prepare, publish } = workflow.jobs;
+    const { prepare, publish, run, resume = run } = workflow.jobs;
+    for (const job of [run, resume]) expect(job?.permissions).toEqual({ contents: 'read', ...reads });
     const forIssues = isOfIssues ? { issues: 'write' } : {};
     // Where a pull request is there already, nothing has to be permitted anew.
     const writers = isUnasked ? [publish] : [prepare, publish];
@@ -89,8 +91,29 @@ describe.each(TEMPLATES)('the template %s', (name) => {
       expect(usesOf(job)).not.toContain('actions/checkout');
       expect(JSON.stringify(workflow.jobs[job] ?? {})).not.toContain('secrets.');
     }
-    for (const { uses, with: given } of workflow.jobs.run?.steps ?? [])
+    const { run, resume } = workflow.jobs;
+    for (const { uses, with: given } of [run, resume].flatMap((job) => job?.steps ?? []))
       if (uses?.startsWith('actions/checkout')) expect(given?.['persist-credentials']).toBe(false);
+  });
+
+  test('takes artifacts of its own workflow run alone', () => {
+    for (const { uses = '', with: given = {} } of steps)
+      if (uses.startsWith('actions/download-artifact')) expect(Object.keys(given)).toEqual(['name', 'path']);
+  });
+
+  test('carries on what a job was cut off in with what it was given, by what the first one permits', () => {
+    const { run, resume } = workflow.jobs;
+    const [begun, again] = [run, resume].map((job) => job?.steps.find(({ id }) => id === 'patchsmith')?.with);
+    if (again === undefined) return;
+    const { mode, 'run-dir': journal, ...permitted } = again;
+    expect([mode, journal]).toEqual(['resume', expect.stringMatching(/\/patchsmith-journal$/)]);
+    expect(begun).toMatchObject(permitted);
+    // Not after a cancel, and its own time limit leaves time to keep the journal.
+    expect(resume?.if).toMatch(/\{ !cancelled\(\) && needs\.run\.outputs\.cut-off != '' \}/);
+    for (const job of [run, resume]) {
+      const limit = job?.steps.find(({ id }) => id === 'patchsmith')?.['timeout-minutes'] ?? 60;
+      expect(limit).toBeLessThanOrEqual((job?.['timeout-minutes'] ?? 0) - 5);
+    }
   });
 
   test('starts on no event that mixes secrets with code of outsiders', () => {

@@ -27,6 +27,7 @@ export function actionPage(): string {
   const inputs = actionInputs();
   const own = inputs.filter(({ flag }) => flag === null);
   const ofRun = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('run'));
+  const ofResume = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('resume'));
   const ofPublish = inputs.filter(({ flag, commands }) => flag !== null && !commands.includes('run'));
   const ofPrepare = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('prepare'));
   const parts = [
@@ -34,6 +35,7 @@ export function actionPage(): string {
     `## Inputs of its own\n\n${inputTable(own)}`,
     `## Inputs of mode run\n\n${OF_RUN}\n\n${inputTable(ofRun)}`,
     `## Inputs of mode publish\n\n${OF_PUBLISH}\n\n${inputTable(ofPublish)}`,
+    `## Inputs of mode resume\n\n${OF_RESUME}\n\n${namesOf(ofResume)}.`,
     `## Inputs of mode prepare\n\n${OF_PREPARE}\n\n${namesOf(ofPrepare)}.`,
     `## Outputs\n\n${outputTable()}`,
     ENDINGS,
@@ -82,7 +84,7 @@ Whole workflows to begin from, written by \`patchsmith init\`, and who may start
 
 \`mode: run\` changes the checkout and leaves a run directory; \`mode: publish\` makes a pull request of such a directory, in
 another job, without a model, a checkout or anything of the repository being executed; \`mode: run-and-publish\` does both in
-one job, which then has both secrets. Two jobs are the better way: the one that works with the model has \`contents: read\` and
+one job, which then has both secrets; \`mode: resume\` carries on a run that was cut off ([long-runs.md](long-runs.md)). Two jobs are the better way: the one that works with the model has \`contents: read\` and
 no more, and the one that may write runs nothing that the model has made.
 
 Input texts are taken as they are, and no shell sees them. An empty input is one that was not given; an unknown one is an error that
@@ -100,7 +102,7 @@ as the same user as the runner itself, from which nothing can be kept for certai
 
 | step | what it does with the token | permissions |
 |---|---|---|
-| \`mode: run\` | reads who may start a run, and the issue or comment that is the plan; writes nothing | \`contents: read\`; \`issues: read\` for private issues |
+| \`mode: run\`, \`mode: resume\` | reads who may start a run, and the issue or comment that is the plan; writes nothing | \`contents: read\`; \`issues: read\` for private issues |
 | \`mode: prepare\`, \`mode: publish\` | writes branch, pull request, comment and labels | \`contents\`, \`pull-requests\` and \`issues: write\` |
 | \`mode: run-and-publish\` | both | those of publishing |
 
@@ -147,7 +149,7 @@ one ends. Both are masked in the log, held in memory only, and out of reach of c
 ## The sandbox on hosted runners
 
 Runners that GitHub hosts (\`RUNNER_ENVIRONMENT=github-hosted\`, Linux) come without bubblewrap, and AppArmor keeps it from making
-namespaces. In the modes \`run\` and \`run-and-publish\`, unless \`sandbox\` is \`off\`, the action tries bubblewrap first. Where it
+namespaces. In the modes \`run\`, \`resume\` and \`run-and-publish\`, unless \`sandbox\` is \`off\`, the action tries bubblewrap first. Where it
 works, nothing is done and nothing said. Otherwise, before anything else, the action runs as root (\`sudo -n\`), and says so in a group of the log:
 
 - \`apt-get update\` and \`apt-get install bubblewrap\`, where it is missing;
@@ -162,6 +164,10 @@ environment without keys, tokens or anything else of the job. When one fails, th
 const OF_RUN = `They are the settings of \`patchsmith run\` ([settings.md](settings.md)) by the names of the flags, which is how messages
 name them too; \`plan-file\` is \`--plan\`. \`--message\` is left out, since \`plan\` can be one line, and \`--output\`, since the log
 is no place for a document: what a machine reads are the outputs and the run directory.`;
+
+const OF_RESUME = `They are the settings of \`patchsmith resume\`, which carries on the run of \`run-dir\` in the checkout of this
+job ([long-runs.md](long-runs.md)): its task and its rules come from its journal, and what it may do from here. Its inputs, with the
+meanings above:`;
 
 const OF_PREPARE = `They are the settings of \`patchsmith prepare\`, which is for a job before the one that has the model: it has the
 permissions of the publishing job, and neither a checkout nor a key. It asks GitHub by requests without effect whether branch and

@@ -12,7 +12,7 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { inputNamed } from './aliases.ts';
 
 /** What one step can do, according to its `mode` input. */
-export const MODES = ['prepare', 'run', 'publish', 'run-and-publish', 'locate'] as const;
+export const MODES = ['prepare', 'run', 'resume', 'publish', 'run-and-publish', 'locate'] as const;
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
 
@@ -38,6 +38,7 @@ const LEFT_OUT = ['message', 'output'];
 const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
   prepare: ['prepare'],
   run: ['run'],
+  resume: ['resume'],
   publish: ['publish'],
   'run-and-publish': ['run', 'publish'],
   locate: ['locate'],
@@ -48,15 +49,17 @@ const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
 const JOB_TOKEN = '${{ github.token }}';
 
 const RUN_DIR = 'run-dir';
+/** Where `run-dir` names the run that there is, and not the folder for a new one. */
+const NAMES_RUN: readonly string[] = ['publish', 'resume'];
 const AUDIENCE = defaultProvider.federation?.audience ?? '';
 
 const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
     description:
-      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work begins. run: carry out the plan. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which pull request of patchsmith the event is about, so that its head can be checked out and continued',
+      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work begins. run: carry out the plan. resume: carry on a run that a job was too short for, from its run directory. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which pull request of patchsmith the event is about, so that its head can be checked out and continued',
     initial: 'run',
-    commands: ['prepare', 'run', 'publish', 'locate'],
+    commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
   },
   {
     name: 'plan',
@@ -69,52 +72,52 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
     description:
       'Key of the model provider. Default: its variable in the environment, such as ANTHROPIC_API_KEY or OPENAI_API_KEY',
     initial: '',
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'federation-rule-id',
     description:
       "In place of a key: the federation rule (fdrl_…) by which the Claude API trusts this job's identity. Needs organization-id and the permission id-token: write",
     initial: '',
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'organization-id',
     description: 'Organization of the federation rule in the Claude Console',
     initial: '',
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'service-account-id',
     description: 'Service account (svac_…) that the federation rule must lead to',
     initial: '',
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'workspace-id',
     description: 'Workspace, for a federation rule that holds for several',
     initial: '',
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'oidc-audience',
     description: 'Audience of the identity token, as the federation rule expects it',
     initial: AUDIENCE,
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'sandbox-setup',
     description:
       'auto: on a Linux runner that GitHub hosts, install bubblewrap and load an AppArmor profile for it, where commands could not be contained otherwise; elsewhere nothing is changed, and the run says what to type. off: never (auto|off)',
     initial: 'auto',
-    commands: ['run'],
+    commands: ['run', 'resume'],
   },
   {
     name: 'github-token',
     description:
       'Token for GitHub: to publish, and to read an issue and who wrote it. It stands in place of GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
     initial: JOB_TOKEN,
-    commands: ['prepare', 'run', 'publish', 'locate'],
+    commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
   },
 ];
 
@@ -135,7 +138,10 @@ const INITIAL: Readonly<Record<string, string>> = { 'verify-in': 'checkout' };
 
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
   const { flag, help, value, repeatable } = entry;
-  const more = flag === RUN_DIR ? '. In mode publish: the run to publish, such as an unpacked artifact' : '';
+  const more =
+    flag === RUN_DIR
+      ? '. In the modes publish and resume: that of the run, such as an unpacked artifact'
+      : '';
   const several = NAME_LISTS.includes(entry.key) ? 'with commas or one a line' : 'one a line';
   const form = value === undefined ? 'true or false' : repeatable ? `${value}, ${several}` : value;
   return {
@@ -166,7 +172,7 @@ export interface InputsGiven {
   readonly apiKey: string | null;
   readonly federation: FederationGiven | null;
   readonly githubToken: string | null;
-  /** The run to publish, unless it is the one that this step makes. */
+  /** The run to publish or to carry on, unless it is the one that this step makes. */
   readonly runDir: string | null;
   /** Values by flag, as given, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;
@@ -208,16 +214,16 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
         problem('ERR_INPUT_NOT_TAKEN', `${name}: is no input of mode ${mode}, only of ${takers.join(', ')}`),
       );
     for (const command of takenBy)
-      if (flag !== null && !(flag === RUN_DIR && command === 'publish'))
+      if (flag !== null && !(flag === RUN_DIR && NAMES_RUN.includes(command)))
         Object.assign(flags[command] ?? {}, { [flag]: value });
   }
   if (given.has('plan') && given.has('plan-file'))
     problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
-  if (mode === 'publish' && !given.has(RUN_DIR))
+  if (mode !== undefined && NAMES_RUN.includes(mode) && !given.has(RUN_DIR))
     problems.push(
       problem(
         'ERR_INPUT_MISSING',
-        `${RUN_DIR}: mode publish needs the run directory, such as where its artifact was unpacked`,
+        `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`,
       ),
     );
   const federation = federationIn(given);

@@ -20,6 +20,12 @@ export async function carryOut(
     case 'prepare':
     case 'run':
       return start(inputs.mode, edge, given(inputs, inputs.mode));
+    case 'resume': {
+      const { operands: _none, flags, ...words } = given(inputs, 'resume');
+      // The checkout is a fresh one, wherever the run began.
+      const here = { ...words, operands: [inputs.runDir ?? ''], flags: { repo: edge.cwd, ...flags } };
+      return start('resume', edge, here);
+    }
     case 'publish': {
       step.beginPublication();
       const words = { ...given(inputs, 'publish'), operands: [inputs.runDir ?? ''] };
@@ -52,7 +58,7 @@ function tellRun(path: string, { cwd, redact }: HostContext, step: ActionStep): 
   step.onResult(redactedStrings({ ...result, patch }, redact) as RunResult);
 }
 
-type StepCommand = 'prepare' | 'run' | 'publish';
+type StepCommand = 'prepare' | 'run' | 'resume' | 'publish';
 
 function start(name: StepCommand, edge: HostContext, words: Given): Promise<CommandOutcome> {
   const command = COMMANDS.find((one) => one.name === name);

@@ -134,7 +134,7 @@ class Action {
     identity: TokenRequest | null,
   ): HostContext {
     if (plan !== null && flags.run) flags.run.plan = '-';
-    const { keyVariable } = providerAsked({ flags: flags.run ?? {}, env: this.#edge.env });
+    const { keyVariable } = providerAsked({ flags: flags.run ?? flags.resume ?? {}, env: this.#edge.env });
     return {
       ...this.#edge,
       env: {

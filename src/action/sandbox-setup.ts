@@ -33,11 +33,11 @@ export function isSetupDue(
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {
   const isHosted = env.RUNNER_ENVIRONMENT === 'github-hosted' && platform === 'linux';
-  const sandbox = flags.run?.sandbox ?? env.PATCHSMITH_SANDBOX;
+  const sandbox = (flags.run ?? flags.resume)?.sandbox ?? env.PATCHSMITH_SANDBOX;
   return (
     isHosted &&
     sandboxSetup === 'auto' &&
-    (mode === 'run' || mode === 'run-and-publish') &&
+    (mode === 'run' || mode === 'resume' || mode === 'run-and-publish') &&
     sandbox?.trim() !== 'off'
   );
 }

@@ -5,7 +5,7 @@
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
-import { EXIT_CODE, SIGNAL_EXIT_CODE } from '../domain/run/exit-code.ts';
+import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -23,12 +23,16 @@ import { addToSummary, type RunnerFiles, setValues } from './runner/file-command
 /** State for the post step, which receives it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
 
+/** Ends that are not the run's own, and for which nothing has to be permitted anew. */
+const CUT_OFF: readonly string[] = ['interrupted', 'internal_error'] satisfies OutcomeName[];
+
 /** Watches a run or a publication and shows it to the runner: masks, groups, outputs, annotations and the summary. */
 export class ActionStep implements RunWatcher {
   readonly #files: RunnerFiles;
   readonly #command: (line: string) => void;
   #hasEnded = false;
   #inGroup = false;
+  #hasBegun = false;
   /** The run directory and the result, once they exist. */
   directory: RunDirectory | null = null;
   result: RunResult | null = null;
@@ -57,9 +61,12 @@ export class ActionStep implements RunWatcher {
     this.#tell(directoryOutputs(directory));
   }
 
-  /** Folds the output from here to the result. Nothing in it can end the group: no text is read as a command. */
+  /** The run begins: folds the output from here to the result. Nothing in it can end the group: no text is read as a command. */
   onStart(): void {
     this.openGroup('patchsmith run');
+    this.#hasBegun = true;
+    // From here on there is a journal, whatever becomes of the process.
+    this.#tell({ resumable: 'true' });
   }
 
   onResult(result: RunResult): void {
@@ -90,6 +97,9 @@ export class ActionStep implements RunWatcher {
   end(outcome: RunOutcome, summary: string): void {
     this.closeGroup();
     this.#tell(outcomeOutputs(outcome));
+    // What comes after the run can be cut off as well.
+    const end = this.result?.outcome ?? outcome.name;
+    if (this.#hasBegun) this.#tell({ resumable: String(CUT_OFF.includes(end)) });
     this.#hasEnded = true;
     setValues(this.#files.state, { [STATE.ended]: 'true' });
     addToSummary(this.#files, summary);

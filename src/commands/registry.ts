@@ -1,6 +1,6 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
-import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
+import { SETTING_GROUPS, settingsIn } from '../config/schema.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { oneLine } from '../domain/text/terminal.ts';
@@ -19,46 +19,7 @@ import {
 } from './inputs.ts';
 import { namedRun } from './named-run.ts';
 import { RUN_COMMANDS } from './run-commands.ts';
-import { SETTINGS_TAKEN } from './settings-taken.ts';
-
-/** How commands are contained here and now, whichever run they belong to. */
-const OF_THE_MACHINE = [
-  'sandbox',
-  'mounts',
-  'caches',
-  'maxProcesses',
-  'maxMemoryBytes',
-  'maxFileBytes',
-  'maxDiskBytes',
-] as const satisfies readonly SettingKey[];
-
-/** What a run may change: a recording can ask for less, never for more. */
-const CHANGES = [
-  'maxChangedFiles',
-  'maxChangedBytes',
-  'maxChangedFileBytes',
-] as const satisfies readonly SettingKey[];
-
-/** What a resumed run may do: its directory can request it, but only the caller can permit it. */
-const PERMISSIONS = [
-  ...CHANGES,
-  'allow',
-  'protect',
-  'acceptSecrets',
-  'includeForeign',
-  'allowedDomains',
-  'allowedPrivate',
-  'price',
-  'maxOutputTokens',
-  'maxIterations',
-  'maxTotalTokens',
-  'maxCostUsd',
-  'deadlineMs',
-  'fixRounds',
-  'maxToolOutput',
-  'mcp',
-  'mcpConfig',
-] as const satisfies readonly SettingKey[];
+import { CHANGE_LIMITS, OF_THE_MACHINE, SETTINGS_TAKEN } from './settings-taken.ts';
 
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
@@ -172,7 +133,7 @@ export const COMMANDS: readonly Command[] = [
     settings: [
       ...settingsIn('Replay'),
       'repo',
-      ...CHANGES,
+      ...CHANGE_LIMITS,
       ...OF_THE_MACHINE,
       'allowedDomains',
       'allowedPrivate',
@@ -196,25 +157,7 @@ export const COMMANDS: readonly Command[] = [
       ['patchsmith resume RUN --max-iterations 50', 'Continue a run that has reached a limit'],
     ],
     operands: ['RUN'],
-    settings: [
-      'repo',
-      'keepBase',
-      'provider',
-      'fallbackModel',
-      'providerCommand',
-      'providerEnv',
-      'baseUrl',
-      'allowInsecureBaseUrl',
-      ...settingsIn('Trust on GitHub'),
-      ...OF_THE_MACHINE,
-      ...PERMISSIONS,
-      'patch',
-      'output',
-      'logLevel',
-      'logStderr',
-      'quiet',
-      'verbose',
-    ],
+    settings: SETTINGS_TAKEN.resume,
     switches: { 'accept-changes': 'Accept what others changed in the work tree as part of the baseline' },
     start: startResume,
   },
@@ -277,7 +220,7 @@ export const COMMANDS: readonly Command[] = [
     examples: [
       [
         'patchsmith init issue',
-        'A labelled issue becomes a pull request; others: comment, schedule, matrix, fork',
+        'A labelled issue becomes a pull request; others: comment, checks, schedule, matrix, long, fork',
       ],
     ],
     operands: ['[TEMPLATE]'],

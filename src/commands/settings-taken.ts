@@ -2,9 +2,48 @@
 
 import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
 
+/** How commands are contained here and now, whichever run they belong to. */
+export const OF_THE_MACHINE = [
+  'sandbox',
+  'mounts',
+  'caches',
+  'maxProcesses',
+  'maxMemoryBytes',
+  'maxFileBytes',
+  'maxDiskBytes',
+] as const satisfies readonly SettingKey[];
+
+/** What a run may change: a recording can ask for less, never for more. */
+export const CHANGE_LIMITS = [
+  'maxChangedFiles',
+  'maxChangedBytes',
+  'maxChangedFileBytes',
+] as const satisfies readonly SettingKey[];
+
+/** What a resumed run may do: its directory can request it, but only the caller can permit it. */
+const PERMISSIONS = [
+  ...CHANGE_LIMITS,
+  'allow',
+  'protect',
+  'acceptSecrets',
+  'includeForeign',
+  'allowedDomains',
+  'allowedPrivate',
+  'price',
+  'maxOutputTokens',
+  'maxIterations',
+  'maxTotalTokens',
+  'maxCostUsd',
+  'deadlineMs',
+  'fixRounds',
+  'maxToolOutput',
+  'mcp',
+  'mcpConfig',
+] as const satisfies readonly SettingKey[];
+
 /** By command; `locate` is a mode of the action alone. */
 export const SETTINGS_TAKEN: Readonly<
-  Record<'run' | 'prepare' | 'publish' | 'locate', readonly SettingKey[]>
+  Record<'run' | 'resume' | 'prepare' | 'publish' | 'locate', readonly SettingKey[]>
 > = {
   run: [
     ...settingsIn(...SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group))),
@@ -13,6 +52,25 @@ export const SETTINGS_TAKEN: Readonly<
     'repository',
     'githubApiUrl',
     'githubServerUrl',
+  ],
+  resume: [
+    'repo',
+    'keepBase',
+    'provider',
+    'fallbackModel',
+    'providerCommand',
+    'providerEnv',
+    'baseUrl',
+    'allowInsecureBaseUrl',
+    ...settingsIn('Trust on GitHub'),
+    ...OF_THE_MACHINE,
+    ...PERMISSIONS,
+    'patch',
+    'output',
+    'logLevel',
+    'logStderr',
+    'quiet',
+    'verbose',
   ],
   prepare: [
     'repository',

@@ -70,6 +70,16 @@ describe('reading them', () => {
     expect(withoutInputs(env)).toEqual({ OTHER: 'kept' });
   });
 
+  test('to resume, takes the run and what it is permitted today', () => {
+    const env = { INPUT_MODE: 'resume', 'INPUT_RUN-DIR': 'r', 'INPUT_MAX-COST-USD': '5', INPUT_CACHE: 'npm' };
+    const { runDir, flags, problems } = readInputs(env);
+    expect({ runDir, flags, problems }).toEqual({
+      runDir: 'r',
+      flags: { resume: { 'max-cost-usd': '5', cache: 'npm' } },
+      problems: [],
+    });
+  });
+
   test('names the file of a plan as the setting does', () => {
     expect(readInputs({ 'INPUT_PLAN-FILE': 'plan.md' }).flags).toEqual({ run: { plan: 'plan.md' } });
   });
@@ -122,10 +132,18 @@ describe('reading them', () => {
     ],
     [
       { INPUT_MODE: 'both' },
-      'mode: expected one of prepare, run, publish, run-and-publish, locate, got "both"',
+      'mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "both"',
     ],
     [{ 'INPUT_SANDBOX-SETUP': 'yes' }, 'sandbox-setup: expected one of auto, off, got "yes"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
+    [
+      { INPUT_MODE: 'resume', 'INPUT_MAX-COST-USD': '5' },
+      'run-dir: mode resume needs the run directory, such as where its artifact was unpacked',
+    ],
+    [
+      { INPUT_MODE: 'resume', 'INPUT_RUN-DIR': 'r', INPUT_MODEL: 'a' },
+      'model: is no input of mode resume, only of run',
+    ],
     [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],
     [
       { INPUT_MODE: 'publish', 'INPUT_RUN-DIR': 'r', INPUT_PLAN: 'a' },

@@ -5,6 +5,7 @@ import comment from '../../../docs/workflows/comment.yml';
 import conflicts from '../../../docs/workflows/conflicts.yml';
 import fork from '../../../docs/workflows/fork.yml';
 import issue from '../../../docs/workflows/issue.yml';
+import long from '../../../docs/workflows/long.yml';
 import matrix from '../../../docs/workflows/matrix.yml';
 import principles from '../../../docs/workflows/samples/AGENTS.md';
 import documentationPlan from '../../../docs/workflows/samples/documentation.md';
@@ -61,6 +62,11 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
     workflow: matrix,
     plans: { 'maintenance.md': maintenancePlan, 'documentation.md': documentationPlan },
     next: [KEY, PULL_REQUESTS, 'Start it once by hand, in Actions → patchsmith plans.'],
+  },
+  long: {
+    workflow: long,
+    plans: { 'maintenance.md': maintenancePlan },
+    next: [KEY, PULL_REQUESTS, 'Start it by hand, in Actions → patchsmith long.'],
   },
   fork: {
     workflow: fork,

@@ -42,19 +42,23 @@ export function workflowText(
   project: Project | null,
 ): string {
   if (project === null) return workflow;
-  const lines = workflow.split('\n');
   const cache = isOfOutsiders ? null : project.cache;
-  let at = lines.indexOf('      - name: Carry out the plan');
-  while (lines[at - 1]?.startsWith('      #')) at -= 1;
   const inputs = cache === null ? hostsInput(project.domains) : cacheInput(cache);
-  return [
-    ...lines.slice(0, at),
-    ...[...project.steps, ...fillingSteps(cache)].map((step) => stepText(step).trimEnd()),
-    ...lines
-      .slice(at)
-      .flatMap((line) => (line === '          verify-in: checkout' ? [line, ...inputs] : [line])),
-  ].join('\n');
+  const steps = [...project.steps, ...fillingSteps(cache)].map((step) => stepText(step).trimEnd());
+  // From the last step to the first, so that the lines above stay where they are.
+  const lines = workflow.split('\n');
+  const indices = lines.flatMap((line, at) => (line.startsWith(KEY_INPUT) ? [at] : []));
+  for (let at of indices.toReversed()) {
+    lines.splice(at + 1, 0, ...inputs);
+    while (!lines[at]?.startsWith('      - name: ')) at -= 1;
+    while (lines[at - 1]?.startsWith('      #')) at -= 1;
+    lines.splice(at, 0, ...steps);
+  }
+  return lines.join('\n');
 }
+
+/** Every step with a key starts commands of the repository. */
+const KEY_INPUT = '          api-key: ';
 
 function hostsInput(domains: readonly string[]): string[] {
   if (domains.length === 0) return [];

@@ -187,6 +187,7 @@ async function settle(
   if (servers.status === 'stopped') return servers;
   session.directory = directory;
   session.printName(directory);
+  session.input.watcher?.onDirectory(directory);
   const { redact } = session;
   return {
     status: 'settled',

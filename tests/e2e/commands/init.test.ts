@@ -11,7 +11,7 @@ const written = (root: string) =>
     .filter((path) => !path.startsWith('.git/') && /\.(yml|md)$/.test(path))
     .sort();
 
-test.each(['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'fork'])(
+test.each(['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'long', 'fork'])(
   'init %s writes the workflow of the docs, the plans that it names, and principles',
   async (name) => {
     const { root } = await makeRepository({ 'a.txt': 'a\n' });
@@ -107,7 +107,7 @@ test('an unknown name and a folder without a repository are told', async () => {
   expect([unknown.exitCode, unknown.lastLine]).toEqual([
     2,
     expect.stringContaining(
-      'There is no template "isue"; there are issue, comment, checks, conflicts, schedule, matrix, fork.',
+      'There is no template "isue"; there are issue, comment, checks, conflicts, schedule, matrix, long, fork.',
     ),
   ]);
   const nowhere = await runCli(['init'], { cwd: temporaryFolder() });

@@ -55,6 +55,8 @@ export interface WorkflowRun {
   readonly kill?: { readonly mode: string; readonly at: NonNullable<ActionRun['during']> };
   /** How it ended before: only what failed there runs, and what needs that, as "Re-run failed jobs" does. */
   readonly before?: readonly JobEnd[];
+  /** What the step's own time limit does to it while the plan is carried out: it fails, and the job goes on. */
+  readonly timeLimit?: NonNullable<ActionRun['during']>;
 }
 
 export interface JobEnd {
@@ -165,7 +167,11 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
     );
     if (step.run !== undefined) {
       const own = Object.entries(step.env ?? {}).map(([key, value]) => [key, filled(value, contexts())]);
-      const env = { GITHUB_STEP_SUMMARY: join(temp, 'summary'), ...Object.fromEntries(own) };
+      const env = {
+        GITHUB_STEP_SUMMARY: join(temp, 'summary'),
+        RUNNER_TEMP: temp,
+        ...Object.fromEntries(own),
+      };
       execFileSync('bash', ['-e', '-c', step.run], { env: { PATH: process.env.PATH, ...env } });
       continue;
     }
@@ -263,12 +269,13 @@ function runPatchsmith(
 ): Promise<ActionEnd> {
   const { github, repository, event, actor, env = {} } = run;
   const { settings, fullName } = repository;
+  const during = inputs.mode === undefined ? (run.cancel ?? run.timeLimit) : undefined;
   return runAction({
     workspace: place.workspace,
     token: place.token,
     inputs,
     event: event.payload,
-    ...(run.cancel === undefined || inputs.mode !== undefined ? {} : { during: run.cancel }),
+    ...(during === undefined ? {} : { during }),
     ...(run.kill?.mode === (inputs.mode ?? 'run') ? { during: run.kill.at } : {}),
     env: {
       RUNNER_TEMP: place.temp,

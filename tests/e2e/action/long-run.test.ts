@@ -1,0 +1,85 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { startGitHub } from '../../support/github-server/server.ts';
+import { runAction } from '../../support/jobs/action-runner.ts';
+import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
+import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const WORKFLOW = new URL('../../../docs/workflows/long.yml', import.meta.url).pathname;
+const PLAN = '---\nverify:\n  - grep -q new a.txt\n  - grep -q more b.txt\n---\n\nRenew it.\n';
+
+test.each(['SIGINT', 'SIGKILL'] as const)(
+  'a run that its time limit ends by %s is carried on by the next job, and no turn is paid for twice',
+  async (signal) => {
+    const marker = oddSeconds();
+    const turns = [
+      { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
+      { calls: [call('run_command', { command: `sleep ${marker}` })] },
+      { calls: [call('write_file', { path: 'b.txt', content: 'more\n' })] },
+      { text: 'All is new.' },
+    ];
+    const github = await startGitHub();
+    const model = await startClaudeServer({ turns, apiKey: KEY });
+    onTestFinished(() => Promise.all([github.close(), model.close()]).then(() => undefined));
+    const files = { 'a.txt': 'old\n', '.github/patchsmith/maintenance.md': PLAN };
+    const repository = await github.addRepository('acme/shop', { files });
+    const jobs = await runWorkflow({
+      workflow: WORKFLOW,
+      github,
+      repository,
+      event: { name: 'workflow_dispatch', payload: {} },
+      actor: 'octocat',
+      secrets: { ANTHROPIC_API_KEY: KEY },
+      env: { ANTHROPIC_BASE_URL: model.url },
+      timeLimit: async ({ pid }) => {
+        await until('the command runs', () => isRunning(marker));
+        process.kill(pid, signal);
+      },
+    });
+    const log = jobs.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
+    const outcomes = jobs.map(({ name, result, actions }) => [name, result, actions[0]?.outputs.outcome]);
+    expect(outcomes, log).toEqual([
+      ['prepare', 'success', 'done'],
+      ['run', 'failure', signal === 'SIGINT' ? 'interrupted' : 'internal_error'],
+      ['resume', 'success', 'done'],
+      ['publish', 'success', 'done'],
+    ]);
+    expect(isRunning(marker)).toBe(false);
+    const [, cut, resumed] = jobs.map(({ actions }) => actions[0]?.outputs ?? {});
+    expect([cut?.resumable, resumed?.resumable, resumed?.iterations]).toEqual(['true', 'false', '4']);
+    expect(model.requests).toHaveLength(turns.length);
+    expect(JSON.stringify(model.requests[2]?.body)).toMatch(/\[interrupted\]|Interrupted: /);
+
+    const [pull] = repository.pulls();
+    const branch = pull?.pull?.head ?? '';
+    expect(await repository.git('show', `${branch}:a.txt`)).toBe('new');
+    expect(await repository.git('show', `${branch}:b.txt`)).toBe('more');
+    expect(github.invalid).toEqual([]);
+  },
+);
+
+test('a journal with what no run makes is refused before the model is asked', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const model = await startClaudeServer({ turns: [], apiKey: KEY });
+  onTestFinished(() => model.close());
+  const journal = join(temporaryFolder(), 'journal');
+  symlinkSync(temporaryFolder(), journal);
+  writeFileSync(join(journal, 'events.jsonl'), '');
+  symlinkSync('/etc/passwd', join(journal, 'result.json'));
+  const inputs = { mode: 'resume', 'run-dir': journal, 'api-key': KEY, 'base-url': model.url };
+  const ended = await runAction({ workspace: root, inputs });
+  expect([ended.exitCode, ended.outputs.outcome, ended.outputs.resumable]).toEqual([
+    2,
+    'usage_error',
+    undefined,
+  ]);
+  expect(ended.lastLine).toContain('result.json is a link, and links are not followed there');
+  expect(model.requests).toHaveLength(0);
+});
