@@ -123,7 +123,8 @@ holds \`name\`, \`value\` (null for none), \`from\` (\`default\`, \`environment\
 settings are told instead, with exit 2. A plan's own front matter is no setting, and not shown.
 
 Editors check \`.patchsmith.yml\` with [patchsmith.schema.json](patchsmith.schema.json), for instance by a first line
-\`# yaml-language-server: $schema=PATH\` with the path of that file, which is in the package, too. What only patchsmith can
+\`# yaml-language-server: $schema=PATH\` with the path of that file, which is in the package, too; \`patchsmith init\` writes
+that line where the repository has patchsmith among its packages. What only patchsmith can
 tell, such as a command that cannot fail or a host that the operator does not allow, is told by \`patchsmith config\`.`;
 
 function cell(text: string): string {

@@ -220,7 +220,7 @@ export const COMMANDS: readonly Command[] = [
     examples: [
       [
         'patchsmith init issue',
-        'A labelled issue becomes a pull request; others: comment, checks, schedule, matrix, long, fork',
+        'A labelled issue becomes a pull request; others: comment, checks, conflicts, schedule, matrix, long, fork',
       ],
     ],
     operands: ['[TEMPLATE]'],

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SCRIPTS } from '../../src/commands/completion/scripts.ts';
@@ -12,6 +12,13 @@ import { PATIENCE_MS } from '../support/waiting/patience.ts';
 const folder = temporaryFolder();
 writeFileSync(join(folder, 'plan one.md'), '');
 mkdirSync(join(folder, 'docs'));
+// Two runs, one of them elsewhere, and what no run is called.
+const RUN = '20261121-101500-3f9a2c';
+const OTHER = '20261122-101500-3f9a2d';
+const STATE = join(folder, '.local/state/patchsmith');
+for (const name of [RUN, 'checks', '$(touch pwned)', '20261122-101500-$(id)'])
+  mkdirSync(join(STATE, name), { recursive: true });
+writeFileSync(join(STATE, `${OTHER}.elsewhere`), '/runs/other');
 afterAll(removeFolders);
 
 const commands = completedCommands(COMMANDS);
@@ -78,7 +85,13 @@ describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
       ['json', 'none'],
     ],
     [['help', 'und'], ['undo']],
-    [['undo', ''], ['last']],
+    [
+      ['undo', '2'],
+      [RUN, OTHER],
+    ],
+    [['resume', 'l'], ['last']],
+    [['show', 'do'], shell === 'fish' ? ['docs'] : []],
+    [['report', './do'], ['./docs']],
     [['run', '--repo', 'do'], ['docs']],
     [['run', '--plan', 'pl'], ['plan one.md']],
     [['run', '--model', ''], []],
@@ -89,6 +102,7 @@ describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
   ])('offers the values that %j can have', (words, expected) => {
     const bare = offered(shell, words).map((word) => word.replace(/\/$/, '').replaceAll('\\ ', ' '));
     expect(bare.sort()).toEqual([...expected].sort());
+    expect(existsSync(join(folder, 'pwned'))).toBe(false);
   });
 });
 
@@ -99,6 +113,8 @@ describe.skipIf(!isThere('zsh'))('zsh', () => {
     ['run --sandb', 'run --sandbox '],
     ['run --sandbox req', 'run --sandbox required '],
     ['help publ', 'help publish '],
+    ['undo 20261121', `undo ${RUN} `],
+    ['undo la', 'undo last '],
     ['run --plan pl', 'run --plan plan\\ one.md '],
   ])('completes %s', (words, expected) => {
     const script = `

@@ -11,6 +11,10 @@ export const SCRIPTS: Readonly<Record<Shell, (commands: readonly CompletedComman
   fish: fishScript,
 };
 
+/** The form of a run's id, for shells. */
+const RUN_ID = '[0-9]{8}-[0-9]{6}-[0-9a-f]{6}';
+const ZSH_RUN_ID = '[0-9](#c8)-[0-9](#c6)-[0-9a-f](#c6)';
+
 function bashScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name);
   const values = commands.flatMap(({ name, flags }) =>
@@ -26,6 +30,18 @@ function bashScript(commands: readonly CompletedCommand[]): string {
     byReply.set(reply, [...(byReply.get(reply) ?? []), ...at]);
   }
   return `# Completion of patchsmith for bash: source <(patchsmith completion bash)
+_patchsmith_runs() {
+  local place run
+  echo last
+  for place in "$RUNNER_TEMP" "$XDG_STATE_HOME" "$HOME/.local/state"; do
+    [[ $place == /* ]] || continue
+    for run in "$place"/patchsmith/*; do
+      run=\${run##*/} run=\${run%.elsewhere}
+      # compgen expands its words, so that no other name may get there.
+      [[ $run =~ ^${RUN_ID}$ ]] && echo "$run"
+    done
+  done
+}
 _patchsmith() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command='' word=0 at
   COMPREPLY=()
@@ -60,6 +76,8 @@ complete -F _patchsmith patchsmith
 function bashReply(value: Completed): string {
   if (value.kind === 'words') return bashWords(value.words);
   if (value.kind === 'anything') return ':';
+  if (value.kind === 'runs')
+    return `if [[ $cur == */* ]]; then ${bashReply({ kind: 'folders' })}; else mapfile -t COMPREPLY < <(compgen -W "$(_patchsmith_runs)" -- "$cur"); fi`;
   const only = value.kind === 'folders' ? '-d' : '-f';
   return `compopt -o filenames 2> /dev/null; mapfile -t COMPREPLY < <(compgen ${only} -- "$cur")`;
 }
@@ -71,6 +89,15 @@ function bashWords(words: readonly string[]): string {
 function zshScript(commands: readonly CompletedCommand[]): string {
   return `#compdef patchsmith
 # Completion of patchsmith for zsh: source <(patchsmith completion zsh), or as a file _patchsmith in a folder of $fpath
+_patchsmith_runs() {
+  local place
+  local -a runs=(last)
+  for place in $RUNNER_TEMP $XDG_STATE_HOME $HOME/.local/state; do
+    [[ $place == /* ]] && runs+=($place/patchsmith/*(N:t))
+  done
+  runs=(\${runs%.elsewhere})
+  if [[ $PREFIX == */* ]]; then _files -/; else compadd -- \${(M)runs:#(last|${ZSH_RUN_ID})}; fi
+}
 _patchsmith() {
   local -a commands
   local state line
@@ -114,6 +141,8 @@ function zshAction(value: Completed): string {
       return '_files';
     case 'folders':
       return '_files -/';
+    case 'runs':
+      return '_patchsmith_runs';
     case 'anything':
       return ' ';
   }
@@ -132,6 +161,16 @@ function fishScript(commands: readonly CompletedCommand[]): string {
     ...operands.flatMap((operand) => fishOperand(name, operand)),
   ]);
   return `# Completion of patchsmith for fish: patchsmith completion fish | source
+function __patchsmith_runs
+  echo last
+  for place in $RUNNER_TEMP $XDG_STATE_HOME $HOME/.local/state
+    string match -q '/*' -- $place; or continue
+    for run in $place/patchsmith/*
+      string replace -rf '^.*/(${RUN_ID})(?:\\.elsewhere)?$' '$1' -- $run
+    end
+  end
+  __fish_complete_directories
+end
 complete -c patchsmith -f
 complete -c patchsmith -n __fish_use_subcommand -l help -s h -d 'Show this'
 complete -c patchsmith -n __fish_use_subcommand -l version -d 'Show the version'
@@ -152,6 +191,8 @@ function fishValue(value: Completed): string {
       return '-r -F';
     case 'folders':
       return "-x -a '(__fish_complete_directories)'";
+    case 'runs':
+      return "-x -a '(__patchsmith_runs)'";
     case 'anything':
       return '-x';
   }
@@ -159,7 +200,7 @@ function fishValue(value: Completed): string {
 
 function fishOperand(command: string, operand: Completed): string[] {
   if (operand.kind === 'anything') return [];
-  const what = operand.kind === 'words' ? `-a '${operand.words.join(' ')}'` : '-F';
+  const what = operand.kind === 'files' ? '-F' : fishValue(operand).replace('-x ', '');
   return [`complete -c patchsmith -n '__fish_seen_subcommand_from ${command}' ${what}`];
 }
 

@@ -4,10 +4,10 @@ import { settingEntries } from '../../config/schema.ts';
 import type { Command } from '../command.ts';
 import { fitted } from '../help-screen.ts';
 
-/** What a value can be: one of some words, a path, or anything. */
+/** What a value can be: one of some words, a path, an earlier run (its id, `last` or its folder), or anything. */
 export type Completed =
   | { readonly kind: 'words'; readonly words: readonly string[] }
-  | { readonly kind: 'files' | 'folders' | 'anything' };
+  | { readonly kind: 'files' | 'folders' | 'runs' | 'anything' };
 
 /** A flag of one command. `value` is null where it takes none. */
 export interface CompletedFlag {
@@ -83,7 +83,7 @@ function valuesIn(value: string): Completed {
 function operandOf(operand: string): Completed {
   switch (operand.replace(/[[\]]/g, '')) {
     case 'RUN':
-      return { kind: 'words', words: ['last'] };
+      return { kind: 'runs' };
     case 'PATH':
       return { kind: 'files' };
     case 'SHELL':

@@ -3,6 +3,8 @@
  * what it guessed, and what is left to do. Never overwrites anything, and executes nothing of the repository.
  */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Project } from '../../adapters/survey/project.ts';
 import { surveyRepository } from '../../adapters/survey/survey.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
@@ -14,7 +16,14 @@ import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { surveyLines } from './report.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
-import { packageFlags, projectFileText, verifyOf, withCommands, workflowText } from './written-files.ts';
+import {
+  packageFlags,
+  projectFileText,
+  SCHEMA_IN_PACKAGES,
+  verifyOf,
+  withCommands,
+  workflowText,
+} from './written-files.ts';
 
 /** The arguments of `patchsmith init`. */
 export interface InitInput {
@@ -47,7 +56,11 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   for (const line of surveyLines(survey)) say(line);
   const { project } = survey;
   const files: FileToWrite[] = [
-    { path: PROJECT_FILE, text: projectFileText(project), unless: ['.patchsmith.yaml'] },
+    {
+      path: PROJECT_FILE,
+      text: projectFileText(project, existsSync(join(root, SCHEMA_IN_PACKAGES))),
+      unless: ['.patchsmith.yaml'],
+    },
     {
       path: `.github/workflows/patchsmith-${name}.yml`,
       text: workflowText(template, project),

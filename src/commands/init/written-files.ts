@@ -9,11 +9,14 @@ const PROJECT_FILE_HEAD = `# Settings of patchsmith for every plan of this repos
 # All of them: patchsmith help run
 `;
 
-/** The text of `.patchsmith.yml`. */
-export function projectFileText(project: Project | null): string {
+/** Where a repository that has patchsmith among its packages has the schema of its project file. */
+export const SCHEMA_IN_PACKAGES = 'node_modules/patchsmith/docs/patchsmith.schema.json';
+
+/** The text of `.patchsmith.yml`. `hasSchema`: editors find the schema in the packages of the repository. */
+export function projectFileText(project: Project | null, hasSchema = false): string {
   const verify = project === null ? [] : verifyOf(project);
   const parts = [
-    PROJECT_FILE_HEAD,
+    `${hasSchema ? `# yaml-language-server: $schema=./${SCHEMA_IN_PACKAGES}\n` : ''}${PROJECT_FILE_HEAD}`,
     ...(project === null || project.setup.length === 0
       ? []
       : [

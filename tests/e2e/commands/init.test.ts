@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -65,7 +65,12 @@ test('the commands of a repository are found and written, and what was there alr
     '.gitignore': 'node_modules\n',
   };
   const { root } = await makeRepository(files);
+  mkdirSync(join(root, 'node_modules/patchsmith/docs'), { recursive: true });
+  writeFileSync(join(root, 'node_modules/patchsmith/docs/patchsmith.schema.json'), '{}');
   const end = await runCli(['init'], { cwd: root });
+  expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toMatch(
+    /^# yaml-language-server: \$schema=\.\/node_modules\/patchsmith\/docs\/patchsmith\.schema\.json\n# Settings/,
+  );
   expect(end.stderr).toContain(
     'Found Node.js: npm, from package-lock.json, locked by package-lock.json\n  setup  test -d node_modules || npm ci  (from package-lock.json)\n  test   npm test  (from package.json, scripts.test)\n',
   );
