@@ -110,20 +110,28 @@ In a job for the pull request of a fork the token can only read, whatever \`perm
 events that give such a job more (\`pull_request_target\`) are refused ([trust.md](trust.md)). The token in \`GITHUB_TOKEN\` or
 \`GH_TOKEN\` of the environment does not count here: a warning says so where it is another one.
 
-What this token makes starts no workflows. For checks on the pull request, give the token of a GitHub App in the jobs that prepare
-and publish:
+What this token makes starts no workflows. For checks on the pull request, publish with the token of a GitHub App:
+\`patchsmith init NAME --app\` writes the workflow so. In the jobs that prepare and publish, a step logs in as the App with a token
+for exactly what these jobs need, and the job's own token may do nothing there:
 
 \`\`\`yaml
 - id: app
   uses: actions/create-github-app-token@<commit>
   with:
-    app-id: \${{ vars.PATCHSMITH_APP_ID }}
+    client-id: \${{ vars.PATCHSMITH_APP_CLIENT_ID }}
     private-key: \${{ secrets.PATCHSMITH_APP_KEY }}
+    permission-contents: write
+    permission-pull-requests: write
+    permission-issues: write
 - uses: OWNER/patchsmith@<commit>
   with:
     mode: publish
     github-token: \${{ steps.app.outputs.token }}
 \`\`\`
+
+The App is one of your own, installed in the repository with these permissions. Its pull requests do not say that checks may be
+missing, and the setting "Allow GitHub Actions to create and approve pull requests" is not needed. Its bot starts the run of a
+failed check ([\`checks\`](workflows/checks.yml)) once its id is in \`allow-bot\`.
 
 ## Without a key
 

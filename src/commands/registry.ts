@@ -225,7 +225,9 @@ export const COMMANDS: readonly Command[] = [
     ],
     operands: ['[TEMPLATE]'],
     settings: ['repo'],
-    switches: {},
+    switches: {
+      app: 'Publish with the token of a GitHub App of yours, so that checks run on the pull requests',
+    },
     start: startInit,
   },
   {
@@ -355,7 +357,10 @@ async function startUndo(
   return { status: 'told', outcome };
 }
 
-async function startInit(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
+async function startInit(
+  edge: HostContext,
+  { operands, flags, switches, problems }: Given,
+): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   // Only this command needs the texts of the templates.
@@ -363,6 +368,7 @@ async function startInit(edge: HostContext, { operands, flags, problems }: Given
   const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
   const outcome = await initialise({
     template: operands[0] ?? 'issue',
+    withApp: switches.has('app'),
     repo: read.settings.repo,
     cwd: edge.cwd,
     say,

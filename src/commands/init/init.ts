@@ -14,8 +14,9 @@ import { sentence } from '../../domain/text/sentence.ts';
 import { absolutePath } from '../../engine/session.ts';
 import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
+import { withAppToken } from './app-token.ts';
 import { surveyLines } from './report.ts';
-import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
+import { APP_STEPS, PRINCIPLES_SAMPLE, PULL_REQUESTS, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
 import {
   packageFlags,
   projectFileText,
@@ -28,6 +29,8 @@ import {
 /** The arguments of `patchsmith init`. */
 export interface InitInput {
   readonly template: string;
+  /** Publish with the token of a GitHub App. */
+  readonly withApp: boolean;
   /** Null for the checkout that contains `cwd`. */
   readonly repo: string | null;
   readonly cwd: string;
@@ -36,7 +39,13 @@ export interface InitInput {
 }
 
 /** Writes a workflow template, its plans and the project file into a repository. Existing files are never replaced. */
-export async function initialise({ template: name, repo, cwd, say }: InitInput): Promise<RunOutcome> {
+export async function initialise({
+  template: name,
+  withApp,
+  repo,
+  cwd,
+  say,
+}: InitInput): Promise<RunOutcome> {
   const names = Object.keys(WORKFLOW_TEMPLATES);
   const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
   if (template === undefined) {
@@ -45,6 +54,9 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
       `There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`,
     );
   }
+  const workflow = withApp ? withAppToken(template.workflow) : template.workflow;
+  if (workflow === null)
+    return usageError(`--app: the workflow ${name} publishes nothing, so it needs no token for that.`);
   const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
   if (root === null)
     return usageError(
@@ -63,7 +75,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     },
     {
       path: `.github/workflows/patchsmith-${name}.yml`,
-      text: workflowText(template, project),
+      text: workflowText({ ...template, workflow }, project),
       unless: [],
     },
     ...Object.entries(template.plans).map(([plan, text]) => ({
@@ -94,7 +106,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     `See whether a run could begin here, without a cost: ${typeLine('check', plans, project)}`,
     `Then let it work: ${typeLine('run', plans, project)} (docs/sandbox.md says how tests get their packages)`,
     `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
-    ...template.next,
+    ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
   if (written === 0) return noChange('Everything is there already.');

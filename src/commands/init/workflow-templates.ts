@@ -25,8 +25,15 @@ export interface WorkflowTemplate {
 }
 
 const KEY = 'Add the secret ANTHROPIC_API_KEY in Settings → Secrets and variables → Actions.';
-const PULL_REQUESTS =
+/** The step that the job's own token needs. */
+export const PULL_REQUESTS =
   'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General.';
+
+/** What takes its place where a GitHub App publishes. */
+export const APP_STEPS: readonly string[] = [
+  'Make a GitHub App with the permissions contents, pull requests and issues (read and write), and install it in this repository.',
+  'Add its client id as the variable PATCHSMITH_APP_CLIENT_ID and a private key of it as the secret PATCHSMITH_APP_KEY, in Settings → Secrets and variables → Actions.',
+];
 
 /** By the name that `init` accepts. */
 export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
@@ -45,7 +52,7 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
     plans: { 'issue.md': issuePlan },
     next: [
       KEY,
-      'Name your workflows in it, publish with the token of a GitHub App, and give allow-bot the id of its bot.',
+      'Name your workflows in it, publish with the token of a GitHub App (init --app, here and for the workflow that opens the pull requests), and give allow-bot the id of its bot.',
     ],
   },
   conflicts: {

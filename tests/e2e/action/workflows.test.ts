@@ -1,8 +1,11 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { withAppToken } from '../../../src/commands/init/app-token.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { removeFolders } from '../../support/files/repository.ts';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
@@ -396,6 +399,26 @@ test('a plan of maintenance becomes a pull request, which the next week brings u
   expect(seen(place).pulls).toEqual([{ number: 1, state: 'open', draft: false }]);
   const { pull } = place.repository.issues.get(1) ?? {};
   expect(await place.repository.git('show', `${pull?.head}:b.txt`)).toBe('a week has passed');
+});
+
+test("published with the token of an App, a pull request is the App's, and its checks run", async () => {
+  const place = await scratch([edit, done]);
+  const workflow = join(temporaryFolder(), 'schedule.yml');
+  writeFileSync(workflow, withAppToken(readFileSync(template('schedule'), 'utf8')) ?? '');
+  // The setting is about the job's own token.
+  place.repository.settings.actionsMayOpenPulls = false;
+  const ends = await runWorkflow({
+    ...place,
+    workflow,
+    event: { name: 'schedule', payload: {} },
+    actor: 'ann',
+    secrets: { ANTHROPIC_API_KEY: KEY },
+    env: { ANTHROPIC_BASE_URL: place.model.url },
+  });
+  expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
+  const [issue] = place.repository.pulls();
+  expect([issue?.author.login, issue?.body?.includes('No checks here?')]).toEqual(['shop-app[bot]', false]);
+  expect(log(ends)).not.toContain('does not start workflows');
 });
 
 test('the code of a fork is worked on by the rules of the branch, and all that comes of it is a patch', async () => {

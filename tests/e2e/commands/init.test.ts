@@ -30,6 +30,21 @@ test.each(['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'lon
   },
 );
 
+test('with --app the jobs that publish log in as a GitHub App, which fork has none of', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const end = await runCli(['init', 'schedule', '--app'], { cwd: root });
+  expect(end.exitCode, end.stderr).toBe(0);
+  const text = readFileSync(join(root, '.github/workflows/patchsmith-schedule.yml'), 'utf8');
+  expect(text.match(/name: Log in as the GitHub App/g)).toHaveLength(2);
+  expect(end.stderr).toContain('the secret PATCHSMITH_APP_KEY');
+  expect(end.stderr).not.toContain('Allow GitHub Actions to create');
+  const refused = await runCli(['init', 'fork', '--app'], { cwd: root });
+  expect([refused.exitCode, refused.lastLine]).toEqual([
+    2,
+    expect.stringContaining('--app: the workflow fork publishes nothing'),
+  ]);
+});
+
 test('without a name it is the workflow for issues', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   await runCli(['init'], { cwd: root });

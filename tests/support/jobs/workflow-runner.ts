@@ -143,6 +143,7 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
     inputs: (event.payload.inputs as object | undefined) ?? {},
     runner: { temp },
     secrets: run.secrets,
+    vars: {},
     needs,
     matrix,
     steps,
@@ -228,6 +229,14 @@ async function runStep(
       if (!existsSync(from)) return done({}, true);
       cpSync(from, given.path ?? '', { recursive: true });
       return done();
+    }
+    case 'actions/create-github-app-token': {
+      const wanted = Object.entries(given).flatMap(([key, access]) =>
+        key.startsWith('permission-') ? [[key.slice('permission-'.length).replaceAll('-', '_'), access]] : [],
+      );
+      const permissions = Object.fromEntries(wanted);
+      const token = run.github.addToken({ kind: 'installation', login: 'shop-app[bot]', permissions });
+      return done({ token });
     }
     case 'your-org/patchsmith': {
       const ended = await runPatchsmith(run, given, place);
