@@ -205,10 +205,25 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    summary: 'Show how commands are contained here, what they can see, and which tools work inside',
+    summary:
+      'Show how commands are contained here, which tools work inside, and whether model and GitHub can be reached',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
-    settings: ['repo', ...OF_THE_MACHINE, 'output'],
+    settings: [
+      'repo',
+      'model',
+      'provider',
+      'baseUrl',
+      'allowInsecureBaseUrl',
+      'price',
+      ...OF_THE_MACHINE,
+      'repository',
+      'base',
+      'branch',
+      'headRepository',
+      'githubApiUrl',
+      'output',
+    ],
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
     start: startDoctor,
@@ -377,18 +392,21 @@ async function startInit(
   return { status: 'told', outcome };
 }
 
-async function startDoctor(edge: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
+async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutcome> {
+  const { flags, problems } = given;
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
   const read = readSettings(edge, flags, [...problems, ...asked]);
   if (read.status === 'refused') return read;
   const { examineMachine } = await import('./doctor/doctor.ts');
+  const { connectionLines } = await import('./start-check.ts');
   const outcome = await examineMachine({
     settings: read.settings,
     cwd: edge.cwd,
     env: withoutKey(edge.env),
-    print: (document) => handOver(edge.stdout, document),
+    connect: () => connectionLines(edge, given),
+    print: (document) => handOver(edge.stdout, edge.redact(document)),
   });
-  edge.stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
+  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
   return { status: 'told', outcome };
 }
 

@@ -2,22 +2,23 @@
 
 import { rmSync } from 'node:fs';
 import { namedPrograms, neededPrograms } from '../adapters/plan/needed-programs.ts';
-import { providerNamed } from '../adapters/providers/registry.ts';
-import { PROJECT_FILE, type Settings } from '../config/resolve.ts';
-import { type CheckLine, CheckReport } from '../domain/check-report.ts';
+import { PROJECT_FILE } from '../config/resolve.ts';
+import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/check-report.ts';
 import { problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
-import { hasPrice } from '../domain/run/pricing.ts';
 import { redactedJson } from '../domain/secrets/redact.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { inertJson, oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
 import { freshRun } from '../engine/fresh-run.ts';
+import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.ts';
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
-import { countOf, fine, lacking, linesOf, type Opened, pageOf, skipped } from './check/lines.ts';
+import { timeoutSignal } from '../host/timeout-signal.ts';
+import { pageOf } from '../texts/check-page.ts';
+import { countOf, linesOf, type Opened } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { namesTask, type RunParts, readRunParts, withoutKey } from './inputs.ts';
@@ -52,6 +53,41 @@ const NO_SUCH_OUTPUT = problem(
 
 const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
 
+/**
+ * Whether model and GitHub can be reached with what is there: the model's API is asked for the model, which uses no tokens, and
+ * GitHub as for `--publish`. What is not set up is no mistake: a machine may have neither.
+ */
+export async function connectionLines(edge: HostContext, given: Given): Promise<CheckLine[]> {
+  const parts = await readRunParts(edge, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
+  if (parts.settings === null) return parts.problems.map(({ message }) => lacking('settings', message));
+  const { settings, key, keyless } = parts;
+  for (const secret of [key, parts.fallbackKey]) if (secret !== null) edge.hide(secret);
+  const bounded = { ...edge, interrupt: AbortSignal.any([edge.interrupt, timeoutSignal(MAX_LOOK_MS)]) };
+  const lines = keyLines(edge, parts, 'asked with below').map(asNote);
+  const [model, publishing] = await Promise.all([
+    keyless.length > 0
+      ? skipped('model', 'not asked for without a key')
+      : modelFoundLine(bounded, { settings, key }),
+    settings.repository === null || !(edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN)
+      ? skipped('publishing', NOTHING_TO_ASK)
+      : publishingLine(bounded, given).catch((error: unknown) => {
+          if (!bounded.interrupt.aborted) throw error;
+          return skipped('publishing', 'GitHub gave no answer in time');
+        }),
+  ]);
+  return [...lines, priceLine(settings), model, publishing];
+}
+
+/** Longest wait for the model's API and for GitHub. */
+const MAX_LOOK_MS = 15_000;
+
+const NOTHING_TO_ASK =
+  'with GITHUB_TOKEN and --repository OWNER/NAME it is looked up what the token may do there';
+
+function asNote(line: CheckLine): CheckLine {
+  return line.status === 'failed' ? { ...line, status: 'note' } : line;
+}
+
 interface Checked {
   readonly lines: readonly CheckLine[];
   /** Of the run as far as it was opened. */
@@ -66,7 +102,7 @@ async function checkParts(edge: HostContext, parts: ValidParts, publishing: Chec
   const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
   const before = [
     fine('settings', `${sources} are valid`),
-    ...keyLines(edge, parts),
+    ...keyLines(edge, parts, 'it was not sent anywhere'),
     priceLine(settings),
     publishing,
   ];
@@ -111,32 +147,6 @@ async function openChecked(
   );
   if (session === null) throw new Error('The run was not opened.');
   return { session: session as Session, outcome };
-}
-
-function keyLines(edge: HostContext, { settings, key, keyless }: ValidParts): CheckLine[] {
-  const { keyVariable = null } = providerNamed(settings.provider) ?? {};
-  if (keyless.length > 0) {
-    const [said = '', fix = null] = (keyless.at(-1)?.message ?? '').split(': ', 2);
-    return [...keyless.slice(0, -1).map(({ message }) => lacking('key', message)), lacking('key', said, fix)];
-  }
-  if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
-  const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
-  if (keyVariable !== null && !isLoggedIn)
-    return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
-  return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];
-}
-
-function priceLine({ provider, model, price }: Settings): CheckLine {
-  const entry = providerNamed(provider);
-  if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
-  if (price !== null) return fine('price', `that of --price, for ${model}`);
-  if (hasPrice(model) || entry?.priceOf?.(model)) return fine('price', `known for ${model}`);
-  return {
-    part: 'price',
-    status: 'note',
-    said: `not known for ${model}, so the cost of a run is unknown, too`,
-    fix: 'give it with --price, if the name of the model is right',
-  };
 }
 
 /** Whether the token is there and may do what publishing takes. */

@@ -36,6 +36,21 @@ export const CheckLine = z.strictObject({
 });
 export type CheckLine = z.infer<typeof CheckLine>;
 
+/** A line about what a run could not do without. */
+export function lacking(part: CheckLine['part'], said: string, fix: string | null = null): CheckLine {
+  return { part, status: 'failed', said, fix };
+}
+
+/** A line about what was not looked at. */
+export function skipped(part: CheckLine['part'], said: string): CheckLine {
+  return { part, status: 'skipped', said, fix: null };
+}
+
+/** A line about what is as it should be. */
+export function fine(part: CheckLine['part'], said: string): CheckLine {
+  return { part, status: 'ok', said, fix: null };
+}
+
 /** The document, version 1. The published JSON schema is generated from this object. */
 export const CheckReport = z.strictObject({
   version: z.literal(1),

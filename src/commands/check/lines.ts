@@ -1,7 +1,7 @@
 /** The lines of a check, from what opening the run has found. */
 
 import { stripVTControlCharacters } from 'node:util';
-import type { CheckLine } from '../../domain/check-report.ts';
+import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
@@ -42,21 +42,6 @@ export function linesOf(opened: Opened): CheckLine[] {
     const before = hasRun ? FOUND[part](opened).filter(({ status }) => status !== 'skipped') : [];
     return [...before, lacking(part, outcome.reason)];
   });
-}
-
-/** A line about what a run could not do without. */
-export function lacking(part: CheckLine['part'], said: string, fix: string | null = null): CheckLine {
-  return { part, status: 'failed', said, fix };
-}
-
-/** A line about what was not looked at. */
-export function skipped(part: CheckLine['part'], said: string): CheckLine {
-  return { part, status: 'skipped', said, fix: null };
-}
-
-/** A line about what is as it should be. */
-export function fine(part: CheckLine['part'], said: string): CheckLine {
-  return { part, status: 'ok', said, fix: null };
 }
 
 const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
@@ -169,16 +154,6 @@ function lastWords(output: string): string {
 
 function ended({ command, end }: CommandReport): string {
   return `${command} (${describeEndAndTime(end)})`;
-}
-
-/** The page: a line for each finding, and below it what to do. */
-export function pageOf(lines: readonly CheckLine[]): string[] {
-  const marks = { ok: 'ok', note: 'note', failed: 'FAILED', skipped: '-' };
-  const page = lines.flatMap(({ part, status, said, fix }) => [
-    `${marks[status].padEnd(6)}  ${part.padEnd(10)}  ${said}`,
-    ...(fix === null ? [] : [`${' '.repeat(20)}fix: ${fix}`]),
-  ]);
-  return page;
 }
 
 /** How many lines want something done, as a part of a sentence. */

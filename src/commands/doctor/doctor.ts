@@ -1,27 +1,40 @@
-/** `patchsmith doctor`: how commands would be contained here, what they would see, and which tools work in there. */
+/**
+ * `patchsmith doctor`: how commands would be contained here, what they would see, which tools work in there, and whether model and
+ * GitHub can be reached.
+ */
 
 import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
 import type { Settings } from '../../config/resolve.ts';
+import type { CheckLine } from '../../domain/check-report.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { wantedCaches } from '../../engine/open/caches.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
+import { pageOf } from '../../texts/check-page.ts';
 
 /** The arguments of `patchsmith doctor`. */
 export interface DoctorInput {
   readonly settings: Settings;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Looks up whether model and GitHub can be reached, for a bounded time. */
+  readonly connect: () => Promise<readonly CheckLine[]>;
   /** Prints the document on stdout. Resolves when it is on its way, with an outcome where it could not be written. */
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** The outcome is that of a run that stops there: the sandbox is unavailable, or a tool does not work in it. */
-export async function examineMachine({ settings, cwd, env, print }: DoctorInput): Promise<RunOutcome> {
+export async function examineMachine({
+  settings,
+  cwd,
+  env,
+  connect,
+  print,
+}: DoctorInput): Promise<RunOutcome> {
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const checkout = found.status === 'ok' ? found.checkout : null;
   const readOnly = checkout === null ? null : whyReadOnly(checkout.root);
@@ -39,14 +52,22 @@ export async function examineMachine({ settings, cwd, env, print }: DoctorInput)
     ? `${checkout.root}${isReadOnly}`
     : `none (${found.status === 'failed' ? found.message : ''})`;
   const isJson = settings.output === 'json';
-  const document = { ...examination, readOnly };
-  const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : page(examination, where));
-  const verdict = readOnly === null ? verdictOn(examination) : usageError('ERR_UNWRITABLE', readOnly);
+  const connections = await connect();
+  const document = { ...examination, readOnly, connections };
+  const lines = [
+    ...page(examination, where),
+    'model and GitHub:',
+    ...pageOf(connections).map((line) => `  ${line}`),
+  ];
+  const text = lines.map((line) => `${oneLine(line, 1_000)}\n`).join('');
+  const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : text);
+  const verdict =
+    readOnly === null ? verdictOn(examination, connections) : usageError('ERR_UNWRITABLE', readOnly);
   // A person who leaves early has seen enough; a machine has half a document.
   return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;
 }
 
-function verdictOn(examination: Diagnosis): RunOutcome {
+function verdictOn(examination: Diagnosis, connections: readonly CheckLine[]): RunOutcome {
   if (examination.status !== 'ok') return notOpened(examination);
   const { level, tools } = examination;
   const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
@@ -54,17 +75,19 @@ function verdictOn(examination: Diagnosis): RunOutcome {
     const reason = `These work on this machine but not in the sandbox: ${failing.join(', ')}. Use --mount to show commands more of the machine.`;
     return verifyFailed('ERR_TOOL_FAILS_INSIDE', reason);
   }
+  const wrong = connections.find(({ status }) => status === 'failed');
+  if (wrong !== undefined) return usageError('ERR_NOT_READY', `A run could not begin: ${wrong.said}.`);
   const working = tools.filter(({ status }) => status === 'works').length;
   return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
 }
 
-function page(examination: Diagnosis, where: string): string {
-  if (examination.status !== 'ok') return `sandbox: ${examination.status}\n  ${examination.reason}\n`;
+function page(examination: Diagnosis, where: string): string[] {
+  if (examination.status !== 'ok') return [`sandbox: ${examination.status}`, `  ${examination.reason}`];
   const { level, shown, limits, warnings, tools } = examination;
   const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;
   const size = (bytes: number) => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`;
   const keptBy = { kernel: 'enforced by the kernel', watch: 'watched' };
-  const lines = [
+  return [
     `sandbox: ${level}`,
     ...warnings.map((warning) => `  warning: ${warning}`),
     `checkout: ${where}`,
@@ -80,5 +103,4 @@ function page(examination: Diagnosis, where: string): string {
     'tools on PATH, tried inside:',
     ...tools.map(({ name, path, status, said }) => `  ${status.padEnd(6)}  ${name}  ${said}  (${path})`),
   ];
-  return lines.map((line) => `${oneLine(line, 1_000)}\n`).join('');
 }

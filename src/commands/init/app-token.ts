@@ -2,8 +2,8 @@
 
 /** The first line of the input that says what a step does. */
 const PUBLISHING = ['          mode: prepare', '          mode: publish'];
-const JOB_TOKEN = '          github-token: ${{ github.token }}';
-const APP_TOKEN = '          github-token: ${{ steps.app.outputs.token }}';
+const JOB_TOKEN = `          github-token: \${{ github.token }}`;
+const APP_TOKEN = `          github-token: \${{ steps.app.outputs.token }}`;
 
 /**
  * The workflow of a template, where the steps that write to GitHub have the token of an App. It has the permissions that the job

@@ -56,7 +56,10 @@ export async function initialise({
   }
   const workflow = withApp ? withAppToken(template.workflow) : template.workflow;
   if (workflow === null)
-    return usageError(`--app: the workflow ${name} publishes nothing, so it needs no token for that.`);
+    return usageError(
+      'ERR_SETTINGS_CONFLICT',
+      `--app: the workflow ${name} publishes nothing, so it needs no token for that.`,
+    );
   const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
   if (root === null)
     return usageError(

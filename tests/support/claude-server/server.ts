@@ -12,6 +12,7 @@ import { PromptCache } from './checks/cache.ts';
 import { type CheckedRequest, checkRequest } from './checks/check-request.ts';
 import type { Bound } from './checks/prefix.ts';
 import { invalid, Refusal } from './checks/refusal.ts';
+import { answerModel } from './model-question.ts';
 import type { Script, ScriptedTurn } from './script.ts';
 import { reset, sendEvents, sendHttpError } from './send.ts';
 import { type FederationRule, TokenExchange } from './token-exchange.ts';
@@ -104,6 +105,7 @@ class Desk {
     const bytes = await readBody(request);
     if (this.exchange.isFor(request)) return this.exchange.answer(request, bytes ?? '', response);
     response.setHeader('request-id', `req_${this.requests.length + 1}`);
+    if (request.method === 'GET') return answerModel(request, response, this.#options.apiKey);
     const seen = { headers: request.headers, bytes: bytes ?? '', body: jsonObject(bytes ?? '') };
     try {
       const checked = this.#check(request, bytes, seen.body);

@@ -1,0 +1,70 @@
+/** Key, price and model of a run to come, as lines of a check. */
+
+import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { lookUpModel } from '../../adapters/providers/model-lookup.ts';
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import type { Settings } from '../../config/resolve.ts';
+import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
+import type { Problem } from '../../domain/errors/problem.ts';
+import { hasPrice } from '../../domain/run/pricing.ts';
+import type { HostContext } from '../../host/context.ts';
+
+/** The key of the settings' provider, and why there is none. */
+interface KeyRead {
+  readonly settings: Settings;
+  readonly key: string | null;
+  readonly keyless: readonly Problem[];
+}
+
+/** Whether there is a key; `use` says what becomes of it. */
+export function keyLines(
+  edge: Pick<HostContext, 'federation'>,
+  { settings, key, keyless }: KeyRead,
+  use: string,
+): CheckLine[] {
+  const { keyVariable = null } = providerNamed(settings.provider) ?? {};
+  if (keyless.length > 0) {
+    const [said = '', fix = null] = (keyless.at(-1)?.message ?? '').split(': ', 2);
+    return [...keyless.slice(0, -1).map(({ message }) => lacking('key', message)), lacking('key', said, fix)];
+  }
+  if (key !== null) return [fine('key', `${keyVariable} is set; ${use}`)];
+  const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
+  if (keyVariable !== null && !isLoggedIn)
+    return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
+  return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];
+}
+
+/** Whether the cost of a run can be told. */
+export function priceLine({ provider, model, price }: Settings): CheckLine {
+  const entry = providerNamed(provider);
+  if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
+  if (price !== null) return fine('price', `that of --price, for ${model}`);
+  if (hasPrice(model) || entry?.priceOf?.(model)) return fine('price', `known for ${model}`);
+  return {
+    part: 'price',
+    status: 'note',
+    said: `not known for ${model}, so the cost of a run is unknown, too`,
+    fix: 'give it with --price, if the name of the model is right',
+  };
+}
+
+/** Whether the API takes the key and has the model, by a question that uses no tokens. `interrupt` bounds it. */
+export async function modelFoundLine(
+  { env, interrupt: signal }: Pick<HostContext, 'env' | 'interrupt'>,
+  { settings, key }: Omit<KeyRead, 'keyless'>,
+): Promise<CheckLine> {
+  const { provider, model, baseUrl, allowInsecureBaseUrl: allowInsecure } = settings;
+  const plainHttp = baseUrl?.startsWith('http:') === true;
+  const fetch = await fetchByEnvironment(env, { plainHttp });
+  const found = await lookUpModel({ provider, model, key, baseUrl, allowInsecure, fetch, signal });
+  switch (found.status) {
+    case 'known':
+      return fine('model', `${found.host} takes the key and has ${model}; no tokens were used`);
+    case 'refused':
+      return lacking('model', found.said, found.fix);
+    case 'unclear':
+      return { part: 'model', status: 'note', said: found.said, fix: null };
+    case 'not asked':
+      return skipped('model', `${provider} is not asked: it has no question that uses no tokens`);
+  }
+}
