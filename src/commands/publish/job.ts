@@ -9,6 +9,7 @@ import {
   askedIn,
   branchOf,
   branchSuffix,
+  issuePlanId,
   markerOf,
   planId,
   type RunPlan,
@@ -84,6 +85,7 @@ export function jobOf({ repository, github, issue, ...parts }: JobParts): Publis
   const suffix = branchSuffix(settings.branchSuffix, parts.result, sha256Of);
   const branch = followUp?.branch ?? `${settings.branch ?? branchOf(plan, id)}${suffix}`;
   Object.assign(told, { repository, branch });
+  const asked = followUp === null ? askedIn(plan, repository) : askedOn(followUp, repository, settings);
   return {
     ...parts,
     sayMade: settings.dryRun ? () => {} : parts.say,
@@ -95,10 +97,10 @@ export function jobOf({ repository, github, issue, ...parts }: JobParts): Publis
         : named(github, settings.headRepository),
     branch,
     marker: markerOf(followUp?.marker ?? id),
-    askedIn:
-      issue?.askedIn ??
-      (followUp === null ? askedIn(plan, repository) : askedOn(followUp, repository, settings)),
-    issueMarker: issue?.marker ?? markerOf(followUp?.marker ?? id),
+    askedIn: issue?.askedIn ?? asked,
+    // On a pull request that is continued the comment is one, whatever it was continued for.
+    issueMarker:
+      issue?.marker ?? markerOf(asked === null || followUp === null ? id : issuePlanId(asked.url, sha256Of)),
     runUrl: runUrlOf(settings.githubServerUrl, env),
   };
 }
