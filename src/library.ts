@@ -102,7 +102,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     ...edge,
     settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
     apiKey: inputs.apiKey,
-    fallbackKey: inputs.fallbackKey,
+    otherKeys: inputs.otherKeys,
     servers: inputs.servers,
     env: withoutKey(edge.env),
     startNotes: inputs.notes,

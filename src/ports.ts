@@ -47,9 +47,10 @@ export interface TurnRequest {
   onProgress(progress: TurnProgress): void;
   /**
    * What the answer is for: `summary` is asked for by the conversation's last message, `compaction` by the API's own means, where the
-   * model has them. Default: the next turn of the work.
+   * model has them, `review` in a conversation of its own, of the reviewer's model where there is one. Default: the next turn of the
+   * work.
    */
-  readonly purpose?: 'summary' | 'compaction';
+  readonly purpose?: 'summary' | 'compaction' | 'review';
   /** The run has put its fallback model in the place of the first one, so that this one is asked. */
   readonly isOfFallback?: boolean;
 }

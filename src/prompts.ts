@@ -30,6 +30,7 @@ import system from '../prompts/system.md';
 import task from '../prompts/task.md';
 import verifyFailed from '../prompts/verify-failed.md';
 import verifyInCheckout from '../prompts/verify-in-checkout.md';
+import { asData } from './domain/conversation/as-data.ts';
 import { describeEnd, succeeded } from './domain/conversation/tool.ts';
 import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
@@ -290,11 +291,6 @@ function verifyBullets(commands: readonly string[], baseline: readonly CommandRe
     return `- \`${command}\`${red ? ` (${render(alreadyRed, { end: describeEnd(red.end) }).trim()})` : ''}`;
   });
   return bullets.join('\n');
-}
-
-/** Breaks every closing tag of the same name, however it is spelled, so that data cannot pretend to end. */
-function asData(tag: string, text: string): string {
-  return text.replace(new RegExp(`<(?=[\\s\\p{Cf}]*/[\\s\\p{Cf}]*${tag})`, 'giu'), '<\\');
 }
 
 function attribute(text: string): string {

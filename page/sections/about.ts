@@ -10,7 +10,9 @@ import type { Run } from '../run.ts';
 export function aboutSection({ data, started }: Run): HTMLElement {
   const { result, files, madeAt, madeBy } = data;
   const { patch, baseSha, baseBranch, baseDirty, treeSha, network, commandLimits, sandbox } = result;
-  const later = result.models.slice(1).map(({ provider, model }) => `${provider}, ${model}`);
+  const later = result.models
+    .slice(1)
+    .map(({ provider, model, role }) => `${provider}, ${model}${role === 'review' ? ' (review)' : ''}`);
   const first = data.events[0];
   const section = h(
     'section',

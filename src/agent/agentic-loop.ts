@@ -19,6 +19,7 @@ import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from
 import { compact } from './compact.ts';
 import { replacementFor } from './replace-model.ts';
 import { reportWhile } from './report-while.ts';
+import type { ReviewParts } from './review.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
 
@@ -32,6 +33,11 @@ export interface LoopParts {
   readonly interrupt: AbortSignal;
   /** The limit that changes have reached; null when none was reached. */
   overChanges(): ExceededChangeLimit | null;
+  /** Has the finished work reviewed, and says what blocks it; never asked where the run has no review. */
+  review(
+    state: RunState,
+    asking: Pick<ReviewParts, 'provider' | 'signal' | 'now'>,
+  ): AsyncGenerator<RunAction>;
   /** The model's text as it arrives. */
   onText(text: string): void;
   /** How a run that is played again was carried on when it had stopped here; null where it ended. */
@@ -148,6 +154,13 @@ export class AgenticLoop {
           text: verifyFailedPrompt(phase.failed, limits.fixRounds - state.fixRoundsUsed - 1),
         };
         break;
+      case 'review':
+      case 'objections': {
+        yield* executor.takeBaseline();
+        const provider = asked(this.#parts.provider, state.models.length > 1);
+        yield* this.#parts.review(state, { provider, signal: interrupt, now: () => this.#state });
+        break;
+      }
       case 'ended':
         throw new Error('The loop went on after the work had ended.');
     }

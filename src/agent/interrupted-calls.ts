@@ -49,6 +49,8 @@ export function settleInterrupted(
     case 'continue':
     case 'unanswered':
     case 'fix':
+    case 'review':
+    case 'objections':
     case 'ended':
       return { made: [], answers: [], foreign: [...found] };
   }

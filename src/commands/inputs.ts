@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/providers/registry.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { type ApiKeyRead, readApiKey } from '../config/dotenv.ts';
-import { fallbackParts } from '../config/named-provider.ts';
+import { fallbackParts, reviewerParts } from '../config/named-provider.ts';
 import {
   PROJECT_FILE,
   resolveSettings,
@@ -26,7 +26,7 @@ export type RunInputs =
       status: 'ok';
       settings: Settings;
       apiKey: string | null;
-      fallbackKey: string | null;
+      otherKeys: Readonly<Record<string, string>>;
       notes: string[];
       trust: Trust | undefined;
       servers: FilledEntries;
@@ -120,7 +120,7 @@ export async function readRunInputs(
 ): Promise<RunInputs> {
   const parts = await readRunParts(edge, flags, problems);
   if (parts.settings === null) return { status: 'refused', problems: parts.problems };
-  const { settings, trust, key, fallbackKey, notes, servers } = parts;
+  const { settings, trust, key, otherKeys, notes, servers } = parts;
   const noPlan = edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
   const all = [
     ...parts.problems,
@@ -129,26 +129,34 @@ export async function readRunInputs(
   ];
   return all.length > 0
     ? { status: 'refused', problems: all }
-    : { status: 'ok', settings, apiKey: key, fallbackKey, notes, trust, servers };
+    : { status: 'ok', settings, apiKey: key, otherKeys, notes, trust, servers };
 }
 
-/** The key of the fallback model's provider; null where that is the first one, or needs none. */
-export async function readFallbackKey(
+/** The keys of the providers of the fallback model and of the reviewer, where these are others and need one. */
+export async function readOtherKeys(
   edge: HostContext,
   settings: Settings,
-): Promise<{ key: string | null; notes: string[]; problems: Problem[] }> {
-  const parts = fallbackParts(settings);
-  if (parts === null || parts.provider === settings.provider) return { key: null, notes: [], problems: [] };
-  const variable = providerNamed(parts.provider)?.baseUrlVariable ?? '';
-  const baseUrl = edge.env[variable] || null;
-  const read = await readKey(edge, {
-    provider: parts.provider,
-    baseUrl: URL.canParse(baseUrl ?? '') ? baseUrl : null,
-  });
-  return {
-    ...read,
-    problems: prefixedProblems(`--fallback-model ${settings.fallbackModel}: `, read.problems),
-  };
+): Promise<{ keys: Record<string, string>; notes: string[]; problems: Problem[] }> {
+  const asked = [
+    { parts: fallbackParts(settings), flag: `--fallback-model ${settings.fallbackModel}` },
+    { parts: reviewerParts(settings), flag: `--review-model ${settings.reviewModel}` },
+  ];
+  const keys: Record<string, string> = {};
+  const notes = new Set<string>();
+  const problems: Problem[] = [];
+  for (const { parts, flag } of asked) {
+    if (parts === null || parts.provider === settings.provider) continue;
+    const variable = providerNamed(parts.provider)?.baseUrlVariable ?? '';
+    const baseUrl = edge.env[variable] || null;
+    const read = await readKey(edge, {
+      provider: parts.provider,
+      baseUrl: URL.canParse(baseUrl ?? '') ? baseUrl : null,
+    });
+    if (read.key !== null) keys[parts.provider] = read.key;
+    for (const note of read.notes) notes.add(note);
+    problems.push(...prefixedProblems(`${flag}: `, read.problems));
+  }
+  return { keys, notes: [...notes], problems };
 }
 
 /** What a run is given, each part with what is wrong with it. Without valid settings nothing else is known. */
@@ -162,8 +170,8 @@ export type RunParts =
       /** There is a project file. */
       readonly hasFile: boolean;
       readonly key: string | null;
-      /** Of the provider of the fallback model, where that is another one. */
-      readonly fallbackKey: string | null;
+      /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
+      readonly otherKeys: Readonly<Record<string, string>>;
       /** Why there is no key. */
       readonly keyless: Problem[];
       readonly notes: string[];
@@ -195,16 +203,16 @@ export async function readRunParts(
   hideNamed(edge, settings);
   const given = await readServers(edge, { settings, from: sources.mcp }, trust);
   const first = await readKey(edge, settings);
-  const second = await readFallbackKey(edge, settings);
+  const others = await readOtherKeys(edge, settings);
   return {
     settings,
     sources,
     problems: [...all, ...given.problems],
     hasFile: file !== null,
     key: first.key,
-    fallbackKey: second.key,
-    keyless: [...first.problems, ...second.problems],
-    notes: [...first.notes, ...second.notes],
+    otherKeys: others.keys,
+    keyless: [...first.problems, ...others.problems],
+    notes: [...first.notes, ...others.notes],
     trust,
     servers: given.servers,
   };

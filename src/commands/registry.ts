@@ -10,8 +10,8 @@ import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import {
   hideNamed,
-  readFallbackKey,
   readKey,
+  readOtherKeys,
   readServers,
   readSettings,
   readTrust,
@@ -323,9 +323,9 @@ async function startResume(
     if (problems.length > 0) return { status: 'refused', problems };
   }
   if (key !== null) edge.hide(key);
-  const other = await readFallbackKey(edge, read.settings);
-  if (other.problems.length > 0) return { status: 'refused', problems: other.problems };
-  if (other.key !== null) edge.hide(other.key);
+  const others = await readOtherKeys(edge, read.settings);
+  if (others.problems.length > 0) return { status: 'refused', problems: others.problems };
+  for (const one of Object.values(others.keys)) edge.hide(one);
   const trust = await readTrust(edge, read.settings);
   const { servers, problems: unusable } = await readServers(edge, read, trust, true);
   if (unusable.length > 0) return { status: 'refused', problems: unusable };
@@ -334,9 +334,9 @@ async function startResume(
     settings: read.settings,
     servers,
     apiKey: key,
-    fallbackKey: other.key,
+    otherKeys: others.keys,
     env: withoutKey(edge.env),
-    startNotes: [...notes, ...other.notes],
+    startNotes: [...notes, ...others.notes],
     ...(trust === undefined ? {} : { trust }),
   };
   const { resumeRun } = await import('./resume/resume.ts');

@@ -58,6 +58,7 @@ export const SETTINGS_TAKEN: Readonly<
     'keepBase',
     'provider',
     'fallbackModel',
+    'reviewModel',
     'providerCommand',
     'providerEnv',
     'baseUrl',

@@ -60,8 +60,8 @@ const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks th
 export async function connectionLines(edge: HostContext, given: Given): Promise<CheckLine[]> {
   const parts = await readRunParts(edge, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
   if (parts.settings === null) return parts.problems.map(({ message }) => lacking('settings', message));
-  const { settings, key, keyless } = parts;
-  for (const secret of [key, parts.fallbackKey]) if (secret !== null) edge.hide(secret);
+  const { settings, key, otherKeys, keyless } = parts;
+  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(secret);
   const bounded = { ...edge, interrupt: AbortSignal.any([edge.interrupt, timeoutSignal(MAX_LOOK_MS)]) };
   const lines = keyLines(edge, parts, 'asked with below').map(asNote);
   const [model, publishing] = await Promise.all([
@@ -124,16 +124,16 @@ async function checkParts(edge: HostContext, parts: ValidParts, publishing: Chec
 /** Opens the run that these settings ask for, up to its first request. */
 async function openChecked(
   edge: HostContext,
-  { settings, key, fallbackKey, notes, trust, servers }: ValidParts,
+  { settings, key, otherKeys, notes, trust, servers }: ValidParts,
 ) {
-  for (const one of [key, fallbackKey]) if (one !== null) edge.hide(one);
+  for (const one of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(one);
   let session: Session | null = null;
   const outcome = await runOpened(
     {
       ...edge,
       settings: namesTask(settings) ? settings : { ...settings, message: 'none given' },
       apiKey: key,
-      fallbackKey,
+      otherKeys,
       env: withoutKey(edge.env),
       startNotes: [...(edge.startNotes ?? []), ...notes],
       isCheck: true,

@@ -8,8 +8,13 @@ interface ModelSources {
   readonly file?: { readonly values: Readonly<Record<string, unknown>> } | null;
 }
 
+interface ModelParts {
+  readonly provider: string;
+  readonly model: string;
+}
+
 /** The two parts; null for a model whose name has no provider before its first slash. */
-function partsOf(model: unknown): { provider: string; model: string } | null {
+function partsOf(model: unknown): ModelParts | null {
   const [, provider = '', rest = ''] = /^([^/]+)\/(.+)$/.exec(typeof model === 'string' ? model : '') ?? [];
   const entry = providerNamed(provider);
   return entry === null || entry.playsRecording ? null : { provider, model: rest };
@@ -22,9 +27,19 @@ export function fallbackParts({
 }: {
   readonly provider: string;
   readonly fallbackModel: string | null;
-}): { provider: string; model: string } | null {
-  if (fallbackModel === null) return null;
-  return partsOf(fallbackModel) ?? { provider, model: fallbackModel };
+}): ModelParts | null {
+  return fallbackModel === null ? null : (partsOf(fallbackModel) ?? { provider, model: fallbackModel });
+}
+
+/** Who reviews in place of the model that works, which `provider` answers for; null for nobody else. */
+export function reviewerParts({
+  provider,
+  reviewModel,
+}: {
+  readonly provider: string;
+  readonly reviewModel: string | null;
+}): ModelParts | null {
+  return reviewModel === null ? null : (partsOf(reviewModel) ?? { provider, model: reviewModel });
 }
 
 /**

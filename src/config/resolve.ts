@@ -10,7 +10,7 @@ import {
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
-import { fallbackParts, withNamedProvider } from './named-provider.ts';
+import { fallbackParts, reviewerParts, withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
 import { isPlainHttp, shown } from './values.ts';
 
@@ -273,7 +273,10 @@ function* contradictions(
     );
   }
   for (const key of ['providerCommand', 'providerEnv'] as const) {
-    const runs = [provider, providerNamed(fallbackParts(settings)?.provider)].some((one) => one?.runsProgram);
+    const others = [fallbackParts(settings), reviewerParts(settings)].map((parts) =>
+      providerNamed(parts?.provider),
+    );
+    const runs = [provider, ...others].some((one) => one?.runsProgram);
     if (!runs && sources[key].from !== 'default')
       yield problem('ERR_SETTING_WITHOUT_EFFECT', `${name(key)}: is only used with --provider command`);
   }
@@ -302,13 +305,26 @@ function* contradictions(
       `${name('fallbackModel')}: a recording has nobody who could go on`,
     );
   }
-  const after = providerNamed(fallback?.provider) ?? provider;
-  if (after.runsProgram && settings.providerCommand === null && !provider.runsProgram) {
+  const reviewer = reviewerParts(settings);
+  if (reviewer !== null && provider.playsRecording) {
     yield problem(
-      'ERR_SETTING_NEEDED',
-      `${name('fallbackModel')}: ${fallback?.provider} needs a program; use --provider-command PROGRAM`,
+      'ERR_SETTINGS_CONFLICT',
+      `${name('reviewModel')}: a recording has nobody else who could review; with --review it plays its own reviews`,
     );
   }
+  for (const [key, parts] of [
+    ['fallbackModel', fallback],
+    ['reviewModel', reviewer],
+  ] as const) {
+    const runs = providerNamed(parts?.provider)?.runsProgram ?? false;
+    if (runs && settings.providerCommand === null && !provider.runsProgram) {
+      yield problem(
+        'ERR_SETTING_NEEDED',
+        `${name(key)}: ${parts?.provider} needs a program; use --provider-command PROGRAM`,
+      );
+    }
+  }
+  const after = providerNamed(fallback?.provider) ?? provider;
   if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {
     yield problem(
       'ERR_COMPACTION_UNSUPPORTED',
@@ -316,11 +332,17 @@ function* contradictions(
     );
   }
   if (settings.maxCostUsd === null) return;
-  if (fallback !== null && after.isBilled && !hasPrice(fallback.model) && !after.priceOf?.(fallback.model)) {
-    yield problem(
-      'ERR_PRICE_UNKNOWN',
-      `${name('maxCostUsd')}: the price of ${shown(fallback.model)}, the fallback model, is not known, so its cost cannot be limited; use --max-total-tokens`,
-    );
+  for (const [what, parts] of [
+    ['fallback model', fallback],
+    ['reviewer', reviewer],
+  ] as const) {
+    const entry = providerNamed(parts?.provider);
+    if (parts !== null && entry?.isBilled && !hasPrice(parts.model) && !entry.priceOf?.(parts.model)) {
+      yield problem(
+        'ERR_PRICE_UNKNOWN',
+        `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --max-total-tokens`,
+      );
+    }
   }
   if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
     yield problem(

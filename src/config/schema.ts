@@ -22,6 +22,7 @@ import {
   DEFAULT_OUTAGE_WAIT_MS,
   DEFAULT_RATE_LIMIT_WAIT_MS,
   EFFORTS,
+  IF_NOT_REVIEWED,
   NO_CHANGES,
   VERIFY_PLACES,
 } from '../domain/run/model-settings.ts';
@@ -187,6 +188,12 @@ export const Settings = z.strictObject({
   ifDenied: choice(IF_DENIED).default('report').register(about, {
     flag: 'if-denied', value: IF_DENIED.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run to which something was denied (a protected path, a missing program, a host) ends as it would, or with exit 8' }),
+  review: yesOrNo().default(false).register(about, {
+    flag: 'review', group: 'Task', file: 'set',
+    help: 'Have the finished patch reviewed in a conversation of its own, and blocking findings sent back, once' }),
+  ifNotReviewed: choice(IF_NOT_REVIEWED).default('report').register(about, {
+    flag: 'if-not-reviewed', value: IF_NOT_REVIEWED.join('|'), group: 'Task', file: 'set',
+    help: 'Whether a run ends as it would, or with exit 9, when the review came to nothing, or its blocking findings could not be sent back' }),
 
   readOnly: yesOrNo().default(false).register(about, {
     flag: 'read-only', group: 'Task', file: 'set',
@@ -254,6 +261,10 @@ export const Settings = z.strictObject({
     flag: 'fallback-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused',
     help: 'Model that goes on, once, where the first one refuses or cannot be reached; of the same provider, unless one is named as in openai/gpt-5.4',
     defaultHelp: 'none: the run ends' }),
+  reviewModel: text().nullable().default(null).register(about, {
+    flag: 'review-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused',
+    help: 'Model that reviews, as with --review; of the same provider, unless one is named as in openai/gpt-5.4',
+    defaultHelp: 'the one that does the work' }),
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),

@@ -20,6 +20,7 @@ import {
   openUnasked,
   type Providing,
   preloadProvider,
+  reviewOf,
 } from './open/provider.ts';
 import { keptHosts } from './open/sandbox.ts';
 import { type RanBefore, runBefore } from './open/setup-commands.ts';
@@ -227,6 +228,7 @@ async function settle(
     modelSettings: model.choice.settings,
     compaction: compactionOf(settings),
     fallback: fallbackOf(settings, session.input.providers),
+    review: reviewOf(settings, session.input.providers),
     ...firstRequest(session, equipped, { sandbox, orientation, verifyBaseline: verifyBaseline ?? [] }),
   };
   return {

@@ -124,6 +124,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     withheld: null,
     publishFailure: null,
     unmade: null,
+    unreviewed: null,
     forbiddenPaths: [],
     hiddenPaths: [],
     gitDirsInDoubt: [],

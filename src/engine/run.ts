@@ -107,6 +107,10 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     clock,
     interrupt,
     overChanges: () => workspace.exceeded(),
+    async *review(reviewed, asking) {
+      const { reviewWork } = await import('../agent/review.ts');
+      yield* reviewWork(reviewed, { ...asking, workspace, redact });
+    },
     onText: (text) => progress.onText(text),
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
@@ -135,6 +139,8 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     if (event.type === 'run.stopped') stop = event.stop;
     if (event.type === 'model.replaced') session.warn(replacementWarning(event, loop.state.models));
     if (event.type === 'budget.warned') session.warn(nearCapWarning(event));
+    if (event.type === 'review.failed' && !event.again)
+      session.warn(`The work was not reviewed: ${event.message}`);
     const shortened = compactionWarning(event, loop.state.compaction);
     if (shortened !== null) session.warn(shortened);
   };

@@ -46,8 +46,8 @@ import type { Trust } from './trust/trust.ts';
 export interface RunInput {
   readonly settings: Settings;
   readonly apiKey: string | null;
-  /** Of the provider of the fallback model, where that is another one. */
-  readonly fallbackKey?: string | null;
+  /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
+  readonly otherKeys?: Readonly<Record<string, string>>;
   /** Used instead of a key. */
   readonly federation?: Federation;
   /** The environment without the API key. */
@@ -196,7 +196,7 @@ export class Session {
     const { token = null, credentials } = input.trust ?? {};
     const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
     const ofServers = Object.values(input.servers ?? {}).flatMap((server) => server.secrets);
-    const keys = [input.apiKey ?? [], input.fallbackKey ?? []].flat();
+    const keys = [input.apiKey ?? [], Object.values(input.otherKeys ?? {})].flat();
     const secrets = [...keys, ...known, ...left, ...ofServers];
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);

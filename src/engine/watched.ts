@@ -16,8 +16,7 @@ export function watched(
     provider: {
       ...provider,
       async complete(request) {
-        const asked = request.purpose === undefined ? 'waiting for the model' : 'waiting for a summary';
-        const waiting = progress.begin({ label: asked });
+        const waiting = progress.begin({ label: WAITING_FOR[request.purpose ?? 'turn'] });
         try {
           return await provider.complete({
             ...request,
@@ -77,6 +76,13 @@ function looksShown(progress: Watching, workspace: Workspace): Workspace {
     putBack: (changes, all) => look(() => workspace.putBack(changes, all)),
   };
 }
+
+const WAITING_FOR = {
+  turn: 'waiting for the model',
+  summary: 'waiting for a summary',
+  compaction: 'waiting for a summary',
+  review: 'waiting for the review',
+};
 
 const LOOKING = 'looking for changes in the work tree';
 

@@ -1,6 +1,7 @@
 /** Annotations of a workflow run at lines of files, and the commands with which a step prints them. */
 
 import { describeEnd } from '../domain/conversation/tool.ts';
+import { placeOf } from '../domain/findings/finding.ts';
 import { FLAGS } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
@@ -37,7 +38,13 @@ export function annotationsOf(result: RunResult | null, outcome: RunOutcome): An
     ...ended,
     ...(result === null
       ? []
-      : [...secretsOf(result), ...failuresOf(result), ...putBackOf(result), ...flagsOf(result)]),
+      : [
+          ...secretsOf(result),
+          ...failuresOf(result),
+          ...putBackOf(result),
+          ...findingsOf(result),
+          ...flagsOf(result),
+        ]),
   ];
   return (['error', 'warning', 'notice'] as const).flatMap((level) => {
     const these = all.filter((one) => one.level === level);
@@ -102,6 +109,18 @@ function putBackOf({ putBack }: RunResult): Annotation[] {
     message: `${path} was changed by commands and reverted, because it must not change.`,
     file: path,
     line: null,
+  }));
+}
+
+/** A file that the patch does not change is named in the message alone. */
+function findingsOf({ review, changedFiles }: RunResult): Annotation[] {
+  const paths = new Set(changedFiles.flatMap(({ kind, path }) => (kind === 'delete' ? [] : [path])));
+  return (review?.findings ?? []).map(({ severity, path, line, problem }) => ({
+    level: severity === 'blocking' ? 'warning' : 'notice',
+    title: severity === 'blocking' ? 'Review: blocking' : 'Review',
+    ...(paths.has(path)
+      ? { file: path, line, message: problem }
+      : { ...NOWHERE, message: `${placeOf({ path, line })}: ${problem}` }),
   }));
 }
 

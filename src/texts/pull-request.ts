@@ -18,6 +18,7 @@ import {
   filesTable,
   flagList,
   modelLine,
+  reviewSection,
   verifyTable,
   warningList,
 } from './run-parts.ts';
@@ -32,10 +33,11 @@ const MAX_TITLE = 256;
 const ROOM = {
   account: 8_000,
   verify: 6_000,
-  output: 14_000,
+  output: 12_000,
   flags: 6_000,
   denied: 4_000,
-  files: 13_000,
+  review: 6_000,
+  files: 11_000,
   merged: 3_000,
   warnings: 4_000,
 };
@@ -88,6 +90,7 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
   const account = prose(result.summary, ROOM.account);
   const lookTwice = flagList(flags, ROOM.flags);
   const denied = deniedList(result, ROOM.denied);
+  const review = reviewSection(result, ROOM.review);
   const body = render(template, {
     closes: paragraph(closingLine(facts)),
     draft: paragraph(draftLine(facts)),
@@ -95,6 +98,7 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
     account: paragraph(account === '' ? '' : `In the model's own words:\n\n${quoted(account)}`),
     verification: `${paragraph(verifyTable(result, ROOM.verify))}${paragraph(failedOutput(result, ROOM.output))}`,
     denied: paragraph(denied === '' ? '' : `**Denied to the run**\n\n${denied}`),
+    review: paragraph(review === '' ? '' : `**Review**\n\n${review}`),
     second_look: paragraph(lookTwice === '' ? '' : `**Worth a second look**\n\n${lookTwice}`),
     files: filesTable(result, ROOM.files),
     origin: originOf(facts),

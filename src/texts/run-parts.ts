@@ -4,6 +4,7 @@ import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
 import { describeTokens } from '../domain/conversation/conversation.ts';
 import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
+import { countFindings, type Finding } from '../domain/findings/finding.ts';
 import {
   code,
   codeCell,
@@ -174,6 +175,25 @@ export function flagList(flags: readonly Flag[], maxLength: number): string {
     return `${pathCode(path)} ${FLAGS[flag]}${found}`;
   };
   return bullets(flags, lineOf, { maxLength, maxLines: 30, noun: 'place' });
+}
+
+/** What a reviewer found, and what became of it; empty for a run without a review, or one that had nothing to review. */
+export function reviewSection({ review }: RunResult, maxLength: number): string {
+  if (review === null || review.status === 'not_due') return '';
+  const by = escaped(review.model, 100);
+  if (review.status === 'failed') return `Not reviewed by ${by}: ${escaped(review.reason, 600)}`;
+  const lineOf = ({ severity, path, line, problem }: Finding) =>
+    `${severity === 'blocking' ? '**blocking**' : 'note'} ${pathCode(path)}${line === null ? '' : `, line ${line}`}: ${escaped(problem, 1_000)}`;
+  const found = bullets(review.findings, lineOf, { maxLength, maxLines: 50, noun: 'finding' });
+  const about = [
+    `Reviewed by ${by}: ${countFindings(review.findings)}.`,
+    ...(review.leftOut > 0
+      ? [`It was not shown ${formatNumber(review.leftOut)} characters of a long patch.`]
+      : []),
+    ...(review.sentBack ? ['The blocking ones were sent back; nobody reviewed what came of it.'] : []),
+    ...(review.changedSince.length > 0 ? [`Changed since: ${firstThree(review.changedSince)}.`] : []),
+  ].join(' ');
+  return found === '' ? about : `${about}\n\n${found}`;
 }
 
 /** One item for each thing that the run asked for and did not get; empty when it got all. */

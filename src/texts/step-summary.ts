@@ -14,6 +14,7 @@ import {
   flagList,
   folded,
   modelLine,
+  reviewSection,
   verifyTable,
   warningList,
 } from './run-parts.ts';
@@ -62,6 +63,7 @@ function runParts(result: RunResult): string[] {
     verifyTable(result, ROOM.verify),
     failedOutput(result, ROOM.output),
     ...titled('Looks like a secret', secretList(result)),
+    ...titled('Review', reviewSection(result, ROOM.flags)),
     ...titled('Denied', deniedList(result, ROOM.flags)),
     ...titled('Worth a second look', flagList(result.flags, ROOM.flags)),
     changedFiles.length === 0

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { Retry, SpentTokens } from '../../domain/budget/spent.ts';
 import { CompactionFailed } from '../../domain/compaction/compaction.ts';
 import { LlmTurn } from '../../domain/conversation/conversation.ts';
+import { ReviewFailed } from '../../domain/findings/review.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { sentence } from '../../domain/text/sentence.ts';
@@ -29,8 +30,8 @@ const Failed = z.object({
 const Interrupted = z.object({ spent: SpentTokens });
 const Retried = z.object(Retry.shape);
 const Compacted = z.object({ turn: LlmTurn.optional() });
-const Uncompacted = z.object({
-  kind: CompactionFailed.shape.kind,
+const Unanswered = z.object({
+  kind: z.enum([...CompactionFailed.shape.kind.options, ...ReviewFailed.shape.kind.options]),
   message: z.string(),
   turn: LlmTurn.optional(),
   spent: SpentTokens.exactOptional(),
@@ -59,7 +60,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   let next = 0;
   let played = 0;
 
-  function nextTurn(isSummary: boolean, onProgress: TurnRequest['onProgress']): TurnResult {
+  function nextTurn(asked: AsideKind | null, onProgress: TurnRequest['onProgress']): TurnResult {
     let isRetrying = false;
     for (; next < lines.length; next += 1) {
       const line = lines[next] ?? '';
@@ -71,13 +72,13 @@ export function createReplayProvider(recording: Recording): LlmProvider {
         onProgress({ type: 'retry', retry: recorded.retry });
         continue;
       }
-      if (recorded.status === 'summary') {
-        // A run with other settings may ask for no summary here.
-        if (!isSummary) continue;
+      if (recorded.status === 'aside') {
+        // A run with other settings may ask for no such thing here.
+        if (recorded.kind !== asked) continue;
         next += 1;
         return recorded.result;
       }
-      if (isSummary && recorded.status === 'ok') return failedRecording(NO_SUMMARY_HERE);
+      if (asked !== null && recorded.status === 'ok') return failedRecording(NOT_HERE[asked]);
       // A run that was stopped while it waited for the next attempt has no answer at all.
       if (recorded.status === 'stopped' && !isRetrying) continue;
       if (recorded.status === 'ok') played += 1;
@@ -96,7 +97,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
     model: modelOf(lines),
     complete: async ({ signal, onProgress, purpose }) => {
       if (signal.aborted) return { status: 'interrupted' };
-      const result = nextTurn(purpose !== undefined, onProgress);
+      const result = nextTurn(asideFor(purpose), onProgress);
       if (purpose === undefined && result.status === 'ok' && result.turn.text !== '')
         onProgress({ type: 'text', text: result.turn.text });
       return result;
@@ -107,7 +108,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
 /** What a line tells of the model: how a turn ended, that an attempt failed, or that the run was stopped. */
 type Recorded =
   | TurnResult
-  | { status: 'summary'; result: TurnResult }
+  | { status: 'aside'; kind: AsideKind; result: TurnResult }
   | { status: 'retried'; retry: Retry }
   | { status: 'stopped' };
 
@@ -138,11 +139,19 @@ function recordedIn(line: string, place: string): Recorded | null {
     case 'context.compacted': {
       const { data, error } = Compacted.safeParse(event);
       if (!data) return invalid('compaction', error);
-      return data.turn ? { status: 'summary', result: { status: 'ok', turn: data.turn } } : null;
+      return data.turn ? aside('summary', { status: 'ok', turn: data.turn }) : null;
     }
     case 'compaction.failed': {
-      const { data, error } = Uncompacted.safeParse(event);
-      return data ? withoutSummary(data) : invalid('failure', error);
+      const { data, error } = Unanswered.safeParse(event);
+      return data ? unanswered('summary', data) : invalid('failure', error);
+    }
+    case 'review.completed': {
+      const { data, error } = Completed.safeParse(event);
+      return data ? aside('review', { status: 'ok', turn: data.turn }) : invalid('review', error);
+    }
+    case 'review.failed': {
+      const { data, error } = Unanswered.safeParse(event);
+      return data ? unanswered('review', data) : invalid('failure', error);
     }
     case 'run.interrupted':
       return { status: 'stopped' };
@@ -151,14 +160,38 @@ function recordedIn(line: string, place: string): Recorded | null {
   }
 }
 
-/** Null where no request was made. */
-function withoutSummary({ kind, message, turn, ...spent }: z.infer<typeof Uncompacted>): Recorded | null {
-  if (turn !== undefined) return { status: 'summary', result: { status: 'ok', turn } };
-  if (kind === 'budget' || kind === 'no_summary') return null;
-  return { status: 'summary', result: { status: 'failed', kind, message, ...spent } };
+/** What is asked for beside the turns of the work. */
+type AsideKind = 'summary' | 'review';
+
+function asideFor(purpose: TurnRequest['purpose']): AsideKind | null {
+  if (purpose === undefined) return null;
+  return purpose === 'review' ? 'review' : 'summary';
 }
 
-const NO_SUMMARY_HERE = 'The recording has no summary here.';
+function aside(kind: AsideKind, result: TurnResult): Recorded {
+  return { status: 'aside', kind, result };
+}
+
+/** Null where no request was made. */
+function unanswered(
+  of: AsideKind,
+  { kind, message, turn, spent }: z.infer<typeof Unanswered>,
+): Recorded | null {
+  if (turn !== undefined) return aside(of, { status: 'ok', turn });
+  const known = ProviderFailureKind.safeParse(kind);
+  if (!known.success) return null;
+  return aside(of, {
+    status: 'failed',
+    kind: known.data,
+    message,
+    ...(spent === undefined ? {} : { spent }),
+  });
+}
+
+const NOT_HERE = {
+  summary: 'The recording has no summary here.',
+  review: 'The recording has no review here.',
+};
 
 function modelOf(lines: readonly string[]): string {
   for (const line of lines) {

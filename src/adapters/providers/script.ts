@@ -23,9 +23,12 @@ const ScriptTurn = z
     stop: TurnStop.exclude(['compaction']).optional(),
     /** What it answers when it is asked for a summary, in place of everything else. */
     summary: z.string().min(1).optional(),
+    /** What it answers when it is asked for a review: the input of `submit_review`. It is not validated here either. */
+    review: z.record(z.string(), z.unknown()).optional(),
   })
-  .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls, stop or summary')
-  .refine((turn) => turn.summary === undefined || Object.keys(turn).length === 1, 'a summary stands alone');
+  .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls, stop, summary or review')
+  .refine((turn) => turn.summary === undefined || Object.keys(turn).length === 1, 'a summary stands alone')
+  .refine((turn) => turn.review === undefined || Object.keys(turn).length === 1, 'a review stands alone');
 type ScriptTurn = z.infer<typeof ScriptTurn>;
 
 /**
@@ -38,17 +41,21 @@ export function journalOfScript(name: string, text: string): string | null {
   return turns
     .map((turn, at) =>
       JSON.stringify({
-        type: turn.summary === undefined ? 'turn.completed' : 'context.compacted',
+        type: eventOf(turn),
         turn: turnOf(turn, at),
       }),
     )
     .join('\n');
 }
 
-function turnOf(
-  { summary, text = summary ?? '', calls: scripted = [], stop }: ScriptTurn,
-  at: number,
-): LlmTurn {
+function eventOf({ summary, review }: ScriptTurn): string {
+  if (review !== undefined) return 'review.completed';
+  return summary === undefined ? 'turn.completed' : 'context.compacted';
+}
+
+function turnOf({ summary, text = summary ?? '', review, ...turn }: ScriptTurn, at: number): LlmTurn {
+  const { calls: scripted = review === undefined ? [] : [{ name: 'submit_review', input: review }], stop } =
+    turn;
   const calls = scripted.map(({ name, input }, index) => ({
     id: `script_${at + 1}_${index + 1}`,
     name,

@@ -3,6 +3,7 @@
  * are asked for. Each has the run, and where there is one the model turn and the call, by which lines are found again.
  */
 
+import { blockingAmong } from '../../domain/findings/finding.ts';
 import { isTaken, type RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -91,6 +92,7 @@ const WARNINGS: readonly RunEvent['type'][] = [
   'turn.failed',
   'compaction.failed',
   'model.replaced',
+  'review.failed',
   'budget.warned',
   'budget.reached',
   'warning.raised',
@@ -125,6 +127,15 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
     }
     case 'compaction.failed':
       return { kind: event.kind, message: event.message, usage: event.turn?.usage, spent: event.spent };
+    case 'review.completed': {
+      const { findings, leftOut, turn } = event;
+      const blocking = blockingAmong(findings).length;
+      return { findings: findings.length, blocking, leftOut, usage: turn.usage, durationMs: turn.durationMs };
+    }
+    case 'review.failed': {
+      const { kind, message, again, turn, spent } = event;
+      return { kind, message, again, usage: turn?.usage, spent };
+    }
     case 'model.replaced':
       return { why: event.why, reason: event.reason, to: event.to };
     case 'budget.warned':

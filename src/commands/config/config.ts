@@ -35,9 +35,9 @@ export async function showConfig(
   const parts = await readRunParts(edge, flags, problems);
   if (parts.settings === null || parts.problems.length > 0)
     return { status: 'refused', problems: parts.problems };
-  const { key, fallbackKey, servers, notes } = parts;
+  const { key, otherKeys, servers, notes } = parts;
   for (const secret of Object.values(servers).flatMap(({ secrets }) => secrets)) edge.hide(secret);
-  for (const secret of [key, fallbackKey]) if (secret !== null) edge.hide(secret);
+  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(secret);
   const entries = settingEntries(providerNamed(parts.settings.provider) ?? undefined);
   const rows = entries.map((entry) => rowOf(entry, parts));
   const ofKey = keyOf(edge, parts);

@@ -3,13 +3,13 @@
  * widen them: whatever goes beyond today's settings is listed, and whoever resumes has to repeat it.
  */
 
-import { fallbackParts } from '../../config/named-provider.ts';
+import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
-import { fallbackOf } from '../../engine/open/provider.ts';
+import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
 
 /** The flags that would permit what the journal requests, as typed; empty when nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
@@ -38,6 +38,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     // The key was read for the provider in the settings, and must not go to another.
     ...(start.provider === settings.provider ? [] : [`--provider ${quoted(start.provider)}`]),
     ...fallbackFlag(start, settings),
+    ...reviewerFlag(start, settings),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
     ...hosts.map((entry) => `--allow-private ${quoted(entry)}`),
@@ -64,6 +65,7 @@ export function withinToday<Start extends RunStarted>(
     ...start,
     price: settings.price ?? start.price,
     fallback: start.fallback && { ...start.fallback, price: fallbackOf(settings)?.price ?? null },
+    review: withPriceOfToday(start.review, settings),
     modelSettings: given.includes('maxOutputTokens')
       ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
       : modelSettings,
@@ -96,6 +98,18 @@ function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {
   if (fallback === null || (fallback.provider === today?.provider && fallback.model === today.model))
     return [];
   return [`--fallback-model ${quoted(`${fallback.provider}/${fallback.model}`)}`];
+}
+
+function reviewerFlag({ review }: RunStarted, settings: Settings): string[] {
+  const today = reviewerParts(settings);
+  const by = review?.by ?? null;
+  if (by === null || (by.provider === today?.provider && by.model === today.model)) return [];
+  return [`--review-model ${quoted(`${by.provider}/${by.model}`)}`];
+}
+
+function withPriceOfToday(review: RunStarted['review'], settings: Settings): RunStarted['review'] {
+  const by = review?.by ?? null;
+  return review && { ...review, by: by && { ...by, price: reviewerOf(settings)?.price ?? null } };
 }
 
 /** A custom price determines when a cost limit is reached. */

@@ -99,7 +99,8 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
     // Even after the deadline a resumed run has to find out what it left behind.
     giveUp: interrupt,
-    openProvider: () => openProvider(session, model, start.fallback),
+    openProvider: () =>
+      openProvider(session, model, { fallback: start.fallback, reviewer: start.review?.by ?? null }),
     begin: () => begin(resuming, checkout, admitted),
     whyNotIn: (sandbox) => whyWeaker(start, sandbox),
     settle: (opened) => settle(resuming, admitted, opened),

@@ -17,8 +17,8 @@ export async function startRun(
     await keepRefusal(edge, flags, inputs.problems);
     return inputs;
   }
-  const { settings, apiKey, fallbackKey, notes, trust, servers } = inputs;
-  for (const key of [apiKey, fallbackKey]) if (key !== null) edge.hide(key);
+  const { settings, apiKey, otherKeys, notes, trust, servers } = inputs;
+  for (const key of [apiKey ?? [], Object.values(otherKeys)].flat()) edge.hide(key);
   const env = withoutKey(edge.env);
   return {
     status: 'told',
@@ -26,7 +26,7 @@ export async function startRun(
       ...edge,
       settings,
       apiKey,
-      fallbackKey,
+      otherKeys,
       env,
       servers,
       startNotes: [...(edge.startNotes ?? []), ...notes],

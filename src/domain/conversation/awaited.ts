@@ -24,6 +24,8 @@ export function awaitedAfter(
     }
     case 'turn.completed':
     case 'turn.failed':
+    case 'review.completed':
+    case 'review.failed':
     case 'run.resumed':
       return null;
     default:

@@ -120,6 +120,11 @@ export const RUNNING = {
     'Verify commands still failed when the model was done and the fix rounds were used up. The patch is kept.',
     'Read their output in `result.json` or the report.',
   ),
+  ERR_NOT_REVIEWED: ends(
+    'verify_failed',
+    'The work was to be reviewed (`--if-not-reviewed error`), and was not, or its blocking findings could not be sent back. The patch is kept.',
+    'Read `review` in `result.json`, and run again, with more room or with another `--review-model`.',
+  ),
   ERR_NO_CHANGE: ends(
     'no_change',
     'Nothing was changed, and `--if-no-changes error` counts that as a failure.',

@@ -15,12 +15,16 @@ export const ModelUse = z.strictObject({
     .strictObject({ why: ModelReplaced.shape.why, reason: z.string() })
     .nullable()
     .describe('Why another model went on; null for the last one'),
+  role: z.enum(['work', 'review']).default('work').describe('What it was asked for'),
 });
 export type ModelUse = z.infer<typeof ModelUse>;
 
 /** Before its first answer. */
-export function unused({ provider, model }: Pick<ModelUse, 'provider' | 'model'>): ModelUse {
-  return { provider, model, turns: 0, tokens: noUsage, costUsd: 0, replaced: null };
+export function unused(
+  { provider, model }: Pick<ModelUse, 'provider' | 'model'>,
+  role: ModelUse['role'] = 'work',
+): ModelUse {
+  return { provider, model, turns: 0, tokens: noUsage, costUsd: 0, replaced: null, role };
 }
 
 /** The uses after the last of the models has spent more. `costUsd` null is not known. */
@@ -30,14 +34,16 @@ export function withUse(
 ): readonly ModelUse[] {
   const last = uses.at(-1);
   if (last === undefined || (turns === 0 && totalTokens(tokens) === 0)) return uses;
-  const sum = costUsd === null || last.costUsd === 'unknown' ? 'unknown' : last.costUsd + costUsd;
-  const more = {
-    ...last,
-    turns: last.turns + turns,
-    tokens: addUsage(last.tokens, tokens),
-    costUsd: sum,
-  } as const;
-  return [...uses.slice(0, -1), more];
+  return [...uses.slice(0, -1), withMoreUse(last, { turns, tokens, costUsd })];
+}
+
+/** One use and more of it. `costUsd` null is not known. */
+export function withMoreUse(
+  use: ModelUse,
+  { turns, tokens, costUsd }: { turns: number; tokens: Usage; costUsd: number | null },
+): ModelUse {
+  const sum = costUsd === null || use.costUsd === 'unknown' ? 'unknown' : use.costUsd + costUsd;
+  return { ...use, turns: use.turns + turns, tokens: addUsage(use.tokens, tokens), costUsd: sum };
 }
 
 /** The uses after another model has taken over. */

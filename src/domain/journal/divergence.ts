@@ -65,6 +65,8 @@ function describe(event: RunEvent): string {
     case 'context.compacted':
     case 'compaction.failed':
     case 'model.replaced':
+    case 'review.completed':
+    case 'review.failed':
     case 'budget.warned':
     case 'budget.reached':
     case 'change.recorded':
@@ -117,6 +119,12 @@ function comparable(event: RunEvent): unknown {
       return { how: event.how, why: event.why, cut: event.cut, text: event.text, turn: event.turn };
     case 'compaction.failed':
       return { kind: event.kind, message: event.message, turn: event.turn, spent: event.spent };
+    case 'review.completed':
+      return { findings: event.findings, leftOut: event.leftOut, turn: event.turn };
+    case 'review.failed': {
+      const { kind, message, again, turn, spent } = event;
+      return { kind, message, again, turn, spent };
+    }
     case 'model.replaced':
       return { why: event.why, reason: event.reason, to: event.to, text: event.text };
     case 'turn.retried':

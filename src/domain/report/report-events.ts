@@ -3,6 +3,7 @@
 import type { Usage } from '../conversation/conversation.ts';
 import { describeCall } from '../conversation/describe-call.ts';
 import { describeEndAndTime } from '../conversation/tool.ts';
+import { countFindings, placeOf } from '../findings/finding.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
 import { costOf, type Price } from '../run/pricing.ts';
@@ -32,6 +33,8 @@ export class ReportEvents {
   #leftOut = 0;
   #price: Price | null = null;
   #model = '';
+  /** Null where it is the model that does the work. */
+  #reviewer: Billed | null = null;
 
   constructor(redact: Redact) {
     this.#redact = redact;
@@ -41,6 +44,7 @@ export class ReportEvents {
     if (event.type === 'run.started') {
       this.#price = event.price;
       this.#model = event.model;
+      this.#reviewer = event.review?.by ?? null;
     }
     if (event.type === 'model.replaced') {
       this.#price = event.to.price;
@@ -102,6 +106,19 @@ export class ReportEvents {
         const used = turn ?? spent;
         const what = `The conversation could not be compacted: ${kind}: ${message}`;
         return used === undefined ? note(what) : this.#lost({ at, spent: used }, what, 0);
+      }
+      case 'review.completed': {
+        const said = event.findings.map(
+          (finding) => `${finding.severity}: ${placeOf(finding)}: ${finding.problem}`,
+        );
+        const text = [`Review: ${countFindings(event.findings)}.`, ...said].join('\n\n');
+        return this.#lost({ at, spent: event.turn }, text, 0, this.#reviewer);
+      }
+      case 'review.failed': {
+        const { kind, message, turn, spent } = event;
+        const what = `There is no review: ${kind}: ${message}`;
+        const used = turn ?? spent;
+        return used === undefined ? note(what) : this.#lost({ at, spent: used }, what, 0, this.#reviewer);
       }
       case 'model.replaced': {
         const { provider, model } = event.to;
@@ -197,9 +214,11 @@ export class ReportEvents {
     { at, spent }: { readonly at: number; readonly spent?: { readonly usage: Usage } },
     text: string,
     waitMs: number,
+    billed: Billed | null = null,
   ): ReportEvent {
     const usage = spent?.usage ?? null;
-    const costUsd = usage === null ? 0 : this.#cost(this.#model, usage);
+    const { model, price } = billed ?? { model: this.#model, price: this.#price };
+    const costUsd = usage === null ? 0 : costOf(model, usage, price);
     return { type: 'lost', at, text: this.#cut(text), waitMs, costUsd, usage };
   }
 
@@ -235,6 +254,12 @@ export class ReportEvents {
   #cut(text: string, most = MAX_TEXT): string {
     return bothEnds(this.#redact(text), this.#isFull ? Math.min(most, 200) : most);
   }
+}
+
+/** Whose price counts. */
+interface Billed {
+  readonly model: string;
+  readonly price: Price | null;
 }
 
 function jsonText(value: unknown): string {

@@ -13,6 +13,7 @@ import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
+import { ReviewCompleted, ReviewFailed, ReviewSettings } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
 import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
@@ -26,9 +27,9 @@ import { Price } from './pricing.ts';
 
 /**
  * The journal's format. Version 1 has the whole base in `run.started`; versions 1 and 2 know conversations of one segment only,
- * and are read as such. Readers refuse any other version.
+ * and are read as such; up to version 3 nobody else is asked to review the work. Readers refuse any other version.
  */
-export const JOURNAL_VERSION = 3;
+export const JOURNAL_VERSION = 4;
 
 /** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
 export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
@@ -87,7 +88,7 @@ const ToolSettings = z.strictObject({
 /** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
-  journalVersion: z.literal([1, 2, JOURNAL_VERSION]),
+  journalVersion: z.literal([1, 2, 3, JOURNAL_VERSION]),
   runId: z.string(),
   /** Of a replay: the run that is played again, in a copy of its checkout. */
   replayOf: z.string().optional(),
@@ -137,6 +138,8 @@ const RunStarted = z.strictObject({
   modelSettings: ModelSettings,
   /** The model that goes on where this one refuses or cannot be reached; null for none. */
   fallback: FallbackModel.nullable().default(null),
+  /** How the finished work is reviewed; null where nobody does. */
+  review: ReviewSettings.nullable().default(null),
   /** How the conversation is kept short. */
   compaction: CompactionSettings.default(NO_COMPACTION),
   /** Why the run ends before the model is asked, as when a setup command failed; left out where it does not. */
@@ -240,7 +243,10 @@ export const RunAction = z.discriminatedUnion('type', [
     seen: z.array(SeenNote).optional(),
   }),
   VerifyCompleted,
-  /** The runner tells the model something: a failed verification, or to go on after a cut-off text. */
+  /** A conversation of its own has looked at the finished work, or was to. */
+  ReviewCompleted,
+  ReviewFailed,
+  /** The runner tells the model something: a failed verification, the findings of a review, or to go on after a cut-off text. */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
   /** Four fifths of a cap are used up. */
   z.strictObject({ type: z.literal('budget.warned'), ...NearCap.shape }),

@@ -35,3 +35,6 @@ export type ModelSettings = z.infer<typeof ModelSettings>;
 export const VERIFY_PLACES = ['worktree', 'checkout'] as const;
 /** Where verify commands run. */
 export type VerifyIn = (typeof VERIFY_PLACES)[number];
+
+/** What a run that asked for a review makes of one that did not come about, or whose blocking findings could not be sent back. */
+export const IF_NOT_REVIEWED = ['report', 'error'] as const;

@@ -58,6 +58,8 @@ export interface OutcomeFacts {
   readonly publishFailure: string | null;
   /** Why time ran out before the patch of an interrupted run was made; null when there is a patch. */
   readonly unmade: string | null;
+  /** Why a run that has to be reviewed was not, as the beginning of a sentence; null where it was, or need not be. */
+  readonly unreviewed: string | null;
   /** Paths that were changed although `allow` and `protect` of the plan and the settings forbid it. */
   readonly forbiddenPaths: readonly string[];
   /** Files that could no longer be examined, so it is unknown whether they changed. */
@@ -129,6 +131,8 @@ function completed(facts: OutcomeFacts): RunOutcome {
       `No file could be written: ${facts.unwritable}. Make the work tree writable, and run it again.`,
     );
   }
+  if (facts.unreviewed !== null)
+    return verifyFailed('ERR_NOT_REVIEWED', `${facts.unreviewed} (--if-not-reviewed error).`);
   const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
   const verified = verifiedPart(facts);
   if (facts.changedFiles === 0 && facts.answered && facts.ifNoChanges === 'ok')

@@ -7,6 +7,7 @@ import { ContextCompacted } from '../compaction/compaction.ts';
 import { Usage } from '../conversation/conversation.ts';
 import { ErrorCodeText } from '../errors/error-code-text.ts';
 import { ModelUse } from '../fallback/model-use.ts';
+import { ReviewPart } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
 import { ServerUse } from '../mcp/server-tool.ts';
 import { NetworkUse } from '../review/allowed-domain.ts';
@@ -171,8 +172,11 @@ export const RunResult = z.strictObject({
     .array(ModelUse)
     .default([])
     .describe(
-      'Every model that answered, in order, with its part of tokens and costUsd; more than one only with --fallback-model',
+      'Every model that answered, in order, with its part of tokens and costUsd; more than one only with --fallback-model and --review',
     ),
+  review: ReviewPart.nullable()
+    .default(null)
+    .describe('What a reviewer found in the finished work; null where none was asked for'),
   tokens: Usage,
   costUsd: z.union([z.number(), z.literal('unknown')]),
   estimated: z

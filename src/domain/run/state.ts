@@ -36,7 +36,16 @@ import {
   withStarted,
 } from '../conversation/tools-phase.ts';
 import type { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
-import { type ModelUse, unused, withReplacement, withUse } from '../fallback/model-use.ts';
+import { type ModelUse, unused, withMoreUse, withReplacement, withUse } from '../fallback/model-use.ts';
+import {
+  afterFailedReview,
+  afterReview,
+  hasObjections,
+  type ReviewCompleted,
+  type ReviewState,
+  reviewToCome,
+  withWorker,
+} from '../findings/review.ts';
 import { type Denials, denialsOf, deniedChanges, NO_DENIALS, withDenials } from '../review/denied.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
@@ -57,7 +66,8 @@ import { judgeReports } from './verify-baseline.ts';
 
 /**
  * What is due next. `model` the model's turn · `tools` its calls · `continue` telling it to go on after a cut-off text ·
- * `unanswered` asking it for the answer without which the run cannot end · `verify` the plan's commands · `fix` telling it what failed · `ended` nothing more.
+ * `unanswered` asking it for the answer without which the run cannot end · `verify` the plan's commands · `fix` telling it what failed ·
+ * `review` another conversation's look at the finished work · `objections` telling the model what that found · `ended` nothing more.
  */
 export type Phase =
   | { at: 'model' }
@@ -66,6 +76,8 @@ export type Phase =
   | { at: 'unanswered' }
   | { at: 'verify'; summary: string }
   | { at: 'fix'; failed: readonly CommandReport[]; summary: string }
+  | { at: 'review'; summary: string }
+  | { at: 'objections'; summary: string }
   | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
 
 /** The state of a run: what its events add up to. */
@@ -118,6 +130,8 @@ export interface RunState extends Repeats, Spending {
   /** The models that have answered so far, and what each came to; the last one is asked now. */
   readonly models: readonly ModelUse[];
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
+  /** Null for a run whose work nobody reviews. */
+  readonly review: ReviewState | null;
   /** What the run waits for, or was waiting for when it was stopped, as the end of a sentence; null while nothing is known. */
   readonly awaited: string | null;
   readonly warnings: readonly string[];
@@ -178,6 +192,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     fallback: event.fallback,
     models: [unused(event)],
     providerFailure: null,
+    review: reviewToCome(event.review, event),
     awaited: null,
     warnings: [],
     changes: new ChangeLedger(event),
@@ -199,12 +214,30 @@ export function advance(before: RunState, event: RunEvent): RunState {
   const after = afterEvent(before, event);
   if (event.type === 'run.started' || after.usage === before.usage) return after;
   const tokens = usageBetween(before.usage, after.usage);
+  const asked = askedNow(before);
+  const turn = 'turn' in event ? event.turn : undefined;
+  const costUsd = costIn({ ...before, ...asked }, tokens, turn?.model ?? asked.model);
+  if (before.phase.at === 'review' && after.review !== null) {
+    const turns = turn === undefined ? 0 : 1;
+    return {
+      ...after,
+      review: { ...after.review, use: withMoreUse(after.review.use, { turns, tokens, costUsd }) },
+    };
+  }
   const turns = after.iterations - before.iterations;
-  const model = 'turn' in event ? (event.turn?.model ?? before.model) : before.model;
-  return {
-    ...after,
-    models: withUse(before.models, { turns, tokens, costUsd: costIn(before, tokens, model) }),
-  };
+  return { ...after, models: withUse(before.models, { turns, tokens, costUsd }) };
+}
+
+/** The model that the next request goes to, with its price where the table does not have it. */
+export function askedNow({ phase, review, model, price }: RunState): Pick<RunState, 'model' | 'price'> {
+  const reviewer = phase.at === 'review' ? (review?.settings.by ?? null) : null;
+  return reviewer === null ? { model, price } : { model: reviewer.model, price: reviewer.price };
+}
+
+/** Every model that was asked for something, with what it came to. */
+export function usesOf({ models, review }: Pick<RunState, 'models' | 'review'>): ModelUse[] {
+  const hasReviewed = review !== null && totalTokens(review.use.tokens) > 0;
+  return [...models, ...(review !== null && (hasReviewed || review.use.turns > 0) ? [review.use] : [])];
 }
 
 function afterEvent(before: RunState, event: RunEvent): RunState {
@@ -223,7 +256,7 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterTurn(state, event.turn);
     case 'turn.retried':
     case 'turn.interrupted':
-      return withSpent(state, event.spent);
+      return withCharge(state, event.spent);
     case 'turn.failed':
       return afterFailedTurn(withSpent(state, event.spent), event.kind, event.message);
     case 'context.compacted':
@@ -249,11 +282,25 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return { ...state, hidden: new Set([...state.hidden, ...event.paths]) };
     case 'verify.completed':
       return afterVerify(state, event);
+    case 'review.completed':
+      return afterFindings(state, event);
+    case 'review.failed': {
+      const review = state.review && afterFailedReview(state.review, event);
+      return {
+        ...withCharge(state, event.spent, event.turn),
+        review,
+        phase: event.again ? state.phase : asFinished(state.phase),
+      };
+    }
     case 'message.added':
       return {
         ...said(state, { role: 'user', content: [{ type: 'text', text: event.text }] }),
         phase: { at: 'model' },
         fixRoundsUsed: state.fixRoundsUsed + (state.phase.at === 'fix' ? 1 : 0),
+        review:
+          state.phase.at === 'objections'
+            ? state.review && { ...state.review, sentBack: true }
+            : state.review,
       };
     case 'budget.warned':
       return { ...state, warnedOf: new Set([...state.warnedOf, event.limit]) };
@@ -278,8 +325,16 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return state.phase.at === 'tools'
         ? { ...state, phase: withStarted(state.phase, event.call.id) }
         : state;
-    case 'run.stopped':
-      return { ...state, stop: event.stop };
+    case 'run.stopped': {
+      const { stop } = event;
+      // Finished work that was about to be looked at once more, or was.
+      const phase: Phase = {
+        at: 'ended',
+        how: 'done',
+        summary: stop.why === 'completed' ? stop.summary : '',
+      };
+      return { ...state, stop, phase: stop.why === 'completed' ? phase : state.phase };
+    }
   }
 }
 
@@ -302,6 +357,14 @@ export function withSpent<State extends Bill>(state: State, spent: SpentTokens |
   if (spent === undefined) return state;
   const { usage, estimated } = spent;
   return { ...charged(state, usage, state.model), isEstimated: state.isEstimated || estimated };
+}
+
+/** The same for whoever is asked now, who may be a reviewer. `turn` is the answer where there is one. */
+function withCharge(state: RunState, spent: SpentTokens | undefined, turn?: LlmTurn): RunState {
+  const asked = { ...state, ...askedNow(state) };
+  const { usage, costUsd, isEstimated } =
+    turn === undefined ? withSpent(asked, spent) : charged(asked, turn.usage, turn.model);
+  return { ...state, usage, costUsd, isEstimated };
 }
 
 /** What is known of the cost so far. */
@@ -342,7 +405,7 @@ function afterCompaction(before: RunState, event: ContextCompacted): RunState {
 
 /** Who goes on, at which price, is what the run was begun with, whatever the event says. */
 function afterReplacement(state: RunState, event: ModelReplaced): RunState {
-  const { compaction, fallback: to } = state;
+  const { compaction, fallback: to, review } = state;
   if (to === null) return state;
   return {
     ...state,
@@ -351,6 +414,7 @@ function afterReplacement(state: RunState, event: ModelReplaced): RunState {
     providerFailure: null,
     fallback: null,
     models: withReplacement(state.models, { ...event, to }),
+    review: review && withWorker(review, to),
     model: to.model,
     price: to.price,
     counted: null,
@@ -473,7 +537,33 @@ function withDenied(state: RunState, callId: string, outcome: ToolOutcome): RunS
 }
 
 function workDone(state: RunState, summary: string): Phase {
-  return state.verify.length > 0 ? { at: 'verify', summary } : { at: 'ended', how: 'done', summary };
+  return state.verify.length > 0 ? { at: 'verify', summary } : checkedWork(state, summary);
+}
+
+/** Work that passed what the runner checks by itself. Where nothing was changed there is nothing to review. */
+function checkedWork({ review, changes }: RunState, summary: string): Phase {
+  const isDue = review?.status === 'due' && changes.net().length > 0;
+  return isDue ? { at: 'review', summary } : { at: 'ended', how: 'done', summary };
+}
+
+function afterFindings(state: RunState, event: ReviewCompleted): RunState {
+  const charge = {
+    ...withCharge(state, undefined, event.turn),
+    modelMs: state.modelMs + event.turn.durationMs,
+  };
+  if (state.review === null || state.phase.at !== 'review') return charge;
+  const { summary } = state.phase;
+  const review = afterReview(state.review, event, { net: state.changes.net(), summary });
+  return {
+    ...charge,
+    review,
+    phase: hasObjections(review) ? { at: 'objections', summary } : asFinished(state.phase),
+  };
+}
+
+/** A phase of finished work, at its end. */
+function asFinished(phase: Phase): Phase {
+  return phase.at === 'review' ? { at: 'ended', how: 'done', summary: phase.summary } : phase;
 }
 
 function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunState {
@@ -524,6 +614,6 @@ function afterVerify(
     ...state,
     reports,
     verified: verifiedPatch(state.changes.net(), otherwise),
-    phase: failed.length > 0 ? { at: 'fix', failed, summary } : { at: 'ended', how: 'done', summary },
+    phase: failed.length > 0 ? { at: 'fix', failed, summary } : checkedWork(state, summary),
   };
 }

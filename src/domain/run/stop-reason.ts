@@ -1,11 +1,49 @@
 /** The one place that decides whether a run goes on. */
 
 import { capAfter, nextRequest } from '../budget/next-request.ts';
+import { changedSinceReview } from '../findings/review.ts';
 import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
+import { judgeReports } from './verify-baseline.ts';
 
 /** Null means go on. Checked before every step of the loop, so that no call starts beyond a limit. */
 export function stopReason(state: RunState, limits: Limits): StopReason | null {
+  const stop = reasonToStop(state, limits);
+  // What a review costs, or cannot have any more, does not undo work that was finished before it.
+  const summary = stop !== null && isForWant(stop, state) ? finishedBefore(state) : null;
+  return summary === null ? stop : { why: 'completed', summary };
+}
+
+/** What the model said of work that was finished, and that has neither changed nor failed since; null where there is none. */
+function finishedBefore({ phase, review, changes, reports, verifyBaseline }: RunState): string | null {
+  if (phase.at === 'review' || phase.at === 'objections') return phase.summary;
+  // Calls under way may still change something.
+  if (review === null || !review.sentBack || phase.at === 'tools') return null;
+  if (judgeReports(reports, verifyBaseline).failed.length > 0) return null;
+  return changedSinceReview(review, changes.net())?.length === 0 ? review.summary : null;
+}
+
+/** An end for want of time, money or an answer: it says nothing about the work. */
+function isForWant(stop: StopReason, { fallback, overChanges }: RunState): boolean {
+  switch (stop.why) {
+    case 'deadline':
+      return true;
+    case 'limit':
+      return overChanges === null;
+    // Another model may go on instead.
+    case 'provider':
+      return fallback === null;
+    case 'blocked':
+      return stop.by === 'stall' || (stop.by === 'refusal' && fallback === null);
+    case 'completed':
+    case 'interrupted':
+    case 'unready':
+    case 'verify_failed':
+      return false;
+  }
+}
+
+function reasonToStop(state: RunState, limits: Limits): StopReason | null {
   const usedMs = state.now - state.startedAt;
   if (state.interruption?.cause === 'signal')
     return { why: 'interrupted', signal: state.interruption.signal };
@@ -22,7 +60,8 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   if (state.phase.at === 'fix' && state.fixRoundsUsed >= limits.fixRounds) {
     return { why: 'verify_failed', commands: state.phase.failed.map((report) => report.command) };
   }
-  if (state.phase.at === 'tools' || state.phase.at === 'verify') return null;
+  // A review is no turn of the work, and looks at the caps itself.
+  if (['tools', 'verify', 'review'].includes(state.phase.at)) return null;
   if (state.cutOffsInARow > limits.maxTokensRecoveries) {
     return {
       why: 'limit',
@@ -39,8 +78,9 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
     };
   }
   const next = nextRequest(state, limits);
-  // A verification that failed has said what there is to say: the last answer could not fix it.
-  if (next.status === 'none' || (next.status === 'last_turn' && state.phase.at === 'fix')) {
+  // A verification that failed, or a review, has said what there is to say: the last answer could not fix it.
+  const isSaid = state.phase.at === 'fix' || state.phase.at === 'objections';
+  if (next.status === 'none' || (next.status === 'last_turn' && isSaid)) {
     return { why: 'limit', ...next.cap };
   }
   if (state.iterations >= limits.maxIterations) {

@@ -15,7 +15,10 @@ export function commandToContinue(
   const flags = flagsToContinue(stop, limits);
   // Whose key is used is for whoever resumes to say.
   const named = provider === null || provider === DEFAULT_PROVIDER ? [] : ['--provider', provider];
-  const { fallbackModel } = input.settings;
-  const after = fallbackModel === null ? [] : ['--fallback-model', fallbackModel];
+  const { fallbackModel, reviewModel } = input.settings;
+  const after = [
+    ...(fallbackModel === null ? [] : ['--fallback-model', fallbackModel]),
+    ...(reviewModel === null ? [] : ['--review-model', reviewModel]),
+  ];
   return flags && ['patchsmith resume', directory.path, ...named, ...after, ...flags].join(' ');
 }

@@ -5,26 +5,28 @@
 
 import { access, constants } from 'node:fs/promises';
 import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
+import { patchOf } from '../../agent/patch-of.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
+import { whyUnreviewed } from '../../domain/findings/review.ts';
 import { type Denials, deniedHosts, withDenials } from '../../domain/review/denied.ts';
 import { isTaken } from '../../domain/run/events.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
-import { machineFault } from '../../domain/run/machine-fault.ts';
 import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
 import { readAhead } from '../../git/store/blobs.ts';
-import type { PatchResult, ProvenPatch, ReadBlobs, Workspace } from '../../ports.ts';
+import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 import { absolutePath, type Session } from '../session.ts';
 import { attributedPart } from './attributed-part.ts';
 import { commandToContinue } from './command-to-continue.ts';
 import { advice, crashed } from './crash.ts';
 import { nestedPart } from './nested-part.ts';
-import { closingWarnings, statePart } from './result.ts';
+import { closingWarnings } from './result.ts';
 import { type ReviewedPart, reviewedPart } from './reviewed-part.ts';
+import { statePart } from './state-part.ts';
 import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
 import { doneValue, firstCrash, type StepEnd, tryStep } from './step.ts';
 import { type UncommittedPart, uncommittedPart } from './uncommitted-part.ts';
@@ -113,7 +115,7 @@ async function takeSteps(
     net.length === 0 ? [] : statesToRead(history),
     MAX_STATE_BYTES,
   );
-  const made = await tryStep(() => makePatch(ready.workspace, net));
+  const made = await tryStep(() => patchOf(ready.workspace, net));
   const proven = provenIn(made);
   const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven, read }));
   const mayBePublished = doneValue(reviewed)?.withheld === null;
@@ -137,15 +139,6 @@ async function keepEssentials(
   const kept = await tryStep(() => workspace.keepEssentials(history, read));
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
   if (why !== null) session.warn(`The run directory takes more room than it needs: ${why}`);
-}
-
-/** A broken machine is a reason for having no patch. Anything else that is thrown is a bug. */
-function makePatch(workspace: Workspace, net: readonly PathChange[]): Promise<PatchResult> {
-  return workspace.makePatch(net).catch((error: unknown): PatchResult => {
-    const fault = machineFault(error);
-    if (fault === null) throw error;
-    return { status: 'failed', message: `The patch cannot be made: ${fault}.` };
-  });
 }
 
 function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
@@ -264,6 +257,7 @@ function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutco
     withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
     publishFailure: isMade ? (failureIn(made) ?? kept.failure) : null,
     unmade,
+    unreviewed: ready.start.review?.ifNotReviewed === 'error' ? unreviewed(session, proven) : null,
     forbiddenPaths: forbiddenPaths(ready, decision),
     hiddenPaths: [...state.hidden].sort(),
     gitDirsInDoubt: ready.workspace.gitDirsInDoubt(),
@@ -272,6 +266,10 @@ function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutco
   return judged.name === 'publish_failed'
     ? { ...judged, reason: `${judged.reason} ${advice(session)}` }
     : judged;
+}
+
+function unreviewed({ result }: Session, proven: ProvenPatch | null): string | null {
+  return whyUnreviewed(result.review, { changedFiles: proven?.files.length ?? 0 });
 }
 
 /** Why there is no patch although nothing is wrong with it; null unless time ran out. */

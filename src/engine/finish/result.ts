@@ -3,14 +3,12 @@
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
-import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
 import { describeTokens, noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/flag.ts';
 import { type BaseRevision, isTaken, type RunStarted } from '../../domain/run/events.ts';
 import type { RunOutcome, Withheld } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
 
@@ -59,6 +57,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     iterations: 0,
     compactions: [],
     models: [],
+    review: null,
     failedCompactions: 0,
     tokens: noUsage,
     costUsd: 0,
@@ -114,32 +113,6 @@ export function startedPart(start: RunStarted): Partial<RunResult> {
 /** The part that is known when the baseline is. */
 export function baselinePart({ tree, dirty }: BaseRevision): Partial<RunResult> {
   return { baseTree: tree, baseDirty: dirty };
-}
-
-/** The part known from the events so far. */
-export function statePart(state: RunState): Partial<RunResult> {
-  return {
-    superseded: [...state.superseded],
-    iterations: state.iterations,
-    compactions: state.compaction.done.map((one) => ({ ...one, costUsd: one.costUsd ?? 'unknown' })),
-    failedCompactions: state.compaction.failures,
-    models: [...state.models],
-    tokens: state.usage,
-    costUsd: state.costUsd ?? 'unknown',
-    estimated: state.isEstimated,
-    unexplained: state.changes.unexplained(),
-    putBack: [...state.putBack]
-      .map(([path, by]) => ({ path, by }))
-      .sort((a, b) => (a.path < b.path ? -1 : 1)),
-    verify: [...state.reports],
-    unverified: unverifiedPaths(state.verified, state.changes.net()),
-    preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
-      ({ command }) => command,
-    ),
-    summary: state.phase.at === 'ended' ? state.phase.summary : '',
-    aliases: { ...state.aliases },
-    answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
-  };
 }
 
 /** What people must know about changes that are not in the patch, or should not be in it. */

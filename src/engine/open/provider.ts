@@ -8,13 +8,14 @@ import {
   providerNamed,
 } from '../../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
-import { fallbackParts } from '../../config/named-provider.ts';
+import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { isPlainHttp } from '../../config/values.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
+import type { ReviewSettings } from '../../domain/findings/review.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
-import type { LlmProvider } from '../../ports.ts';
+import type { LlmProvider, TurnRequest } from '../../ports.ts';
 import { absolutePath, type Session } from '../session.ts';
 import { sandboxSettings } from './sandbox-settings.ts';
 
@@ -78,31 +79,77 @@ export function fallbackOf(
   return { ...parts, price: providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null };
 }
 
+/** How the finished work is reviewed, as a run records it; null where nobody does. */
+export function reviewOf(settings: Settings, providers: ProviderRegistry = PROVIDERS): ReviewSettings | null {
+  const { review, reviewModel, ifNotReviewed } = settings;
+  return review || reviewModel !== null ? { by: reviewerOf(settings, providers), ifNotReviewed } : null;
+}
+
+/** The model of `--review-model`; null where it is the one that works. */
+export function reviewerOf(
+  settings: Settings,
+  providers: ProviderRegistry = PROVIDERS,
+): FallbackModel | null {
+  const parts = reviewerParts(settings);
+  if (parts === null) return null;
+  return { ...parts, price: providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null };
+}
+
+/** Models that a run may ask besides the first one. */
+type OtherModels = Readonly<Record<'fallback' | 'reviewer', FallbackModel | null>>;
+
 /** The key, and the address it is sent to, come only from whoever started this process. */
 export async function openProvider(
   session: Session,
   choice: ModelChoice,
-  fallback: FallbackModel | null = fallbackOf(session.input.settings, session.input.providers),
+  others: OtherModels = othersOf(session),
 ): Promise<Providing> {
-  const { apiKey, fallbackKey = null, settings, env, providers } = session.input;
-  const own = { apiKey, baseUrl: settings.baseUrl };
-  const first = await openOne(session, choice, own);
-  if (first.status === 'failed' || fallback === null) return first;
-  const isSame = fallback.provider === choice.provider;
-  const variable = providerNamed(fallback.provider, providers)?.baseUrlVariable ?? null;
-  const other = { apiKey: fallbackKey, baseUrl: (variable === null ? null : env[variable]) || null };
-  const second = await openOne(session, { ...choice, ...fallback }, isSame ? own : other);
-  if (second.status === 'failed') return failed(`--fallback-model: ${second.message}`);
-  return { status: 'ok', provider: eachForItself(first.provider, second.provider) };
+  const first = await openOne(session, choice, {
+    apiKey: session.input.apiKey,
+    baseUrl: session.input.settings.baseUrl,
+  });
+  if (first.status === 'failed') return first;
+  const fallback = await openOther(session, choice, others.fallback);
+  if (fallback?.status === 'failed') return failed(`--fallback-model: ${fallback.message}`);
+  const reviewer = await openOther(session, choice, others.reviewer);
+  if (reviewer?.status === 'failed') return failed(`--review-model: ${reviewer.message}`);
+  const more = { fallback: fallback?.provider ?? null, reviewer: reviewer?.provider ?? null };
+  return { status: 'ok', provider: eachForItself(first.provider, more) };
 }
 
-/** Two models as one provider, by the name of the first. */
-function eachForItself(first: LlmProvider, second: LlmProvider): LlmProvider {
+function othersOf({ input: { settings, providers } }: Session): OtherModels {
+  const review = reviewOf(settings, providers);
+  return { fallback: fallbackOf(settings, providers), reviewer: review?.by ?? null };
+}
+
+async function openOther(
+  session: Session,
+  choice: ModelChoice,
+  other: FallbackModel | null,
+): Promise<Providing | null> {
+  const { apiKey, otherKeys = {}, settings, env, providers } = session.input;
+  if (other === null) return null;
+  const { provider, model } = other;
+  if (provider === choice.provider)
+    return openOne(session, { ...choice, model }, { apiKey, baseUrl: settings.baseUrl });
+  const variable = providerNamed(provider, providers)?.baseUrlVariable ?? null;
+  const baseUrl = (variable === null ? null : env[variable]) || null;
+  return openOne(session, { ...choice, provider, model }, { apiKey: otherKeys[provider] ?? null, baseUrl });
+}
+
+/** Several models as one provider, by the name of the first. */
+function eachForItself(
+  first: LlmProvider,
+  { fallback, reviewer }: Readonly<Record<'fallback' | 'reviewer', LlmProvider | null>>,
+): LlmProvider {
+  if (fallback === null && reviewer === null) return first;
+  const asked = ({ isOfFallback, purpose }: TurnRequest) =>
+    (purpose === 'review' ? reviewer : null) ?? (isOfFallback === true ? fallback : null) ?? first;
   return {
     name: first.name,
     model: first.model,
-    complete: (request) => (request.isOfFallback === true ? second : first).complete(request),
-    obstacle: () => first.obstacle?.() ?? second.obstacle?.() ?? null,
+    complete: (request) => asked(request).complete(request),
+    obstacle: () => first.obstacle?.() ?? fallback?.obstacle?.() ?? reviewer?.obstacle?.() ?? null,
   };
 }
 

@@ -15,6 +15,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   ifNoChanges: 'ok',
   denied: NO_DENIALS,
   ifDenied: 'report',
+  unreviewed: null,
   unwritable: null,
   withheld: null,
   publishFailure: null,

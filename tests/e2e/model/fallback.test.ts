@@ -2,51 +2,19 @@
 
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
-import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
-import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { startOpenAiServer } from '../../support/openai-server/server.ts';
-import { cliHere } from '../../support/runs/in-process.ts';
+import { afterAll, expect, test } from 'vitest';
+import type { ScriptedTurn } from '../../support/claude-server/script.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
 
 afterAll(removeFolders);
 
-const CLAUDE_KEY = 'sk-ant-test-0123456789abcdef';
-const OPENAI_KEY = 'sk-test-0123456789abcdef';
 const PRICE = 'input=1,output=2,cache-read=1,cache-write=1,cache-write-1h=1';
-
-const write = (path: string) => ({ name: 'write_file', input: { path, content: 'new\n' } });
-
-async function world(claudeTurns: Script, openAiTurns: Script) {
-  const claude = await startClaudeServer({ turns: claudeTurns, apiKey: CLAUDE_KEY });
-  const openAi = await startOpenAiServer({ turns: openAiTurns, apiKey: OPENAI_KEY });
-  onTestFinished(async () => void (await Promise.all([claude.close(), openAi.close()])));
-  const { root } = await makeRepository({ 'a.txt': 'old\n' });
-  const folder = temporaryFolder();
-  const runDir = join(folder, 'run');
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    ANTHROPIC_API_KEY: CLAUDE_KEY,
-    ANTHROPIC_BASE_URL: claude.url,
-    OPENAI_API_KEY: OPENAI_KEY,
-    OPENAI_BASE_URL: `${openAi.url}/responses`,
-  };
-  const cli = (...args: string[]) => cliHere(args, { cwd: root, env });
-  const run = async (...flags: string[]) => {
-    const fixed = ['--sandbox', 'off', '--run-dir', runDir, '--outage-wait', '1s'];
-    const end = await cli('run', '-m', 'Write it', ...fixed, ...flags);
-    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
-    return { ...end, result };
-  };
-  return { claude, openAi, root, runDir, run, cli, folder };
-}
 
 const TO_OPENAI = ['--fallback-model', 'openai/gpt-5.4'];
 
 test('another vendor goes on after a refusal, with the task and without a word of the first one', async () => {
-  const { openAi, root, runDir, run, cli } = await world(
+  const { openAi, root, runDir, run, cli } = await twoVendors(
     [
       { thinking: 'Hm.', calls: [write('a.txt')] },
       { text: 'I will not.', stop: 'refusal' },
@@ -79,7 +47,7 @@ test('another vendor goes on after a refusal, with the task and without a word o
 
 test('a model of the same vendor goes on after an outage, and both stay within one cap', async () => {
   const down: ScriptedTurn = { fault: { kind: 'http', status: 529 } };
-  const { run, claude } = await world(
+  const { run, claude } = await twoVendors(
     (body) => (body.model === 'claude-opus-5-5' ? down : { text: 'Done.' }),
     [],
   );
@@ -95,16 +63,16 @@ test('a model of the same vendor goes on after an outage, and both stay within o
 });
 
 test('it goes on once, and what the first model ends for another reason stays ended', async () => {
-  const both = await world([{ text: 'No.', stop: 'refusal' }], [{ text: 'No.', stop: 'refusal' }]);
+  const both = await twoVendors([{ text: 'No.', stop: 'refusal' }], [{ text: 'No.', stop: 'refusal' }]);
   const twice = await both.run(...TO_OPENAI);
   expect([twice.exitCode, twice.result.models.length]).toEqual([5, 2]);
-  const wrong = await world([{ fault: { kind: 'http', status: 400, message: 'bad' } }], []);
+  const wrong = await twoVendors([{ fault: { kind: 'http', status: 400, message: 'bad' } }], []);
   const ended = await wrong.run(...TO_OPENAI);
   expect([ended.exitCode, ended.result.models.length, wrong.openAi.requests.length]).toEqual([4, 1, 0]);
 });
 
 test('a failed verification is told to the one that goes on, and a killed run is resumed with it', async () => {
-  const made = await world(
+  const made = await twoVendors(
     [{ calls: [write('a.txt')] }, { text: 'Done.' }, { text: 'No.', stop: 'refusal' }],
     (_body, index) => {
       // As a SIGKILL before the second answer would leave it.
@@ -127,7 +95,7 @@ test('a failed verification is told to the one that goes on, and a killed run is
 });
 
 test('what it needs is asked for before anything is spent', async () => {
-  const { cli } = await world([], []);
+  const { cli } = await twoVendors([], []);
   const line = ['check', ...TO_OPENAI];
   const capped = await cli(...line, '--max-cost-usd', '1', '--price', PRICE);
   expect(capped.stdout).toContain('the price of "gpt-5.4", the fallback model, is not known');

@@ -56,7 +56,7 @@ test.each([
   [
     'a.yml',
     '- text: a\n- txet: b\n',
-    'line 2: Unrecognized key: "txet"; line 2: a turn needs text, calls, stop or summary',
+    'line 2: Unrecognized key: "txet"; line 2: a turn needs text, calls, stop, summary or review',
   ],
   ['a.yml', '- calls:\n    - name: ""\n', 'line 2: calls.0.name: Too small'],
   ['a.yml', '- text: a\n- calls:\n    - { input: {} }\n', 'line 3: calls.0.name: Invalid input'],

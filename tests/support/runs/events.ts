@@ -70,6 +70,7 @@ export const started: RunStarted = {
     outageWaitMs: 300_000,
   },
   fallback: null,
+  review: null,
   compaction: NO_COMPACTION,
   ifNoChanges: 'ok',
   ifDenied: 'report',

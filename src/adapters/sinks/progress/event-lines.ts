@@ -5,6 +5,7 @@ import type { ToolCall } from '../../../domain/conversation/conversation.ts';
 import { describeCall } from '../../../domain/conversation/describe-call.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
+import { countFindings, type Finding, placeOf } from '../../../domain/findings/finding.ts';
 import {
   type BaseRevision,
   type CommandReport,
@@ -16,6 +17,7 @@ import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { pluralize } from '../../../domain/text/pluralize.ts';
+import { shortened } from '../../../domain/text/shorten.ts';
 import { prefixed } from '../../../domain/text/terminal.ts';
 
 /**
@@ -152,12 +154,18 @@ export class EventLines {
         ];
       case 'context.compacted':
         return [note(`[${this.#iteration}] ${compactionLine(event)}`)];
+      case 'review.completed':
+        return [
+          note(`review: ${countFindings(event.findings)}`),
+          ...event.findings.slice(0, MAX_FINDINGS_SHOWN).map(findingLine),
+        ];
       case 'budget.reached':
         return [note('the budget is nearly used up: one last answer, without tools')];
       case 'budget.warned':
       case 'compaction.failed':
       // A warning says it.
       case 'model.replaced':
+      case 'review.failed':
       case 'turn.failed':
       case 'turn.interrupted':
       case 'message.added':
@@ -204,6 +212,14 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
   'tool.completed',
   'verify.completed',
 ];
+
+/** Findings of one review that are shown at once; all of them are in the result. */
+const MAX_FINDINGS_SHOWN = 10;
+
+function findingLine(finding: Finding): Line {
+  const { severity, problem } = finding;
+  return line(severity === 'blocking', `    ${severity}: ${placeOf(finding)}: ${shortened(problem, 300)}`);
+}
 
 function note(text: string): Line {
   return { as: 'note', text };

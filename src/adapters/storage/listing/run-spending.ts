@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { totalTokens } from '../../../domain/conversation/conversation.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
-import { advance, startOf } from '../../../domain/run/state.ts';
+import { advance, startOf, usesOf } from '../../../domain/run/state.ts';
 import { dayOf, type SpentEntry } from '../../../domain/runs/spending.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { readJournal } from '../read-journal.ts';
@@ -99,7 +99,8 @@ function spentByJournal({ events }: RunDirectory, runId: string): Undated | Fail
   if (read.status === 'failed') return read;
   const [start, ...rest] = read.events;
   if (start.runId !== runId) return failed('events.jsonl is that of another run');
-  const { usage, costUsd, isEstimated, models } = rest.reduce(advance, startOf(start));
+  const state = rest.reduce(advance, startOf(start));
+  const { usage, costUsd, isEstimated } = state;
   const isUsual = Tokens.safeParse(usage).success && (costUsd === null || costUsd <= MOST_USD);
   if (!isUsual) return failed('events.jsonl has more tokens than a run can spend');
   return {
@@ -110,7 +111,7 @@ function spentByJournal({ events }: RunDirectory, runId: string): Undated | Fail
     tokens: usage,
     costUsd,
     estimated: isEstimated,
-    parts: partsOf(models),
+    parts: partsOf(usesOf(state)),
   };
 }
 

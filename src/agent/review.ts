@@ -1,0 +1,179 @@
+/**
+ * Has the finished work reviewed: a conversation of its own, which knows the task and the patch, ends with findings. The patch may
+ * say anything, so whoever reads it has no tool but the one that takes the findings.
+ */
+
+import * as z from 'zod';
+import toolDescription from '../../prompts/review/tool.md';
+import { answerTokens } from '../domain/budget/next-request.ts';
+import { windowOf } from '../domain/compaction/context-window.ts';
+import {
+  type Conversation,
+  type LlmTurn,
+  openConversation,
+  type ToolDefinition,
+  type UserBlock,
+} from '../domain/conversation/conversation.ts';
+import { blockingAmong, FindingsAnswer } from '../domain/findings/finding.ts';
+import { numberedPatch } from '../domain/findings/numbered-patch.ts';
+import type { ReviewFailed } from '../domain/findings/review.ts';
+import type { RunAction } from '../domain/run/events.ts';
+import { askedNow, type RunState, withSpent } from '../domain/run/state.ts';
+import type { Redact } from '../domain/secrets/redact.ts';
+import type { LlmProvider, TurnResult, Workspace } from '../ports.ts';
+import { patchOf } from './patch-of.ts';
+import { reportWhile } from './report-while.ts';
+import {
+  reviewAgainPrompt,
+  reviewFindingsPrompt,
+  reviewPrompt,
+  reviewSystemPrompt,
+} from './review-prompts.ts';
+
+/** What a review is made with. */
+export interface ReviewParts {
+  readonly provider: Pick<LlmProvider, 'complete'>;
+  readonly workspace: Pick<Workspace, 'makePatch'>;
+  readonly redact: Redact;
+  readonly signal: AbortSignal;
+  /** The state after what was yielded last. */
+  now(): RunState;
+}
+
+/** Characters of a patch that a reviewer is shown; fewer for a model whose window has fewer tokens. */
+const MAX_PATCH_CHARS = 200_000;
+
+/** Times that a reviewer is asked, until its answer is a review. */
+const MAX_ASKED = 3;
+
+/** Does what is due of it: has the work reviewed, or tells the model that did it what blocks it. The work stays what it was. */
+export async function* reviewWork(state: RunState, parts: ReviewParts): AsyncGenerator<RunAction> {
+  if (state.phase.at === 'review') yield* askReviewer(state, parts);
+  else
+    yield { type: 'message.added', text: reviewFindingsPrompt(blockingAmong(state.review?.findings ?? [])) };
+}
+
+async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator<RunAction> {
+  const { provider, workspace, redact, signal, now } = parts;
+  const made = await patchOf(workspace, state.changes.net());
+  if (made.status === 'failed') {
+    yield failure('no_patch', made.message);
+    return;
+  }
+  const { model } = askedNow(state);
+  const text = redact(new TextDecoder().decode(made.patch.bytes));
+  const patch = numberedPatch(text, Math.min(MAX_PATCH_CHARS, windowOf(model) ?? MAX_PATCH_CHARS));
+  let conversation = openConversation(reviewSystemPrompt(), [TOOL], reviewPrompt(state, patch));
+  for (let asked = 1; ; asked += 1) {
+    const current = conversation;
+    const tokensAfter: Parameters<LlmProvider['complete']>[0]['answerTokens'] = (spent) =>
+      answerTokens(spent.reduce(withSpent, spendingOn(current, now())), state.limits);
+    if (tokensAfter([]) === null) {
+      yield failure('budget', NO_ROOM);
+      return;
+    }
+    const result = yield* reportWhile<RunAction, TurnResult>((report) =>
+      provider.complete({
+        conversation: current,
+        purpose: 'review',
+        answerTokens: tokensAfter,
+        signal,
+        onProgress: (progress) => {
+          if (progress.type === 'retry') report({ type: 'turn.retried', ...progress.retry });
+        },
+      }),
+    );
+    if (result.status === 'interrupted') {
+      if (result.spent !== undefined) yield { type: 'turn.interrupted', spent: result.spent };
+      return;
+    }
+    if (result.status === 'failed') {
+      const { kind, message, spent } = result;
+      yield { ...failure(kind, message), ...(spent === undefined ? {} : { spent }) };
+      return;
+    }
+    const { turn } = result;
+    const read = findingsIn(turn);
+    if (read.status === 'ok') {
+      yield { type: 'review.completed', findings: read.findings, leftOut: patch.leftOut, turn };
+      return;
+    }
+    const again = read.again && asked < MAX_ASKED;
+    yield { ...failure('no_findings', `The reviewer's answer ${read.problem}.`), again, turn };
+    if (!again) return;
+    conversation = withProblem(current, turn, reviewAgainPrompt(read.problem));
+  }
+}
+
+const NO_ROOM = 'What is left of the caps of this run has no room for a review.';
+
+function failure(kind: ReviewFailed['kind'], message: string): ReviewFailed {
+  return { type: 'review.failed', kind, message, again: false };
+}
+
+/** Reckoned by the reviewer's model, in a conversation that was never counted. */
+function spendingOn(conversation: Conversation, state: RunState): RunState {
+  return {
+    ...state,
+    ...askedNow(state),
+    conversation,
+    counted: null,
+    lastTurn: null,
+  };
+}
+
+const TOOL: ToolDefinition = {
+  name: 'submit_review',
+  description: toolDescription.trim(),
+  inputSchema: schemaOf(FindingsAnswer),
+};
+
+function schemaOf(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
+    io: 'input',
+    override({ jsonSchema }) {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return inputSchema;
+}
+
+type FindingsRead =
+  | ({ status: 'ok' } & z.infer<typeof FindingsAnswer>)
+  | { status: 'none'; problem: string; again: boolean };
+
+/** `again`: the same reviewer may well answer otherwise. `problem` follows "the answer". */
+function findingsIn({ stop, stopDetail, calls }: LlmTurn): FindingsRead {
+  const none = (problem: string, again: boolean): FindingsRead => ({ status: 'none', problem, again });
+  switch (stop) {
+    case 'refusal':
+      return none(`is a refusal${stopDetail === '' ? '' : ` (${stopDetail})`}`, false);
+    case 'max_tokens':
+    case 'context_window':
+      return none('was cut off', false);
+    case 'tool_use':
+    case 'pause_turn':
+    case 'compaction':
+    case 'end_turn':
+      break;
+  }
+  const call = calls.find(({ name }) => name === TOOL.name);
+  if (call === undefined || stop !== 'tool_use') return none(`has no call of ${TOOL.name}`, true);
+  if (call.malformed !== undefined) return none(`holds no findings: ${call.malformed}`, true);
+  const parsed = FindingsAnswer.safeParse(call.input);
+  if (parsed.success) return { status: 'ok', ...parsed.data };
+  const [issue] = parsed.error.issues;
+  return none(`does not fit its schema: ${issue?.path.join('.')}: ${issue?.message}`, true);
+}
+
+function withProblem(conversation: Conversation, { content, calls }: LlmTurn, text: string): Conversation {
+  const answers: UserBlock[] =
+    calls.length === 0
+      ? [{ type: 'text', text }]
+      : calls.map(({ id }) => ({ type: 'tool_result', callId: id, text, isError: true }));
+  const more = [
+    { role: 'assistant' as const, content },
+    { role: 'user' as const, content: answers },
+  ];
+  return { ...conversation, messages: [...conversation.messages, ...more] };
+}

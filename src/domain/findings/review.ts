@@ -1,0 +1,157 @@
+/** The review of a run's work by a conversation of its own: its settings, its events, and what is known of it. */
+
+import * as z from 'zod';
+import { SpentTokens } from '../budget/spent.ts';
+import type { PathChange } from '../changes/change.ts';
+import { unverifiedPaths, type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
+import { LlmTurn } from '../conversation/conversation.ts';
+import { FallbackModel } from '../fallback/fallback.ts';
+import { type ModelUse, unused } from '../fallback/model-use.ts';
+import { ProviderFailureKind } from '../run/limits.ts';
+import { IF_NOT_REVIEWED } from '../run/model-settings.ts';
+import { blockingAmong, countFindings, Finding } from './finding.ts';
+
+/** How the work is reviewed, recorded when the run starts. */
+export const ReviewSettings = z.strictObject({
+  /** Who reviews; null for the model that does the work. */
+  by: FallbackModel.nullable(),
+  ifNotReviewed: z.enum(IF_NOT_REVIEWED),
+});
+export type ReviewSettings = z.infer<typeof ReviewSettings>;
+
+/** The event of a review with its findings. */
+export const ReviewCompleted = z.strictObject({
+  type: z.literal('review.completed'),
+  findings: z.array(Finding),
+  /** Characters of the patch that the reviewer was not shown, since it is too long. */
+  leftOut: z.int().nonnegative(),
+  turn: LlmTurn,
+});
+export type ReviewCompleted = z.infer<typeof ReviewCompleted>;
+
+/** The event of a review that came to nothing. */
+export const ReviewFailed = z.strictObject({
+  type: z.literal('review.failed'),
+  /** A failure of the provider, an answer that holds no findings, no patch to be shown, or no room within the caps. */
+  kind: z.enum([...ProviderFailureKind.options, 'no_findings', 'no_patch', 'budget']),
+  message: z.string(),
+  /** The reviewer is asked again. */
+  again: z.boolean(),
+  /** The answer that holds none. */
+  turn: LlmTurn.exactOptional(),
+  /** What an attempt without an answer had used up. */
+  spent: SpentTokens.exactOptional(),
+});
+export type ReviewFailed = z.infer<typeof ReviewFailed>;
+
+/** What a result says of the review. */
+export const ReviewPart = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  status: z
+    .enum(['done', 'failed', 'not_due'])
+    .describe('not_due: the run ended before there was finished work to review, or changed nothing'),
+  reason: z.string().describe('Why it failed; empty otherwise'),
+  findings: z.array(Finding).describe('The word of a model; not evidence'),
+  sentBack: z
+    .boolean()
+    .describe('The blocking findings were sent back to the model that did the work, which happens once'),
+  changedSince: z
+    .array(z.string())
+    .describe('Paths with other contents in the patch than were reviewed: nobody reviews a second time'),
+  leftOut: z.int().describe('Characters of the patch that the reviewer was not shown, since it is too long'),
+});
+export type ReviewPart = z.infer<typeof ReviewPart>;
+
+/** Where the review of a run stands. */
+export interface ReviewState {
+  readonly settings: ReviewSettings;
+  readonly status: 'due' | 'done' | 'failed';
+  /** The last failure, as a sentence. */
+  readonly reason: string;
+  readonly findings: readonly Finding[];
+  readonly leftOut: number;
+  readonly sentBack: boolean;
+  /** What was reviewed; null before that. */
+  readonly patch: VerifiedPatch | null;
+  /** What the model had said of the work that was reviewed. */
+  readonly summary: string;
+  /** What it has come to so far. */
+  readonly use: ModelUse;
+}
+
+/** Before it is due; null for a run without one. `own` is the model that does the work. */
+export function reviewToCome(
+  settings: ReviewSettings | null,
+  own: Pick<ModelUse, 'provider' | 'model'>,
+): ReviewState | null {
+  if (settings === null) return null;
+  const { provider, model } = settings.by ?? own;
+  const nothing = { reason: '', findings: [], leftOut: 0, sentBack: false, patch: null, summary: '' };
+  return { settings, status: 'due', ...nothing, use: unused({ provider, model }, 'review') };
+}
+
+/** When another model works, it also reviews, unless somebody else does. */
+export function withWorker(
+  state: ReviewState,
+  { provider, model }: Pick<ModelUse, 'provider' | 'model'>,
+): ReviewState {
+  const isOther = state.settings.by !== null || state.status !== 'due';
+  return isOther ? state : { ...state, use: { ...state.use, provider, model } };
+}
+
+/** After its findings. `net` is the patch that was reviewed. */
+export function afterReview(
+  state: ReviewState,
+  { findings, leftOut }: ReviewCompleted,
+  { net, summary }: { readonly net: readonly PathChange[]; readonly summary: string },
+): ReviewState {
+  return { ...state, status: 'done', findings, leftOut, summary, patch: verifiedPatch(net, []) };
+}
+
+/** After a failure; `again`: it is still due. */
+export function afterFailedReview(state: ReviewState, { message, again }: ReviewFailed): ReviewState {
+  return { ...state, status: again ? 'due' : 'failed', reason: message };
+}
+
+/** Whether there are findings that have to go back. */
+export function hasObjections({ findings }: Pick<ReviewState, 'findings'>): boolean {
+  return blockingAmong(findings).length > 0;
+}
+
+/** Paths whose contents differ from what was reviewed; null before the review. */
+export function changedSinceReview(
+  { patch }: Pick<ReviewState, 'patch'>,
+  net: readonly PathChange[],
+): string[] | null {
+  return patch === null ? null : unverifiedPaths(patch, net);
+}
+
+/** What the result says; null for a run without a review. */
+export function reviewPart(state: ReviewState | null, net: readonly PathChange[]): ReviewPart | null {
+  if (state === null) return null;
+  const { status, reason, findings, sentBack, leftOut } = state;
+  const { provider, model } = state.use;
+  return {
+    provider,
+    model,
+    status: status === 'due' ? 'not_due' : status,
+    reason: status === 'failed' ? reason : '',
+    findings: [...findings],
+    sentBack,
+    changedSince: changedSinceReview(state, net) ?? [],
+    leftOut,
+  };
+}
+
+/** Why a finished run lacks the review that it asked for, as the beginning of a sentence; null where it does not. */
+export function whyUnreviewed(
+  part: ReviewPart | null,
+  ended: { readonly changedFiles: number },
+): string | null {
+  if (part === null || ended.changedFiles === 0) return null;
+  if (part.status === 'failed') return `The patch was not reviewed: ${part.reason.replace(/\.$/, '')}`;
+  if (part.status === 'not_due') return 'The patch was not reviewed, since the run was at its end';
+  if (part.sentBack || !hasObjections(part)) return null;
+  return `The review has ${countFindings(part.findings)}, and nothing was left to send them back`;
+}

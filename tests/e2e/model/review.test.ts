@@ -1,0 +1,66 @@
+/** Work that another model reviews. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { messagesOf } from '../../support/claude-server/summaries.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
+
+afterAll(removeFolders);
+
+const finding = { severity: 'blocking', path: 'b.txt', line: 1, problem: 'b.txt says new.' };
+const submit = (findings: unknown) => ({ calls: [{ name: 'submit_review', input: { findings } }] });
+
+test('another vendor reviews with a key of its own, its finding goes back, and the run plays again', async () => {
+  const { claude, openAi, run, runDir, cli } = await twoVendors(
+    [{ calls: [write('b.txt')] }, { text: 'Done.' }, { calls: [write('c.txt')] }, { text: 'Fixed.' }],
+    [submit([finding])],
+  );
+  const { exitCode, stderr, result } = await run(
+    '--review-model',
+    'openai/gpt-5.4',
+    '--verify',
+    'test -f b.txt',
+  );
+  expect([exitCode, result.outcome, result.summary], stderr).toEqual([0, 'done', 'Fixed.']);
+  expect(stderr).toContain('review: 1 finding, blocking');
+  expect(stderr).toContain('blocking: b.txt:1: b.txt says new.');
+  expect(result.review).toMatchObject({
+    provider: 'openai',
+    model: 'gpt-5.4',
+    status: 'done',
+    findings: [finding],
+    sentBack: true,
+    changedSince: ['c.txt'],
+  });
+  expect(openAi.requests).toHaveLength(1);
+  expect(JSON.stringify(openAi.requests[0]?.body)).toContain('1 +new');
+  expect(JSON.stringify(messagesOf(claude.requests[2]?.body ?? {}).at(-1))).toContain('[REVIEW]');
+  expect(result.models.map(({ provider, role, turns }) => [provider, role, turns])).toEqual([
+    ['anthropic', 'work', 4],
+    ['openai', 'review', 1],
+  ]);
+  expect(result.models.reduce((sum, { tokens }) => sum + tokens.output, 0)).toBe(result.tokens.output);
+  expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(OPENAI_KEY);
+  const replayed = await cli('replay', runDir, '--sandbox', 'off');
+  expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
+});
+
+test('a reviewer that is out leaves the run green, unless that was not wanted', async () => {
+  const down = { fault: { kind: 'http', status: 400, message: 'no' } } as const;
+  for (const [flags, expected] of [
+    [[], [0, 'done']],
+    [
+      ['--if-not-reviewed', 'error'],
+      [9, 'verify_failed'],
+    ],
+  ] as const) {
+    const { run } = await twoVendors([{ calls: [write('b.txt')] }, { text: 'Done.' }, down], []);
+    const { exitCode, result } = await run('--review', ...flags);
+    expect([exitCode, result.outcome]).toEqual(expected);
+    expect(result.review).toMatchObject({ status: 'failed', provider: 'anthropic' });
+    expect(result.warnings).toContainEqual(expect.stringContaining('The work was not reviewed: '));
+    expect(result.patch).not.toBeNull();
+  }
+});
