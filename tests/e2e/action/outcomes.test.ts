@@ -111,7 +111,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.stderr).toContain('--max-iterations: expected a whole number of at least 1, got "many"');
     expect(finished.summary).toContain('--deadline: expected a duration');
     expect(annotations(finished)).toEqual([
-      expect.stringMatching(/^::error title=usage_error::.*--deadline/),
+      expect.stringMatching(/^::error title=usage_error \[ERR_SEVERAL_PROBLEMS\]::.*--deadline/),
     ]);
     expect(finished.stderr).not.toContain('::group::');
     expect(finished.server.requests).toHaveLength(0);
@@ -171,7 +171,7 @@ describe('every row of the outcome table, through the action', () => {
     const finished = await run([edit, done], { verify, 'fix-rounds': '0' });
     expectOutcome(finished, 'verify_failed', 9);
     expect(annotations(finished)).toEqual([
-      expect.stringMatching(/^::error title=verify_failed::/),
+      expect.stringMatching(/^::error title=verify_failed \[ERR_VERIFY_FAILED\]::/),
       expect.stringMatching(/^::error file=a\.txt,line=1,title=Failed%3A .*::a\.txt:1: it is red$/),
     ]);
     expect(finished.summary).toContain('it is red');
@@ -242,7 +242,7 @@ test('what model, commands and files print is no command of the runner, and sets
     .filter((line) => /^\s*::|##\[/.test(line));
   expect(commands).toEqual([
     `::add-mask::${KEY}`,
-    expect.stringMatching(/^::error title=blocked::/),
+    expect.stringMatching(/^::error title=blocked \[ERR_BLOCKED\]::/),
     '::group::patchsmith run',
     '::endgroup::',
   ]);

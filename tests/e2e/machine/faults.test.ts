@@ -363,11 +363,17 @@ describe('a child that is killed', () => {
   );
 });
 
-/** Waits for a child of a process whose command line holds these words, and for a file that it makes. */
+/** Waits for a child of a process below which these words run, and for a file that it makes. */
 async function childWith(parent: number, words: string, file: string): Promise<number> {
-  const found = () => childrenOf(parent).find((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(words));
+  const found = () => childrenOf(parent).find((pid) => runs(pid, words));
   await until(`a child runs ${words}`, () => found() !== undefined && existsSync(file));
   return found() ?? 0;
+}
+
+/** The sandbox may have been there before its command: it is known by what runs in it. */
+function runs(pid: number, words: string): boolean {
+  const commandLine = readIfThere(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+  return commandLine.includes(words) || childrenOf(pid).some((child) => runs(child, words));
 }
 
 function childrenOf(pid: number): number[] {

@@ -176,8 +176,8 @@ describe('before a token of the model is spent, run --publish', () => {
     const env = () => ({ GITHUB_REPOSITORY: '', ANTHROPIC_API_KEY: '' });
     const { at, ...end } = await runAndPublish([edit, done], [], { env });
     expect(end.exitCode, end.stderr).toBe(2);
-    expect(end.stderr).toContain('  there is no repository: name it with --repository');
-    expect(end.stderr).toContain('  there is no ANTHROPIC_API_KEY: ');
+    expect(end.stderr).toContain('  [ERR_NO_REPOSITORY_NAME] there is no repository: name it with --repository');
+    expect(end.stderr).toContain('  [ERR_NO_KEY] there is no ANTHROPIC_API_KEY: ');
     expect(at.model.requests).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ test('the settings of a publication are a mistake without --publish, and the mes
   });
   expect(end.exitCode, end.stderr).toBe(2);
   for (const flag of ['--label', '--draft'])
-    expect(end.stderr).toContain(`  ${flag}: run takes it only together with --publish`);
+    expect(end.stderr).toContain(`  [ERR_FLAG_NOT_TAKEN] ${flag}: run takes it only together with --publish`);
   expect(at.model.requests).toEqual([]);
 });
 
