@@ -109,7 +109,7 @@ export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status
 }
 
 /** The outcome when a signal or the deadline came before the loop began. */
-export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
+export function interruptedOutcome({ interrupt, limits, isResumed }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
     answered: false,
@@ -123,7 +123,8 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     unwritable: null,
     withheld: null,
     publishFailure: null,
-    unmade: null,
+    // It was not looked at again yet, so nothing can be said of it but where it is.
+    unmade: isResumed ? 'the run had not gone on yet, and what it did before is in its journal' : null,
     unreviewed: null,
     forbiddenPaths: [],
     hiddenPaths: [],

@@ -68,6 +68,18 @@ describe('a run that has reached a limit', () => {
     expect(readFileSync(join(run.runDir, 'result.json'), 'utf8')).toBe(before);
   });
 
+  test('and is stopped again before it goes on says nothing of what it has changed, and can be resumed', async () => {
+    const run = await cutRun(FILES, [edit, write, done], { maxIterations: 2 });
+    const today = { maxIterations: 9 };
+    const interrupt = AbortSignal.abort({ cause: 'signal', signal: 'SIGTERM' });
+    const end = ended(await run.resume({ today, interrupt }));
+    expect(end.stderr).toContain(
+      'Stopped by SIGTERM; the run had not gone on yet, and what it did before is in its journal.\n',
+    );
+    expect(end.result).toEqual(run.result);
+    expect(ended(await run.resume({ today })).result.outcome).toBe('done');
+  });
+
   test('may reach the next one, and count on from there', async () => {
     const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 1 });
     const second = ended(await run.resume({ today: { maxIterations: 2 } }));

@@ -38,6 +38,7 @@ export interface CutRun extends RunEnd {
     acceptChanges?: boolean;
     /** Settings that are others than the run's, as given with flags. */
     today?: Partial<Settings>;
+    interrupt?: AbortSignal;
     /** Copies are kept after the events of this part as well, to go back to. */
     keep?: boolean;
   }): Promise<RunEnd | string>;
@@ -97,7 +98,14 @@ export async function cutRun(
         cpSync(join(copyOf(at), from), to, COPY);
       }
     },
-    async resume({ repo, runDir: moved = runDir, acceptChanges = false, today = {}, keep = false } = {}) {
+    async resume({
+      repo,
+      runDir: moved = runDir,
+      acceptChanges = false,
+      today = {},
+      keep = false,
+      interrupt,
+    } = {}) {
       if (keep) seq = endOf(runDir, []).events.length;
       const again = {
         ...inputOf(
@@ -105,6 +113,7 @@ export async function cutRun(
           keep ? copying : sink(() => {}),
         ),
         cwd: root,
+        ...(interrupt && { interrupt }),
       };
       const given = Object.keys(today) as SettingKey[];
       const resumed = await resumeRun(again, { run: moved, acceptChanges, given });
