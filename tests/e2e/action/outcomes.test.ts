@@ -81,6 +81,7 @@ describe('every row of the outcome table, through the action', () => {
       'output-tokens': expect.stringMatching(/^[1-9]\d*$/),
       'cost-usd': expect.stringMatching(/^0\.\d{6}$/),
       estimated: 'false',
+      resumable: 'false',
     });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
     expect(annotations(finished)).toEqual([]);
@@ -271,6 +272,7 @@ describe('a step that is killed', () => {
       'run-dir': runDir,
       'result-file': join(runDir, 'result.json'),
       'events-file': join(runDir, 'events.jsonl'),
+      resumable: 'true',
     });
     expect(finished.summary).toBe('');
     expect(post.exitCode).toBe(0);
