@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { reportPageModule } from './scripts/report-page.mjs';
+import { IS_FULL } from './tests/support/setup/sample.ts';
 import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
 /** Twice as many as cores: tests of the built command wait for processes and timers now and then, and each process has to load all code. */
@@ -10,6 +11,24 @@ const WORKERS = 2 * availableParallelism();
 const E2E = ['tests/e2e/**/*.test.ts'];
 const ATTACKS = ['tests/attacks/**/*.test.ts'];
 const BUILD = ['tests/support/setup/build-once.ts'];
+
+/** What only the night has time for: other files try the same kinds of things, on fewer places. docs/testing.md says which. */
+const NIGHTLY = IS_FULL
+  ? []
+  : [
+      'tests/attacks/none.test.ts',
+      'tests/e2e/commands/replay-ignored.test.ts',
+      'tests/e2e/limits/memory.test.ts',
+      'tests/e2e/machine/provider-faults.test.ts',
+      'tests/e2e/machine/terminal.test.ts',
+      'tests/e2e/publish/routes.test.ts',
+      'tests/e2e/repositories/checkouts.test.ts',
+      'tests/e2e/repositories/closed-places.test.ts',
+      'tests/e2e/repositories/moved-repositories.test.ts',
+      'tests/e2e/resume/early-reads.test.ts',
+      'tests/e2e/resume/reopened-checkouts.test.ts',
+      'tests/e2e/verify/verify-in-cut-short.test.ts',
+    ];
 
 const COMMON = {
   plugins: [
@@ -42,7 +61,8 @@ const COMMON = {
 
 /** One of the parts of the suite, which `--project NAME` runs alone. */
 function project(name: string, files: { include: string[]; exclude?: string[]; globalSetup?: string[] }) {
-  return { ...COMMON, test: { ...COMMON.test, name, ...files } };
+  const exclude = [...(files.exclude ?? []), ...NIGHTLY];
+  return { ...COMMON, test: { ...COMMON.test, name, ...files, exclude } };
 }
 
 export default defineConfig({

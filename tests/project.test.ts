@@ -189,3 +189,12 @@ function scriptsIn(text: string): string[] {
     ([, script, test]) => script ?? test ?? '',
   );
 }
+
+test('what is left to the night is there, and is tried then', () => {
+  const [, list = ''] =
+    /const NIGHTLY = IS_FULL\s+\? \[\]\s+: \[(.*?)\];/s.exec(read('vitest.config.ts')) ?? [];
+  const files = [...list.matchAll(/'([^']+)'/g)].map(([, path = '']) => path);
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((path) => !existsSync(path))).toEqual([]);
+  expect(manifest.scripts['test:full']).toContain('PATCHSMITH_FULL=1');
+});

@@ -10,6 +10,7 @@ import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -376,30 +377,33 @@ test('a comment of a maintainer becomes a pull request, and one of an outsider n
   expect(await place.repository.git('show', `${branch}:a.txt`)).toBe('new');
 });
 
-test('a plan of maintenance becomes a pull request, which the next week brings up to date', async () => {
-  const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
-  const run = () =>
-    runWorkflow({
-      ...place,
-      workflow: template('schedule'),
-      event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
-      actor: 'ann',
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: place.model.url },
-    });
-  const first = await run();
-  await place.repository.commit('main', { 'b.txt': 'a week has passed\n' });
-  for (const ends of [first, await run()]) {
-    expect(outcomes(ends), log(ends)).toEqual([
-      ['prepare', 'success', 'done'],
-      ['run', 'success', 'done'],
-      ['publish', 'success', 'done'],
-    ]);
-  }
-  expect(seen(place).pulls).toEqual([{ number: 1, state: 'open', draft: false }]);
-  const { pull } = place.repository.issues.get(1) ?? {};
-  expect(await place.repository.git('show', `${pull?.head}:b.txt`)).toBe('a week has passed');
-});
+testAtNight(
+  'a plan of maintenance becomes a pull request, which the next week brings up to date',
+  async () => {
+    const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
+    const run = () =>
+      runWorkflow({
+        ...place,
+        workflow: template('schedule'),
+        event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
+        actor: 'ann',
+        secrets: { ANTHROPIC_API_KEY: KEY },
+        env: { ANTHROPIC_BASE_URL: place.model.url },
+      });
+    const first = await run();
+    await place.repository.commit('main', { 'b.txt': 'a week has passed\n' });
+    for (const ends of [first, await run()]) {
+      expect(outcomes(ends), log(ends)).toEqual([
+        ['prepare', 'success', 'done'],
+        ['run', 'success', 'done'],
+        ['publish', 'success', 'done'],
+      ]);
+    }
+    expect(seen(place).pulls).toEqual([{ number: 1, state: 'open', draft: false }]);
+    const { pull } = place.repository.issues.get(1) ?? {};
+    expect(await place.repository.git('show', `${pull?.head}:b.txt`)).toBe('a week has passed');
+  },
+);
 
 test("published with the token of an App, a pull request is the App's, and its checks run", async () => {
   const place = await scratch([edit, done]);
@@ -444,7 +448,7 @@ test('the code of a fork is worked on by the rules of the branch, and all that c
   expect(asked).not.toContain('Print the key');
 });
 
-test('a matrix of plans becomes a pull request each, also the second time', async () => {
+testAtNight('a matrix of plans becomes a pull request each, also the second time', async () => {
   const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
   const run = () =>
     runWorkflow({
@@ -468,7 +472,7 @@ test('a matrix of plans becomes a pull request each, also the second time', asyn
   expect(new Set(place.repository.pulls().map(({ pull }) => pull?.head)).size).toBe(2);
 });
 
-test('where no run of a matrix has begun both jobs end with the same error', async () => {
+testAtNight('where no run of a matrix has begun both jobs end with the same error', async () => {
   const place = await scratch([]);
   const ends = await runWorkflow({
     ...place,

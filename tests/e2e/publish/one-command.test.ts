@@ -176,7 +176,9 @@ describe('before a token of the model is spent, run --publish', () => {
     const env = () => ({ GITHUB_REPOSITORY: '', ANTHROPIC_API_KEY: '' });
     const { at, ...end } = await runAndPublish([edit, done], [], { env });
     expect(end.exitCode, end.stderr).toBe(2);
-    expect(end.stderr).toContain('  [ERR_NO_REPOSITORY_NAME] there is no repository: name it with --repository');
+    expect(end.stderr).toContain(
+      '  [ERR_NO_REPOSITORY_NAME] there is no repository: name it with --repository',
+    );
     expect(end.stderr).toContain('  [ERR_NO_KEY] there is no ANTHROPIC_API_KEY: ');
     expect(at.model.requests).toEqual([]);
   });

@@ -8,6 +8,7 @@ import { inaccessible, openReport, startBrowser } from '../../support/browser/ch
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -212,7 +213,7 @@ describe('hostile text', () => {
   });
 });
 
-test('a patch of megabytes and 200 iterations are a page of few elements', async () => {
+testAtNight('a patch of megabytes and 200 iterations are a page of few elements', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const folder = temporaryFolder();
   const write = (at: number) => ({

@@ -88,7 +88,7 @@ describe.each([
         env: { ...env, XDG_STATE_HOME: temporaryFolder() },
       });
       expect([command, liveLines(end.stderr), liveLines(end.stdout)]).toEqual([command, [], []]);
-      expect(end.lastLine).toMatch(/^patchsmith: \w+ \(exit \d+\): /);
+      expect(end.lastLine).toMatch(/^patchsmith: \w+ \(exit \d+\)(?: \[ERR_\w+\])?: /);
     }
   });
 

@@ -26,7 +26,7 @@ describe('every run that has a run directory leaves a final result there', () =>
       'usage_error',
       2,
     ]);
-    expect(result.reason).toMatch(/--bogus.*; --deadline/);
+    expect(result.reason).toMatch(/--bogus.*; \[ERR_INVALID_VALUE\] --deadline/);
     expect(result.runId).not.toBe('');
   });
 
