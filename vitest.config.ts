@@ -17,17 +17,28 @@ const NIGHTLY = IS_FULL
   ? []
   : [
       'tests/attacks/none.test.ts',
+      'tests/e2e/action/cancel.test.ts',
       'tests/e2e/commands/replay-ignored.test.ts',
+      'tests/e2e/compaction/faults.test.ts',
+      'tests/e2e/compaction/server.test.ts',
+      'tests/e2e/follow-up/conflicts.test.ts',
       'tests/e2e/limits/memory.test.ts',
+      'tests/e2e/machine/faults.test.ts',
       'tests/e2e/machine/provider-faults.test.ts',
       'tests/e2e/machine/terminal.test.ts',
       'tests/e2e/publish/routes.test.ts',
+      'tests/e2e/publish/wishes.test.ts',
       'tests/e2e/repositories/checkouts.test.ts',
       'tests/e2e/repositories/closed-places.test.ts',
       'tests/e2e/repositories/moved-repositories.test.ts',
+      'tests/e2e/repositories/nested-repositories.test.ts',
+      'tests/e2e/repositories/planted-repository.test.ts',
       'tests/e2e/resume/early-reads.test.ts',
       'tests/e2e/resume/reopened-checkouts.test.ts',
+      'tests/e2e/resume/stopped.test.ts',
+      'tests/e2e/run/verify-in.test.ts',
       'tests/e2e/verify/verify-in-cut-short.test.ts',
+      'tests/engine/finish/attribution-property.test.ts',
     ];
 
 const COMMON = {
