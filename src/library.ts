@@ -23,6 +23,7 @@ import { createTools, type ToolMaker } from './tools/registry.ts';
 
 export type { RunEvent } from './domain/run/events.ts';
 export type { RunResult } from './domain/run/result.ts';
+export type { Workspace } from './ports/workspace.ts';
 export type {
   LlmProvider,
   Sandbox,
@@ -31,7 +32,6 @@ export type {
   ToolContext,
   ToolResult,
   TurnRequest,
-  Workspace,
 } from './ports.ts';
 export { failedCall, said } from './tools/result.ts';
 

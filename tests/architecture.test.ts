@@ -7,20 +7,21 @@ import { OutcomeName } from '../src/domain/run/exit-code.ts';
 /** What the files of a room of `src/` may import from `src/`, itself included. Packages are for the edges. */
 const MAY_IMPORT: Record<string, string> = {
   'domain/': 'domain/',
-  'ports.ts': 'domain/',
+  'ports.ts': '(ports|domain)/',
+  'ports/': '(ports|domain)/',
   'prompts.ts': 'domain/',
   'texts/': '(texts|domain)/',
   'files/': '(files|domain)/',
-  'git/': '(git|files|domain)/|ports.ts',
-  'config/': '(config|git|files|domain)/|ports.ts|adapters/providers/registry.ts',
-  'tools/': '(tools|domain)/|(ports|prompts).ts',
-  'agent/': '(agent|domain)/|(ports|prompts).ts',
+  'git/': '(git|files|ports|domain)/|ports.ts',
+  'config/': '(config|git|files|ports|domain)/|ports.ts|adapters/providers/registry.ts',
+  'tools/': '(tools|domain)/|ports/(workspace|network).ts|(ports|prompts).ts',
+  'agent/': '(agent|domain)/|ports/workspace.ts|(ports|prompts).ts',
   'adapters/':
-    'adapters/|(git|files|domain)/|(ports|prompts).ts|host/timeout-signal.ts|config/(yaml|did-you-mean).ts',
-  'host/': '(host|domain)/|ports.ts|engine/(session|finish/result).ts',
-  'engine/': '(engine|agent|tools|adapters|config|host|git|files|domain)/|(ports|prompts).ts',
+    'adapters/|(git|files|ports|domain)/|(ports|prompts).ts|host/timeout-signal.ts|config/(yaml|did-you-mean).ts',
+  'host/': '(host|ports|domain)/|ports.ts|engine/(session|finish/result).ts',
+  'engine/': '(engine|agent|tools|adapters|config|host|git|files|ports|domain)/|(ports|prompts).ts',
   'commands/':
-    '(commands|engine|agent|tools|adapters|config|host|git|files|texts|domain)/|(ports|prompts).ts',
+    '(commands|engine|agent|tools|adapters|config|host|git|files|ports|texts|domain)/|(ports|prompts).ts',
 };
 
 /** The rooms of an adapter and the rooms beside them that they may import. What lies outside of rooms is for all of them. */

@@ -11,7 +11,7 @@ import { oneLine } from '../domain/text/terminal.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess } from '../host/process.ts';
-import type { Federation } from '../ports.ts';
+import type { Federation } from '../ports/network.ts';
 import { annotationLine, annotationsOf } from '../texts/annotations.ts';
 import { stepSummary } from '../texts/step-summary.ts';
 import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './inputs.ts';

@@ -9,7 +9,7 @@ import {
 } from '../domain/changes/change.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import type { Workspace } from '../ports.ts';
+import type { Workspace } from '../ports/workspace.ts';
 
 /**
  * The events that record these changes: as made by `source`, but for files that have just come into view and that something

@@ -3,7 +3,7 @@
 import type { CodeChange, FileState, FoundChange } from '../domain/changes/change.ts';
 import { toCodeChanges } from '../domain/changes/change.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import type { IgnoredWrites } from '../ports.ts';
+import type { IgnoredWrites } from '../ports/workspace.ts';
 
 /**
  * The events for what is not in the history yet: one for the run's own writes, and one for those from outside. What a path was

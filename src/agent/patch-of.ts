@@ -2,7 +2,7 @@
 
 import type { PathChange } from '../domain/changes/change.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
-import type { PatchResult, Workspace } from '../ports.ts';
+import type { PatchResult, Workspace } from '../ports/workspace.ts';
 
 /** A broken machine is a reason for having no patch. Anything else that is thrown is a bug. */
 export function patchOf(

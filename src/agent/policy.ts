@@ -5,7 +5,7 @@ import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import type { Workspace } from '../ports.ts';
+import type { Workspace } from '../ports/workspace.ts';
 import { creditedChanges } from './credited-changes.ts';
 
 /** What commands did, before any of it is recorded. */

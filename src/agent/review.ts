@@ -20,7 +20,8 @@ import type { ReviewFailed } from '../domain/findings/review.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import { askedNow, type RunState, withSpent } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
-import type { LlmProvider, TurnResult, Workspace } from '../ports.ts';
+import type { Workspace } from '../ports/workspace.ts';
+import type { LlmProvider, TurnResult } from '../ports.ts';
 import { patchOf } from './patch-of.ts';
 import { reportWhile } from './report-while.ts';
 import {

@@ -16,16 +16,8 @@ import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import { type Redact, redactedExcerpt, redactedStrings } from '../domain/secrets/redact.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
-import type {
-  Checkpoint,
-  Clock,
-  NextCall,
-  Sandbox,
-  Tool,
-  ToolContext,
-  ToolResult,
-  Workspace,
-} from '../ports.ts';
+import type { Checkpoint, Workspace } from '../ports/workspace.ts';
+import type { Clock, NextCall, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { creditedChanges } from './credited-changes.ts';
 import { ignoredRecorded } from './ignored-recorded.ts';

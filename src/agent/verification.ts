@@ -6,7 +6,8 @@ import { succeeded } from '../domain/conversation/tool.ts';
 import { identicalRecorded } from '../domain/journal/change-events.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
-import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
+import type { Workspace } from '../ports/workspace.ts';
+import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
 import { creditedChanges } from './credited-changes.ts';
 import { enforcePolicy } from './policy.ts';
 

@@ -6,7 +6,7 @@ import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/serv
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
-import type { Revision } from '../ports.ts';
+import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 1024 * 1024;
 

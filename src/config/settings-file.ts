@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
-import type { Revision } from '../ports.ts';
+import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 65_536;
 

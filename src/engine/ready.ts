@@ -11,16 +11,8 @@ import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { decideOutcome, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
-import type {
-  Clock,
-  EventSink,
-  LlmProvider,
-  ProvenPatch,
-  Sandbox,
-  Tool,
-  VerifyPlace,
-  Workspace,
-} from '../ports.ts';
+import type { ProvenPatch, Workspace } from '../ports/workspace.ts';
+import type { Clock, EventSink, LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import type { RanBefore } from './open/setup-commands.ts';
 import type { Session } from './session.ts';
 

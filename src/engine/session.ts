@@ -37,7 +37,8 @@ import {
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { openInterrupt } from '../host/deadline.ts';
-import type { Clock, EventSink, Federation, Terminal } from '../ports.ts';
+import type { Federation } from '../ports/network.ts';
+import type { Clock, EventSink, Terminal } from '../ports.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';

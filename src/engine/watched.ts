@@ -1,7 +1,8 @@
 /** Ports that let people see what is under way, and for how long: the model, commands, and looks at the whole work tree. */
 
 import type { Progress } from '../adapters/sinks/progress/progress.ts';
-import type { Sandbox, Workspace } from '../ports.ts';
+import type { Workspace } from '../ports/workspace.ts';
+import type { Sandbox } from '../ports.ts';
 import type { ActingPorts } from './write-ahead.ts';
 
 type Watching = Pick<Progress, 'begin' | 'during'>;

@@ -3,7 +3,8 @@
  * in the journal; reading a file is not an act.
  */
 
-import type { LlmProvider, Sandbox, Tool, VerifyPlace, Workspace } from '../ports.ts';
+import type { Workspace } from '../ports/workspace.ts';
+import type { LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
 
 /** The ports through which a run acts. */
 export interface ActingPorts {

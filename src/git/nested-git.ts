@@ -4,7 +4,7 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { invisible } from '../files/stat.ts';
 import { lookAt } from '../files/tree-view.ts';
-import type { NestedRepository } from '../ports.ts';
+import type { NestedRepository } from '../ports/workspace.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { gitDirsBehind } from './leading-git-dirs.ts';
 import { textOfFile } from './repository-file.ts';

@@ -1,6 +1,6 @@
 /** Files of a commit, read from a checkout's objects and not from its work tree. */
 
-import type { Revision } from '../ports.ts';
+import type { Revision } from '../ports/workspace.ts';
 import { askGit, runGit } from './git.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 

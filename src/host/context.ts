@@ -5,7 +5,8 @@ import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunWatcher, WorkAhead } from '../engine/session.ts';
-import type { Federation, Terminal } from '../ports.ts';
+import type { Federation } from '../ports/network.ts';
+import type { Terminal } from '../ports.ts';
 
 /** The process as a command sees it. */
 export interface HostContext {

@@ -5,7 +5,8 @@
 
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
-import type { AnswerSchema, DocumentReader, PageReader, SearchProvider, Tool } from '../ports.ts';
+import type { PageReader, SearchProvider } from '../ports/network.ts';
+import type { AnswerSchema, DocumentReader, Tool } from '../ports.ts';
 import { appendFileTool } from './append-file.ts';
 import { editFileTool } from './edit-file.ts';
 import { finishTool, finishWithAnswer } from './finish.ts';

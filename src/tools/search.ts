@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/search.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
-import type { SearchMatch, Tool } from '../ports.ts';
+import type { SearchMatch } from '../ports/workspace.ts';
+import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';

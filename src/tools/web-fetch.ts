@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/web_fetch.md';
 import { formatNumber } from '../domain/text/format-number.ts';
-import type { PageReader, Tool } from '../ports.ts';
+import type { PageReader } from '../ports/network.ts';
+import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';
 
 const Input = z.strictObject({ url: z.string().min(1), offset: z.int().min(0).optional() });

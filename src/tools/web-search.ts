@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/web_search.md';
-import type { SearchProvider, Tool } from '../ports.ts';
+import type { SearchProvider } from '../ports/network.ts';
+import type { Tool } from '../ports.ts';
 import { failedCall, said } from './result.ts';
 
 const DEFAULT_COUNT = 10;

@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import { parseRepoPath } from '../domain/changes/path.ts';
-import type { FileWrite, ToolResult } from '../ports.ts';
+import type { FileWrite } from '../ports/workspace.ts';
+import type { ToolResult } from '../ports.ts';
 import { said } from './result.ts';
 
 /** Maximum bytes of a file that one call writes: no tool could read a larger one, so it is left to commands. */

@@ -3,7 +3,8 @@ import type { Activity } from '../../src/adapters/sinks/progress/under-way.ts';
 import type { Conversation } from '../../src/domain/conversation/conversation.ts';
 import { watched } from '../../src/engine/watched.ts';
 import type { ActingPorts } from '../../src/engine/write-ahead.ts';
-import type { TurnProgress, Workspace } from '../../src/ports.ts';
+import type { Workspace } from '../../src/ports/workspace.ts';
+import type { TurnProgress } from '../../src/ports.ts';
 
 /** What somebody who watches is told, in its order. */
 function watching() {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Workspace } from '../../src/ports.ts';
+import type { Workspace } from '../../src/ports/workspace.ts';
 import { listFilesTool } from '../../src/tools/list-files.ts';
 import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 

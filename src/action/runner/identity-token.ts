@@ -3,7 +3,7 @@
  * (https://docs.github.com/actions/reference/openid-connect-reference#methods-for-requesting-the-oidc-token).
  */
 
-import type { IdentityToken } from '../../ports.ts';
+import type { IdentityToken } from '../../ports/network.ts';
 
 /** What the runner provides to a job with the permission `id-token: write`. */
 export interface TokenRequest {

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { HeadCommit } from '../../domain/github/event.ts';
 import { type Account, GitHubUser } from '../../domain/github/untrusted-text.ts';
-import type { GitHub, GitHubAnswer } from '../../ports.ts';
+import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
 import { ownerAndName } from './owner-and-name.ts';
 
 /**

@@ -17,7 +17,7 @@ import type {
   GitHubQuery,
   GitHubRefusal,
   GitHubRequest,
-} from '../../ports.ts';
+} from '../../ports/github.ts';
 import { askUntilSettled, MAX_WAIT_S, retryAfterSeconds, type TimedAnswer } from './passing-refusals.ts';
 
 /** How to reach GitHub, and with which token. */

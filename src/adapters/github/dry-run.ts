@@ -1,6 +1,6 @@
 /** A GitHub that is only read from: writes are reported instead. */
 
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 
 /** `tell` is called for each write with one line: method, path and body. */
 export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {

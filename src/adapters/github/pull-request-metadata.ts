@@ -1,7 +1,7 @@
 /** Labels, people and a milestone for a pull request. */
 
 import * as z from 'zod';
-import type { GitHubRefusal } from '../../ports.ts';
+import type { GitHubRefusal } from '../../ports/github.ts';
 import { Login, type PullRequest } from './pull-requests.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
 

@@ -1,6 +1,6 @@
 /** Requests whose refusal ends the current work, and paginated lists. */
 
-import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports.ts';
+import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports/github.ts';
 
 /** A repository together with the means to query it. */
 export interface OnGitHub {

@@ -1,7 +1,7 @@
 /** One comment per plan on an issue, updated in place. */
 
 import * as z from 'zod';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 const Comment = z.object({

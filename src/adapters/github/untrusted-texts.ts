@@ -8,7 +8,7 @@ import {
   textOfIssue,
   type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
-import type { GitHub, GitHubAnswer } from '../../ports.ts';
+import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
 import { ownerAndName } from './owner-and-name.ts';
 
 /** Reads the title and body of an issue or pull request. Both are untrusted. */

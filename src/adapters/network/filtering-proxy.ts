@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { Egress } from '../../ports.ts';
+import type { Egress } from '../../ports/network.ts';
 import { forward } from './forward.ts';
 import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';

@@ -16,7 +16,7 @@ import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../doma
 import { sentence } from '../../domain/text/sentence.ts';
 import { pathWithin } from '../../files/path-within.ts';
 import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
-import type { Revision } from '../../ports.ts';
+import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 

@@ -10,7 +10,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { pathBelow, pathWithin } from '../../files/path-within.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
-import type { Revision } from '../../ports.ts';
+import type { Revision } from '../../ports/workspace.ts';
 
 /** Real principles are never this large; a longer file is something else under that name. */
 const MAX_FILE_BYTES = 16 * 1_048_576;

@@ -2,7 +2,8 @@
 
 import { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { type Redact, redactorFor } from '../../domain/secrets/redact.ts';
-import type { Federation, LlmProvider } from '../../ports.ts';
+import type { Federation } from '../../ports/network.ts';
+import type { LlmProvider } from '../../ports.ts';
 import { claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
 import { FederatedLogin } from './anthropic/federated-login.ts';
 import type { RequestSettings } from './anthropic/request.ts';

@@ -5,7 +5,8 @@
 
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { Price } from '../../domain/run/pricing.ts';
-import type { Clock, Federation, LlmProvider } from '../../ports.ts';
+import type { Federation } from '../../ports/network.ts';
+import type { Clock, LlmProvider } from '../../ports.ts';
 import type { ProgramSettings } from './command.ts';
 import { isVendorHost } from './openai/vendor-host.ts';
 import type { OrganizationEntry } from './organization-spending.ts';

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
-import type { Sandbox, SandboxGitDir } from '../../ports.ts';
+import type { SandboxGitDir } from '../../ports/workspace.ts';
+import type { Sandbox } from '../../ports.ts';
 
 /** `required`: bubblewrap or nothing. `auto`: bubblewrap, otherwise none, with a loud warning. `off`: none. */
 export type SandboxMode = 'required' | 'auto' | 'off';

@@ -57,7 +57,8 @@ export async function openLog({
     },
     close(result: RunResult): void {
       const { outcome, exitCode, errorCode, reason } = result;
-      for (const log of logs) log.info({ outcome, exitCode, ...(errorCode !== null && { errorCode }), reason }, 'result');
+      for (const log of logs)
+        log.info({ outcome, exitCode, ...(errorCode !== null && { errorCode }), reason }, 'result');
       destination.end();
     },
   };

@@ -3,7 +3,8 @@
 import { accessSync, constants, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sentence } from '../../domain/text/sentence.ts';
-import type { ProvenPatch, Publisher } from '../../ports.ts';
+import type { ProvenPatch } from '../../ports/workspace.ts';
+import type { Publisher } from '../../ports.ts';
 
 /** Replaces the file in one step; an empty patch is an empty file. */
 export function patchFilePublisher(path: string): Publisher {

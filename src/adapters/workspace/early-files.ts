@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { NO_GUARD } from '../../domain/changes/path-policy.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
-import type { Workspace } from '../../ports.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import type { BaselineIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { LiveRules } from './baseline/live-rules.ts';

@@ -10,7 +10,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
-import type { SandboxGitDir, WholeWorkspace } from '../../ports.ts';
+import type { SandboxGitDir, WholeWorkspace } from '../../ports/workspace.ts';
 import { keepTree } from './baseline/base-copy.ts';
 import { makeProvenPatch } from './patch/patch.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';

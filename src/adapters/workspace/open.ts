@@ -11,7 +11,7 @@ import { type Coverage, coverable, linkedWorktrees, underPolicy } from '../../gi
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
 import { readUserSettings, type UserEnvironment, type UserSettings } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, WholeWorkspace, Workspace } from '../../ports.ts';
+import type { NestedRepository, SandboxGitDir, WholeWorkspace, Workspace } from '../../ports/workspace.ts';
 import { BASELINE_INDEX, type BaselineIndex, readBaselineIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';

@@ -1,7 +1,7 @@
 /** A workspace whose baseline is still being taken: reads and searches go ahead, everything else waits for it. */
 
 import type { BaseCommit } from '../../domain/run/events.ts';
-import type { SandboxGitDir, Workspace } from '../../ports.ts';
+import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import type { EarlyFiles } from './early-files.ts';
 
 /** What there is before the baseline, and the baseline to come. */

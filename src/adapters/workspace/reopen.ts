@@ -14,7 +14,7 @@ import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/tree-listing.ts';
 import { BASE_INDEX } from '../../git/store/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, WholeWorkspace } from '../../ports.ts';
+import type { NestedRepository, SandboxGitDir, WholeWorkspace } from '../../ports/workspace.ts';
 import { readKeptIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';

@@ -11,7 +11,7 @@ import { decodeName } from '../../files/names.ts';
 import { below, enterParent, through } from '../../files/nofollow-path.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { alternatesOf, configOf, readsFrom } from '../../git/store/bare-repository.ts';
-import type { SandboxGitDir } from '../../ports.ts';
+import type { SandboxGitDir } from '../../ports/workspace.ts';
 import { describeSandboxGitDir, type ReadingSettings, sandboxGitDirPlan } from './sandbox-git-dir.ts';
 import { openToOwner, removeGitDir } from './unwalked/remove-git-dir.ts';
 import { startSettings } from './verify-git-dir.ts';

@@ -11,7 +11,7 @@ import { runGit } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
 import { makeRepository, type RepositoryPlan } from '../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
-import type { SandboxGitDir } from '../../ports.ts';
+import type { SandboxGitDir } from '../../ports/workspace.ts';
 import { copyIndex, setMtime } from './baseline/baseline-index.ts';
 
 /** Settings that determine how files of the work tree are read. */

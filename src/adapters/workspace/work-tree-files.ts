@@ -7,7 +7,7 @@ import type { BaseRevision } from '../../domain/run/events.ts';
 import { openNofollowFiles } from '../../files/nofollow-files.ts';
 import { viewing } from '../../files/tree-view.ts';
 import { blobId } from '../../git/store/object-store.ts';
-import type { Workspace } from '../../ports.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import { searchFiles } from './search/search.ts';
 import type { KnownFiles } from './snapshot/file-states.ts';
 import { walk } from './snapshot/walk.ts';

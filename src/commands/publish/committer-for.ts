@@ -4,7 +4,7 @@ import { apiCommitter, PLANNED_COMMIT } from '../../adapters/github/committers/a
 import { pushCommitter } from '../../adapters/github/committers/push.ts';
 import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import type { MessageWishes } from '../../domain/github/publishing/commit-message.ts';
-import type { CommitOrder, Committer, Person } from '../../ports.ts';
+import type { CommitOrder, Committer, Person } from '../../ports/github.ts';
 import type { PublishJob } from './job.ts';
 
 /** The committer that the settings select; with `--dry-run`, one that only prints what it would do. */

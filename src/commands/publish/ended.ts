@@ -11,7 +11,7 @@ import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '.
 import type { RunResult } from '../../domain/run/result.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
 
 /** What an ending needs to be explained. */

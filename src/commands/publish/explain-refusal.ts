@@ -1,7 +1,7 @@
 /** Explains a refusal by GitHub to people: what was not done, why, which permission is missing, and how to fix it. */
 
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { GitHubRefusal } from '../../ports.ts';
+import type { GitHubRefusal } from '../../ports/github.ts';
 
 /** What could not be published, for the explanation. */
 export interface RefusedWork {

@@ -11,7 +11,7 @@ import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
 import { ended } from './ended.ts';
 import { cleanMergeOn } from './follow-up/clean-merge.ts';

@@ -19,7 +19,7 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import type { CheckedRun } from './read-run.ts';
 
 /** Everything the steps of one publication share. */

@@ -4,7 +4,7 @@ import { type LfsObject, lfsObjectIn, missingLfsObjects } from '../../adapters/g
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
-import type { NewFile } from '../../ports.ts';
+import type { NewFile } from '../../ports/github.ts';
 import type { PublishJob } from './job.ts';
 
 /** Null when all contents are on GitHub, or when it could not be asked, which is a warning. */

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { GitHub, GitHubRefusal } from '../../ports.ts';
+import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
 
 /** What to check before a run that is to be published. */

@@ -10,7 +10,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { openScratchRepository } from '../../git/store/scratch-apply.ts';
-import type { NewFile } from '../../ports.ts';
+import type { NewFile } from '../../ports/github.ts';
 import type { Base } from './base.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';

@@ -18,7 +18,7 @@ import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { ReviewedFile } from '../../domain/review/review-flags.ts';
 import { isBinary } from '../../domain/text/binary.ts';
 import type { ScratchRepository } from '../../git/store/scratch-apply.ts';
-import type { NewFile } from '../../ports.ts';
+import type { NewFile } from '../../ports/github.ts';
 import type { CheckedPatch } from './read-run.ts';
 
 /**

@@ -27,7 +27,7 @@ import type {
 } from '../../engine/open-run.ts';
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits, type Session } from '../../engine/session.ts';
-import type { Workspace } from '../../ports.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import { copyBaseOf } from './base.ts';
 import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
 import { ReplayTracker } from './tracker.ts';

@@ -8,7 +8,7 @@ import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { lookAt } from '../../files/tree-view.ts';
-import type { ProvenPatch } from '../../ports.ts';
+import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { BroughtFiles } from './ignored-files.ts';
 import type { ReplayTracker } from './tracker.ts';
 

@@ -4,7 +4,7 @@ import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { FileState, Writer } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
-import type { Checkpoint, Workspace } from '../../ports.ts';
+import type { Checkpoint, Workspace } from '../../ports/workspace.ts';
 import type { ReplayTracker } from './tracker.ts';
 
 /** Before each look at the tree, applies the recorded changes that no command of the replay makes. */

@@ -9,7 +9,8 @@ import { usageError } from '../../domain/run/outcome.ts';
 import { runBefore } from '../../engine/open/setup-commands.ts';
 import { type Stopped, stopped, stoppedBefore } from '../../engine/ready.ts';
 import type { Session } from '../../engine/session.ts';
-import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
+import type { Workspace } from '../../ports/workspace.ts';
+import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
 /** A run whose changes are transferred to another checkout. */

@@ -13,7 +13,7 @@ import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
 import { noChange, policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import type { BesideCheckout } from './local-merge.ts';
 
 /** A pull request of ours that a run continues. */

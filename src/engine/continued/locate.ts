@@ -6,7 +6,7 @@ import { listOwnPulls } from '../../adapters/github/follow-up/continued-pull.ts'
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal } from '../trust/trust.ts';
 import { pullOfEvent, triggerOf } from './find.ts';
 

@@ -11,7 +11,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
 import { sizesOf, treeDifferences } from '../../git/store/tree-differences.ts';
-import type { Workspace } from '../../ports.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
 
 /** Most files of a conflict, bytes of one of them, and characters of it that the model is shown. */

@@ -2,7 +2,7 @@
 
 import type { Provenance } from '../../domain/changes/provenance.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import type { ProvenPatch, ReadBlobs } from '../../ports.ts';
+import type { ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 
 /** Null without a patch. The modules that do the work are loaded late, since an empty patch needs none of them. */
 export async function attributedPart(

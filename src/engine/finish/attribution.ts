@@ -10,7 +10,7 @@ import type { FileProvenance, Provenance } from '../../domain/changes/provenance
 import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { textLines } from '../../git/store/blobs.ts';
-import type { ReadBlobs } from '../../ports.ts';
+import type { ReadBlobs } from '../../ports/workspace.ts';
 import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
 
 /** Maximum lines of one state, and of all states together: each line is an object of its own. */

@@ -3,7 +3,7 @@
 import { resultText } from '../../adapters/storage/run-directory.ts';
 import { internalError, type RunOutcome } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import type { ProvenPatch } from '../../ports.ts';
+import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Session } from '../session.ts';
 import { crashed } from './crash.ts';
 

@@ -17,7 +17,7 @@ import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
 import { readAhead } from '../../git/store/blobs.ts';
-import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports.ts';
+import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import { absolutePath, type Session } from '../session.ts';
 import { attributedPart } from './attributed-part.ts';

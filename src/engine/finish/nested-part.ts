@@ -2,7 +2,7 @@
 
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
-import type { NestedChange } from '../../ports.ts';
+import type { NestedChange } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 
 /** Maximum number of files and folders named per repository. */

@@ -5,7 +5,7 @@ import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { Flag } from '../../domain/review/flag.ts';
 import { flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
-import type { ReadBlobs } from '../../ports.ts';
+import type { ReadBlobs } from '../../ports/workspace.ts';
 
 /** The patch to review, and where its contents are. */
 export interface PatchContents {

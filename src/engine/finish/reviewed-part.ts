@@ -6,7 +6,7 @@ import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import type { Withheld } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { pathsOfTree } from '../../git/store/tree-listing.ts';
-import type { ProvenPatch, ReadBlobs } from '../../ports.ts';
+import type { ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { repositoriesReason, withheldReason } from './result.ts';

@@ -6,7 +6,7 @@ import { quotedName } from '../../domain/changes/path.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
-import type { ProvenPatch } from '../../ports.ts';
+import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 
 /** The uncommitted work as it was kept, and what people must know of it. */

@@ -7,7 +7,8 @@ import type { Excerpt } from '../../domain/conversation/excerpt.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { flagFor } from '../../domain/review/allowed-domain.ts';
 import { REFUSED } from '../../domain/review/denied.ts';
-import type { Egress, Sandbox } from '../../ports.ts';
+import type { Egress } from '../../ports/network.ts';
+import type { Sandbox } from '../../ports.ts';
 
 /** Hosts named after one command. */
 const MAX_NOTES = 10;

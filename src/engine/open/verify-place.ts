@@ -10,7 +10,8 @@ import { contentsOf, makeFreshCheckout, makeVerifyGit } from '../../adapters/wor
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
 import { listed } from '../../domain/text/listed.ts';
-import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
+import type { Workspace } from '../../ports/workspace.ts';
+import type { OpenedPlace, Sandbox, VerifyPlace } from '../../ports.ts';
 import type { OpenSibling } from './sandbox.ts';
 
 /** What a place for verify commands is made from. */

@@ -9,7 +9,7 @@ import {
 } from '../../domain/github/event.ts';
 import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { GitHub } from '../../ports.ts';
+import type { GitHub } from '../../ports/github.ts';
 import type { Session } from '../session.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 

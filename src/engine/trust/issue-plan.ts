@@ -12,7 +12,7 @@ import {
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import type { GitHubRefusal } from '../../ports.ts';
+import type { GitHubRefusal } from '../../ports/github.ts';
 import {
   type AskedText,
   asKnownHere,

@@ -20,7 +20,8 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
-import type { GitHub, GitHubRefusal, Revision } from '../../ports.ts';
+import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
+import type { Revision } from '../../ports/workspace.ts';
 import type { Continued } from '../continued/find.ts';
 
 /** What a run knows about its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */

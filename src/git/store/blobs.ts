@@ -1,6 +1,6 @@
 /** Reads contents back from the shadow repository. */
 
-import type { ReadBlobs } from '../../ports.ts';
+import type { ReadBlobs } from '../../ports/workspace.ts';
 import { askGit } from '../git.ts';
 
 /**

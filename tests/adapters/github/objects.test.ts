@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findBlob } from '../../../src/adapters/github/objects.ts';
-import type { GitHub, GitHubRequest } from '../../../src/ports.ts';
+import type { GitHub, GitHubRequest } from '../../../src/ports/github.ts';
 
 /** GitHub with one content, of which it says this size. */
 function withBlob(text: string, size: number): GitHub {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy, type ProxyOptions } from '../../../src/adapters/network/filtering-proxy.ts';
-import type { Egress } from '../../../src/ports.ts';
+import type { Egress } from '../../../src/ports/network.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 /**

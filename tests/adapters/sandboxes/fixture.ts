@@ -6,7 +6,8 @@ import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type OpenedSandbox, openSandbox, type SandboxMode } from '../../../src/adapters/sandboxes/open.ts';
 import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/command-limits.ts';
-import type { CommandResult, Sandbox, SandboxGitDir } from '../../../src/ports.ts';
+import type { SandboxGitDir } from '../../../src/ports/workspace.ts';
+import type { CommandResult, Sandbox } from '../../../src/ports.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 

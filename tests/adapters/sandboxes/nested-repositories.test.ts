@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { NestedRepository } from '../../../src/ports.ts';
+import type { NestedRepository } from '../../../src/ports/workspace.ts';
 import { git } from '../../support/files/temp-folder.ts';
 import { makePlace, open, type Place } from './fixture.ts';
 

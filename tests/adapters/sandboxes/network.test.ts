@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
-import type { Egress } from '../../../src/ports.ts';
+import type { Egress } from '../../../src/ports/network.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { processesWith, readIfThere } from '../../support/machine/processes.ts';
 import { until } from '../../support/waiting/until.ts';

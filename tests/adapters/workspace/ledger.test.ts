@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type FoundChange, toCodeChanges } from '../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
-import type { CaptureScope, Workspace } from '../../../src/ports.ts';
+import type { CaptureScope, Workspace } from '../../../src/ports/workspace.ts';
 import { at, ScratchCheckout } from './scratch-checkout.ts';
 
 const PATHS = ['a', 'b', 'a/b', 'a/c', 'b/c/d', 'e\udcff', 'f g', 'ignored', 'b/ignored'];

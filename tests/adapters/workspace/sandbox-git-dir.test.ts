@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Workspace } from '../../../src/ports.ts';
+import type { Workspace } from '../../../src/ports/workspace.ts';
 import { filesBelow, ScratchCheckout } from './scratch-checkout.ts';
 
 /** Runs git as a command of the model would: with the throwaway git dir over the work tree. */

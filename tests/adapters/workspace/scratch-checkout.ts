@@ -24,7 +24,7 @@ import type { WorkspacePlaces } from '../../../src/adapters/workspace/open.ts';
 import type { RepoPath } from '../../../src/domain/changes/path.ts';
 import { decodeName, encodeName } from '../../../src/files/names.ts';
 import type { Checkout } from '../../../src/git/checkout-layout.ts';
-import type { ProvenPatch, WholeWorkspace, Workspace } from '../../../src/ports.ts';
+import type { ProvenPatch, WholeWorkspace, Workspace } from '../../../src/ports/workspace.ts';
 
 export const at = (path: string) => path as RepoPath;
 

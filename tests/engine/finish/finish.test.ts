@@ -9,7 +9,7 @@ import { RunResult } from '../../../src/domain/run/result.ts';
 import { freshRun } from '../../../src/engine/fresh-run.ts';
 import { openRun } from '../../../src/engine/open-run.ts';
 import { runOpened } from '../../../src/engine/run.ts';
-import type { Workspace } from '../../../src/ports.ts';
+import type { Workspace } from '../../../src/ports/workspace.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { inputOf, sink } from '../../support/runs/recorded-run.ts';

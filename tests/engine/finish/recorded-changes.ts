@@ -4,7 +4,7 @@ import { type ChangeSource, toCodeChanges } from '../../../src/domain/changes/ch
 import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
 import { type AttributedPatchFile, attributePatch } from '../../../src/engine/finish/attribution.ts';
 import { readBlobs } from '../../../src/git/store/blobs.ts';
-import type { Workspace } from '../../../src/ports.ts';
+import type { Workspace } from '../../../src/ports/workspace.ts';
 import { ScratchCheckout } from '../../adapters/workspace/scratch-checkout.ts';
 
 export class RecordedChanges {

@@ -9,14 +9,8 @@ import { searchFiles } from '../../../src/adapters/workspace/search/search.ts';
 import { cutTo, excerptLength } from '../../../src/domain/conversation/excerpt.ts';
 import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
 import { openNofollowFiles } from '../../../src/files/nofollow-files.ts';
-import type {
-  CommandResult,
-  SandboxCommand,
-  Tool,
-  ToolContext,
-  ToolResult,
-  Workspace,
-} from '../../../src/ports.ts';
+import type { Workspace } from '../../../src/ports/workspace.ts';
+import type { CommandResult, SandboxCommand, Tool, ToolContext, ToolResult } from '../../../src/ports.ts';
 
 export interface PlainWorkspace {
   readonly root: string;

@@ -7,7 +7,8 @@ import type { ToolCall } from '../../../src/domain/conversation/conversation.ts'
 import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
-import type { Sandbox, VerifyPlace, Workspace } from '../../../src/ports.ts';
+import type { Workspace } from '../../../src/ports/workspace.ts';
+import type { Sandbox, VerifyPlace } from '../../../src/ports.ts';
 import { createTools } from '../../../src/tools/registry.ts';
 import { makeRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';

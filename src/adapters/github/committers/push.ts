@@ -4,7 +4,7 @@ import { failed } from '../../../domain/failed.ts';
 import { askGit, type GitCall, runGit } from '../../../git/git.ts';
 import { ObjectStore } from '../../../git/store/object-store.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
-import type { CommitOrder, Committed, Committer, Person } from '../../../ports.ts';
+import type { CommitOrder, Committed, Committer, Person } from '../../../ports/github.ts';
 import { type ClonePlace, openPartialClone } from './partial-clone.ts';
 
 /** Where to push from, where to, and as whom. */

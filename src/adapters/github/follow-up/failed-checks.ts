@@ -1,7 +1,7 @@
 /** Failed checks of a commit, with the end of their logs where GitHub Actions ran them. */
 
 import * as z from 'zod';
-import type { GitHubAnswer } from '../../../ports.ts';
+import type { GitHubAnswer } from '../../../ports/github.ts';
 import type { OnGitHub } from '../request.ts';
 
 /** A check that did not pass. `log` is as it was printed; empty where there is none, or it may not be read. */

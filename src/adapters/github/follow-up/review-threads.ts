@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { Account } from '../../../domain/github/untrusted-text.ts';
-import type { GitHubAnswer } from '../../../ports.ts';
+import type { GitHubAnswer } from '../../../ports/github.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../request.ts';
 
 /** A comment of a thread. */

@@ -8,7 +8,7 @@ import { listed } from '../../../domain/text/listed.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
-import type { PageRead, PageReader } from '../../../ports.ts';
+import type { PageRead, PageReader } from '../../../ports/network.ts';
 import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
 import { loginFor } from '../proxy-login.ts';
 import { addressKind } from '../public-address.ts';

@@ -1,6 +1,6 @@
 /** What an index of the web has to give to be searched. */
 
-import type { SearchProvider } from '../../../ports.ts';
+import type { SearchProvider } from '../../../ports/network.ts';
 
 /** What a search is opened with. */
 export interface SearchOptions {

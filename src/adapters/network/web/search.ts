@@ -1,6 +1,6 @@
 /** Every index of the web that can be searched. A new one is a file here, a line below and a test. */
 
-import type { SearchProvider } from '../../../ports.ts';
+import type { SearchProvider } from '../../../ports/network.ts';
 import { brave } from './brave.ts';
 import type { SearchEntry, SearchOptions } from './search-entry.ts';
 

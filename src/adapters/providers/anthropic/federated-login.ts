@@ -8,7 +8,7 @@ import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-f
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
-import type { Federation } from '../../../ports.ts';
+import type { Federation } from '../../../ports/network.ts';
 import { withBoundedRefusals } from '../asking/bounded-refusals.ts';
 import { type AttemptFailure, connectionFailure } from '../asking/failures.ts';
 import { failureOf } from './failures.ts';

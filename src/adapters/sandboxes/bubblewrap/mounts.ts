@@ -6,7 +6,7 @@ import { getgid, getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/run/unusable-file.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import type { SandboxGitDir } from '../../../ports.ts';
+import type { SandboxGitDir } from '../../../ports/workspace.ts';
 import { statOf } from '../host-files.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
 import { etcMounts } from '../visible/etc-folder.ts';

@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path';
-import type { NestedRepository } from '../../../ports.ts';
+import type { NestedRepository } from '../../../ports/workspace.ts';
 import { hasVanished } from '../host-files.ts';
 import type { Mount } from './args.ts';
 

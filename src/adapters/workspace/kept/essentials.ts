@@ -7,7 +7,7 @@ import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { blobId, ObjectStore } from '../../../git/store/object-store.ts';
 import { sizesOf } from '../../../git/store/tree-differences.ts';
-import type { ReadBlobs } from '../../../ports.ts';
+import type { ReadBlobs } from '../../../ports/workspace.ts';
 import {
   committedTree,
   MAX_KEPT_BYTES,

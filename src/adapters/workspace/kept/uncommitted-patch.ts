@@ -3,7 +3,7 @@
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
-import type { UncommittedPatch } from '../../../ports.ts';
+import type { UncommittedPatch } from '../../../ports/workspace.ts';
 import { makeTreePatch } from '../patch/patch.ts';
 import { committedTree, uncommittedFiles, withinBounds } from './uncommitted.ts';
 

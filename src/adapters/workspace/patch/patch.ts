@@ -9,7 +9,7 @@ import type { BaseRevision } from '../../../domain/run/events.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
-import type { PatchResult, ProvenPatch } from '../../../ports.ts';
+import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
 export async function makeProvenPatch(

@@ -7,7 +7,7 @@ import { belongsTo } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
-import type { PutBack } from '../../../ports.ts';
+import type { PutBack } from '../../../ports/workspace.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { insistent } from './insistent-restorer.ts';
 import { openRestorer, type RestorePlaces } from './restore.ts';

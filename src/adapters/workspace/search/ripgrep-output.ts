@@ -4,7 +4,7 @@
  */
 
 import { firstUnits } from '../../../domain/text/shorten.ts';
-import type { SearchMatch } from '../../../ports.ts';
+import type { SearchMatch } from '../../../ports/workspace.ts';
 
 /** Maximum characters kept of a matching line, and a number of bytes that holds at least as many. */
 const MAX_TEXT_CHARS = 500;

@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import { invisible } from '../../../files/stat.ts';
 import { O_PATH, TreeView } from '../../../files/tree-view.ts';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
-import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports.ts';
+import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports/workspace.ts';
 import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
 
 /** Maximum number of files per ripgrep: each takes an open descriptor while it is being started. */

@@ -7,7 +7,7 @@ import { quotedName } from '../../../domain/changes/path.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { viewing } from '../../../files/tree-view.ts';
-import type { CaptureScope, SinceCheckpoint } from '../../../ports.ts';
+import type { CaptureScope, SinceCheckpoint } from '../../../ports/workspace.ts';
 import type { BaselineIndex } from '../baseline/baseline-index.ts';
 import { NO_CONVERSION } from '../baseline/conversion.ts';
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';

@@ -12,7 +12,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import { blobId } from '../../../git/store/object-store.ts';
-import type { IgnoredWrite, IgnoredWrites } from '../../../ports.ts';
+import type { IgnoredWrite, IgnoredWrites } from '../../../ports/workspace.ts';
 import type { WalkedTree } from '../snapshot/walked-tree.ts';
 import type { WriteLog } from './write-log.ts';
 

@@ -9,7 +9,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
 import { TreeView } from '../../../files/tree-view.ts';
-import type { NestedChange } from '../../../ports.ts';
+import type { NestedChange } from '../../../ports/workspace.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { beginningOf } from './ignored-changes.ts';
 

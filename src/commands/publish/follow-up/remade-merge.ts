@@ -17,7 +17,7 @@ import { decodeName } from '../../../files/names.ts';
 import { askGit } from '../../../git/git.ts';
 import { mergeTrees } from '../../../git/store/merge-trees.ts';
 import { treeDifferences } from '../../../git/store/tree-differences.ts';
-import type { CommitOrder, GitHub, NewFile } from '../../../ports.ts';
+import type { CommitOrder, GitHub, NewFile } from '../../../ports/github.ts';
 import type { PublishJob, Refused } from '../job.ts';
 import type { Change } from '../rebuild-run.ts';
 import { cloneToMerge } from './clean-merge.ts';

@@ -10,7 +10,7 @@ import type { Publication } from '../../../domain/github/publishing/publication.
 import { issueReference } from '../../../domain/github/reference.ts';
 import { usageError } from '../../../domain/run/outcome.ts';
 import { sha256Of } from '../../../files/hash.ts';
-import type { GitHub } from '../../../ports.ts';
+import type { GitHub } from '../../../ports/github.ts';
 import { refusalSentence } from '../explain-refusal.ts';
 import type { IssueOfWork, Refused } from '../job.ts';
 

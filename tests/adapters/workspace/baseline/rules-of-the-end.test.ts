@@ -3,7 +3,7 @@ import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
 import { type PathGuard, pathGuard } from '../../../../src/domain/changes/path-policy.ts';
-import type { CaptureScope, Workspace } from '../../../../src/ports.ts';
+import type { CaptureScope, Workspace } from '../../../../src/ports/workspace.ts';
 import { at, ScratchCheckout } from '../scratch-checkout.ts';
 
 /** The workspace with a ledger that takes everything for the work of calls. */

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readMatches } from '../../../../src/adapters/workspace/search/ripgrep-output.ts';
 import { searchFiles } from '../../../../src/adapters/workspace/search/search.ts';
 import type { RepoPath } from '../../../../src/domain/changes/path.ts';
-import type { SearchQuery } from '../../../../src/ports.ts';
+import type { SearchQuery } from '../../../../src/ports/workspace.ts';
 
 let root: string;
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Workspace } from '../../../../src/ports.ts';
+import type { Workspace } from '../../../../src/ports/workspace.ts';
 import { filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
 
 /** `ignored/` is ignored, `kept/` a checkout of the user's, `module/` a submodule. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { clearSetIdsOf } from '../../../../src/adapters/workspace/unwalked/sweep-set-ids.ts';
-import type { Workspace } from '../../../../src/ports.ts';
+import type { Workspace } from '../../../../src/ports/workspace.ts';
 import { ScratchCheckout } from '../scratch-checkout.ts';
 
 /** A checkout with a file that git knows, an ignored folder, and a repository of its own. */

@@ -1,0 +1,102 @@
+/** GitHub's API, and commits made through it. Types only. */
+
+import type * as z from 'zod';
+import type { FileMode } from '../domain/changes/change.ts';
+
+/** GitHub's API with one token. It does its own retries and rate limiting; callers must not. */
+export interface GitHub {
+  /** Refusals and outages are values; rejects only for bugs. */
+  ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
+  /** All entries of a paginated list, up to 3,000; otherwise the same as `ask`. */
+  list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
+  /** Sends GraphQL, for the little that REST cannot do. Sent once. */
+  query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
+}
+
+/** A list that is fetched page by page. */
+export interface GitHubList<T> {
+  /** Path of a GET, such as `GET /repos/{owner}/{repo}/pulls`. */
+  readonly route: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** The fields needed from each entry. */
+  readonly entry: z.ZodType<T>;
+}
+
+/** A GraphQL query or mutation. */
+export interface GitHubQuery<T> {
+  /** `query …` or `mutation …`. */
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The fields needed from the answer's `data`. */
+  readonly schema: z.ZodType<T>;
+  /** For a mutation: the answer that a dry run assumes. */
+  readonly planned?: T;
+}
+
+/** A request to the REST API. */
+export interface GitHubRequest<T> {
+  /** Method and path, such as `GET /repos/{owner}/{repo}`. */
+  readonly route: string;
+  /** Fills the braces of the route; the rest becomes the query of a GET, otherwise the body. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** The fields needed from the answer. */
+  readonly schema: z.ZodType<T>;
+  /** Whether it may be sent again when it is unknown whether it arrived. Default: only a GET may. */
+  readonly isRepeatable?: boolean;
+  /** For a write: the answer that a dry run assumes. */
+  readonly planned?: T;
+}
+
+/** GitHub's answer, or its refusal in words for people. */
+export type GitHubAnswer<T> = { status: 'ok'; data: T } | { status: 'refused'; refusal: GitHubRefusal };
+
+/** `status` is null when there was no usable answer; `permission` is what GitHub says the token lacks. */
+export interface GitHubRefusal {
+  readonly route: string;
+  readonly status: number | null;
+  readonly message: string;
+  readonly permission: string | null;
+  readonly requestId: string | null;
+}
+
+/** Makes one commit and moves a branch to it, by push or through the API. A branch only ever moves forward. */
+export interface Committer {
+  /** Throws `GitHubRefused` when GitHub refuses. */
+  commit(order: CommitOrder): Promise<Committed>;
+}
+
+/** Whom a commit is by. */
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** The commit to make. */
+export interface CommitOrder {
+  /** The tree that the commit must have. */
+  readonly tree: string;
+  readonly baseCommit: string;
+  readonly baseTree: string;
+  /** What to change in `baseTree` to get there. */
+  readonly files: readonly NewFile[];
+  readonly message: string;
+  /** Null: the token's account, which lets GitHub sign the commit of an app. */
+  readonly author: Person | null;
+  readonly committer: Person | null;
+  readonly parents: readonly string[];
+  /** Name of the branch, and the commit it is at; null when it does not exist yet. */
+  readonly branch: string;
+  readonly head: string | null;
+}
+
+/** A path and its new content; null deletes it. `bytes` is null for content that the repository already has. */
+export interface NewFile {
+  readonly path: string;
+  readonly state: { readonly mode: FileMode; readonly blob: string; readonly bytes: Buffer | null } | null;
+}
+
+/** `moved`: someone else moved the branch in the meantime, and nothing was overwritten. `verified` is null when unknown. */
+export type Committed =
+  | { status: 'made'; sha: string; verified: boolean | null }
+  | { status: 'moved' }
+  | { status: 'failed'; message: string };

@@ -1,0 +1,283 @@
+/** The checkout, and what is known of its changes. Types only. */
+
+import type { FileState, FoundChange, PathChange, Writer } from '../domain/changes/change.ts';
+import type { ChangedFile } from '../domain/changes/changed-file.ts';
+import type { IgnoredFiles } from '../domain/changes/ignored-files.ts';
+import type { RepoPath } from '../domain/changes/path.ts';
+import type { FailureReason } from '../domain/conversation/tool.ts';
+import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
+import type { BaseCommit, BaseRevision } from '../domain/run/events.ts';
+
+/**
+ * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything from it.
+ *
+ * A plain object: a decorator is `{ ...workspace, writeFile }`, and a new method is added in one place.
+ */
+export interface Workspace {
+  /** Absolute path of the work tree's root. */
+  readonly root: string;
+  /** What the run started from, without its tree as long as the baseline is being taken. `rebase` replaces it. */
+  base(): BaseRevision | BaseCommit;
+  /** The same when the baseline has been taken: the tree that changes are counted from. Rejects when it cannot be. */
+  baseline(): Promise<TakenBaseline>;
+  /** The throwaway git dir that commands get instead of the real one. */
+  readonly agentGit: SandboxGitDir;
+
+  readFile(path: RepoPath): Promise<FileRead>;
+  /**
+   * Writes exact bytes through a temporary file and a rename: makes missing folders, keeps the mode of an existing file. Who
+   * writes is kept in mind where git ignores the path.
+   */
+  writeFile(path: RepoPath, bytes: Uint8Array, by?: Writer): Promise<FileWrite>;
+  /**
+   * Files below `path` that git would see by the rules of this moment (tracked, or not ignored), sorted; links are listed and
+   * never followed.
+   * `glob` is relative to `path` in the manner of .gitignore: without a slash it matches names at any depth.
+   */
+  listFiles(path: RepoPath, glob: string | null): Promise<FileList>;
+  /** Regular expression search (Rust syntax) in the text files that `listFiles` would name. */
+  search(query: SearchQuery): Promise<SearchResult>;
+
+  /**
+   * What changed since the last capture: everywhere, or at the given paths only. Contents are kept in the shadow repository,
+   * so that every state can be restored.
+   */
+  capture(scope: CaptureScope): Promise<PathChange[]>;
+  /** Git dirs that commands created and that were removed, in the order of removal. */
+  removedGitDirs(): readonly string[];
+  /** Git dirs that commands created and that were kept, since each may be a copy of an earlier one that is gone. */
+  gitDirsInDoubt(): readonly string[];
+  /**
+   * Removes git dirs that commands created and clears set-uid bits they set, for a run whose last look at the work tree was
+   * cut short.
+   */
+  sweep(): Promise<void>;
+  /** Draws a line before commands run, so that earlier changes are not attributed to them. Who runs them is kept in mind. */
+  checkpoint(by?: Writer): Promise<Checkpoint>;
+  /**
+   * Who wrote a file that the last look at everything found because rules have changed; null for what is the work of whoever
+   * the look was for.
+   */
+  writerOf(path: string): Writer | 'outside' | null;
+  /**
+   * Restores paths to their state `before` these changes, and captures everything. Follows no links. The contents it
+   * replaces stay in the shadow repository. A file that is older than the run, and was in none of the places that `all`
+   * changes name, was moved from a place that is not tracked, such as an ignored folder: it is reported as stuck, not
+   * removed. So is a repository that may be a copy of one that is gone.
+   */
+  putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack>;
+  /**
+   * Files that existed when last seen and that the last full capture could not examine, sorted: they lie behind something
+   * that was closed and could not be opened again. Whether they changed is not known.
+   */
+  hidden(): readonly string[];
+  /**
+   * Files that git ignored when the run began, that it would add now since a rule is gone, and that the run has not changed:
+   * they are the user's, and in no patch. As of the last look at everything, sorted.
+   */
+  exposed(): readonly string[];
+  /**
+   * Folders around these paths that git takes for repositories although they are not called `.git`, in the work tree as it
+   * is now with files at the paths in `added`; sorted.
+   */
+  repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
+  /**
+   * Files that changed since the work began, whoever changed them, and that ignore rules keep out of every patch. Clears set-uid
+   * and set-gid bits that commands set on them, and on files of other repositories in the work tree.
+   */
+  ignoredWrites(): Promise<IgnoredFiles>;
+  /** The files among them as changes, with who wrote them last; some hundred at most. Where no times can tell it, none. */
+  ignoredChanges(): Promise<IgnoredWrites>;
+  /** The limit that changes have reached, so that captures left some of them out; null when none was reached. */
+  exceeded(): ExceededChangeLimit | null;
+  /**
+   * Repositories of the work tree, other than its own, in which something changed since the run began, sorted; git dirs
+   * aside.
+   */
+  nestedChanges(): Promise<NestedChange[]>;
+  /**
+   * Notes from the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores.
+   */
+  warnings(): string[];
+  /** Takes changes that the run did not make into the baseline, so that the patch applies on top of them. */
+  rebase(changes: readonly PathChange[]): Promise<void>;
+  /**
+   * The patch of the base's commit that the patch of these net changes applies to; null where nothing was uncommitted when the
+   * run began.
+   */
+  uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null>;
+  /**
+   * Called once, when nothing changes any more: of the stored contents, keeps those that undoing, showing and replaying all
+   * these changes takes, and that the repository does not have. Null on success, otherwise the reason.
+   */
+  keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
+  /** Builds the patch of the net changes against the baseline and proves it. */
+  makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+}
+
+/** A workspace whose baseline has been taken. */
+export interface WholeWorkspace extends Workspace {
+  base(): BaseRevision;
+}
+
+/** Reads stored contents by their ids. Null for one that is missing, or that has more bytes than `maxBytes` says. */
+export type ReadBlobs = (
+  ids: Iterable<string>,
+  maxBytes: (id: string) => number,
+) => Promise<ReadonlyMap<string, Buffer | null>>;
+
+/** What the work tree was when the run began. */
+export interface TakenBaseline {
+  readonly base: BaseRevision;
+  /** Folders of the work tree whose `.git` cannot be hidden from commands. */
+  readonly uncovered: readonly string[];
+}
+
+/**
+ * What to capture: everything, or these paths. `after_commands` is everything, once the git dirs that commands created are
+ * removed, so that the files beside them count as files of the work tree.
+ */
+export type CaptureScope = 'all' | 'after_commands' | readonly string[];
+
+/** The outcome of putting changes back. */
+export interface PutBack {
+  /**
+   * Paths that could not be restored, why, and what they are now. `isFound`: it is, or may be, a file of the user's that a
+   * command moved there, so that it is not attributed to the command.
+   */
+  readonly stuck: readonly { path: string; why: string; now: FileState | null; isFound: boolean }[];
+  /** Other changes that the capture found. */
+  readonly others: readonly PathChange[];
+}
+
+/** A moment of the work tree. `changes` were captured at that moment; a change that is not among them may still be older. */
+export interface Checkpoint {
+  readonly changes: readonly PathChange[];
+  /**
+   * Captures everything, as `after_commands`. `earlier` changed before the checkpoint; where that cannot be determined (a
+   * file that changed again after it, a deletion in a folder that changed again), a change counts as `since`.
+   */
+  captureSince(): Promise<SinceCheckpoint>;
+}
+
+/** What changed, before and after a checkpoint. */
+export interface SinceCheckpoint {
+  readonly earlier: readonly PathChange[];
+  readonly since: readonly PathChange[];
+  /** Files that were written since, or changed and restored, and that are what they were. Where times show nothing, none. */
+  readonly identical: readonly PathChange[];
+}
+
+/** A write to an ignored path, and who made it. */
+export interface IgnoredWrite {
+  readonly change: FoundChange;
+  readonly by: Writer | 'outside';
+}
+
+/** Writes to ignored paths, and how many are not among `found`. */
+export interface IgnoredWrites {
+  readonly found: readonly IgnoredWrite[];
+  readonly leftOut: { readonly own: number; readonly outside: number };
+}
+
+/** The git dir that contained commands see in place of the real one. */
+export interface SandboxGitDir {
+  /** Absolute path of the throwaway git dir, outside the work tree. */
+  readonly gitDir: string;
+  /** Absolute path of the real object store, which commands may read but never write. */
+  readonly objects: string;
+  /** The work tree's `.git` is a file (linked worktree, submodule), not a folder. */
+  readonly dotGitIsFile: boolean;
+  /**
+   * Other repositories of the work tree, as they were when the run began: commands must not reach their `.git` either. Empty
+   * until the baseline has been taken.
+   */
+  readonly nested: readonly NestedRepository[];
+  /** Folders of the work tree whose `.git` cannot be hidden from commands; absent if there are none. */
+  readonly uncovered?: readonly string[];
+}
+
+/** A folder of the work tree that is a repository of its own, or a submodule that is not checked out. */
+export interface NestedRepository {
+  /** Relative to the root. */
+  readonly path: string;
+  /** What its `.git` was when the run began; `itself`: the folder is a git dir that a `.git` file elsewhere points to. */
+  readonly dotGit: 'folder' | 'file' | 'none' | 'itself';
+  /** Commands may not change any of its files either. Default: false. */
+  readonly readOnly?: boolean;
+}
+
+/** What changed since the run began in a repository of the work tree other than its own. */
+export interface NestedChange {
+  /** Its folder, relative to the root. */
+  readonly path: string;
+  /** Files and links below it that were written, made or touched, sorted, relative to the root. */
+  readonly files: readonly string[];
+  /** Folders whose entries changed (the only trace of a deleted file), that folder itself included. */
+  readonly folders: readonly string[];
+}
+
+/** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */
+export type FileRead =
+  | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+/**
+ * The outcome of a write; `blob` is git's id of the bytes as they are on disk. `unseen` is the write as a change where no capture
+ * will show it: git ignores the path, or the bytes were there already.
+ */
+export type FileWrite =
+  | { status: 'ok'; blob: string; created: boolean; ignored: boolean; unseen: FoundChange | null }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+/** Paths of files, or why they cannot be listed. */
+export type FileList =
+  | { status: 'ok'; paths: string[] }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+/** What to search for, and where. */
+export interface SearchQuery {
+  readonly pattern: string;
+  readonly path: RepoPath;
+  readonly glob: string | null;
+  /** Matching lines after which the search stops. */
+  readonly maxMatches: number;
+  readonly signal: AbortSignal;
+}
+
+/** The matching lines, or why there are none. */
+export type SearchResult =
+  | { status: 'ok'; matches: SearchMatch[]; more: boolean }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+/** One matching line, without its line ending, cut to 500 characters. `line` counts from 1. */
+export interface SearchMatch {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A patch that was applied to its base and gave the expected tree, or why there is none. */
+export type PatchResult = { status: 'proven'; patch: ProvenPatch } | { status: 'failed'; message: string };
+
+/** A patch that, applied to `baseTree`, gave exactly `tree`. An empty patch has no bytes. */
+export interface ProvenPatch {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  readonly baseTree: string;
+  readonly tree: string;
+  readonly files: ChangedFile[];
+}
+
+/** `leftOut`: large uncommitted files that are not in the patch, since the run did not change them. */
+export type UncommittedPatch =
+  | { status: 'proven'; patch: ProvenPatch; leftOut: readonly string[] }
+  | { status: 'failed'; message: string };
+
+/** The files of a commit, read instead of a work tree that others have written to. */
+export interface Revision {
+  /** Full id. */
+  readonly commit: string;
+  /** Bytes of a regular file below the root; null when there is none at this path. */
+  read(path: string): Promise<Uint8Array | null>;
+}
