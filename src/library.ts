@@ -14,7 +14,7 @@ import type { RunResult } from './domain/run/result.ts';
 import { refusedResult } from './engine/finish/result.ts';
 import { ownProvider, ownTool } from './engine/own-parts.ts';
 import { runPatchsmith } from './engine/run.ts';
-import type { RunInput } from './engine/session.ts';
+import type { RunInput } from './engine/run-input.ts';
 import type { HostContext } from './host/context.ts';
 import { monotonicNow } from './host/monotonic-clock.ts';
 import { VERSION } from './host/process.ts';

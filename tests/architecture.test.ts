@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, string> = {
   'agent/': '(agent|domain)/|ports/workspace.ts|(ports|prompts).ts',
   'adapters/':
     'adapters/|(git|files|ports|domain)/|(ports|prompts).ts|host/timeout-signal.ts|config/(yaml|did-you-mean).ts',
-  'host/': '(host|ports|domain)/|ports.ts|engine/(session|finish/result).ts',
+  'host/': '(host|ports|domain)/|ports.ts|engine/run-input.ts',
   'engine/': '(engine|agent|tools|adapters|config|host|git|files|ports|domain)/|(ports|prompts).ts',
   'commands/':
     '(commands|engine|agent|tools|adapters|config|host|git|files|ports|texts|domain)/|(ports|prompts).ts',

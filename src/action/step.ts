@@ -9,7 +9,7 @@ import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../domain/run/exi
 import type { Interruption } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import type { RunWatcher } from '../engine/session.ts';
+import type { RunWatcher } from '../engine/run-input.ts';
 import {
   directoryOutputs,
   locatedOutputs,

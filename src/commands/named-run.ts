@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { oneLine } from '../domain/text/terminal.ts';
 import type { HostContext } from '../host/context.ts';
+import { sayTo } from '../host/say.ts';
 import { withoutKey } from './inputs.ts';
 
 /** Also the id of a run, which no run is given. */
@@ -14,16 +14,17 @@ export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; prob
 
 /** `asked` is the operand; `repo` a checkout in place of the one around the current folder. */
 export async function namedRun(
-  { cwd, env, stderr, redact }: HostContext,
+  edge: HostContext,
   asked: string | undefined,
   { repo = null, quiet = false }: { repo?: string | null; quiet?: boolean } = {},
 ): Promise<NamedRun> {
+  const { cwd, env } = edge;
   if (asked !== undefined && asked !== LAST) return { status: 'ok', run: asked };
   const { findLastRun } = await import('../adapters/storage/last-run.ts');
   const found = await findLastRun({ cwd: repo === null ? cwd : resolve(cwd, repo), env: withoutKey(env) });
   if (found.status === 'failed')
     return { status: 'refused', problems: [problem('ERR_RUN_NOT_FOUND', found.message)] };
   const { path } = found.directory;
-  if (!quiet) stderr.write(`${oneLine(redact(`last run: ${path}`), 2_000)}\n`);
+  if (!quiet) sayTo(edge)(`last run: ${path}`);
   return { status: 'ok', run: path };
 }

@@ -3,9 +3,8 @@
 import { SETTING_GROUPS, settingsIn } from '../config/schema.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
-import { oneLine } from '../domain/text/terminal.ts';
-import { finalLine } from '../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
+import { sayEnd, sayTo } from '../host/say.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import {
@@ -252,13 +251,12 @@ export const COMMANDS: readonly Command[] = [
     operands: ['SHELL'],
     settings: [],
     switches: {},
-    async start({ stdout, stderr }, { operands: [shell = ''], problems }) {
+    async start(edge, { operands: [shell = ''], problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       const { printCompletion } = await import('./completion/completion.ts');
-      const outcome = await printCompletion(shell, COMMANDS, (script) => handOver(stdout, script));
+      const outcome = await printCompletion(shell, COMMANDS, (script) => handOver(edge.stdout, script));
       // A shell that reads it at each start has nothing to say.
-      if (outcome.exitCode !== 0) stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
-      return { status: 'told', outcome };
+      return outcome.exitCode === 0 ? { status: 'told', outcome } : sayEnd(edge, outcome);
     },
   },
   {
@@ -356,7 +354,7 @@ async function startUndo(
   const { repo } = read.settings;
   const named = await namedRun(edge, operands[0], { repo });
   if (named.status === 'refused') return named;
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const say = sayTo(edge);
   const { undoRun } = await import('./undo/undo.ts');
   const input = {
     run: named.run,
@@ -368,8 +366,7 @@ async function startUndo(
   };
   const { untilSignal } = await import('./until-signal.ts');
   const outcome = await untilSignal(edge.interrupt, () => undoRun(input));
-  say(finalLine(outcome));
-  return { status: 'told', outcome };
+  return sayEnd(edge, outcome);
 }
 
 async function startInit(
@@ -380,7 +377,7 @@ async function startInit(
   if (read.status === 'refused') return read;
   // Only this command needs the texts of the templates.
   const { initialise } = await import('./init/init.ts');
-  const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
+  const say = sayTo(edge);
   const outcome = await initialise({
     template: operands[0] ?? 'issue',
     withApp: switches.has('app'),
@@ -388,8 +385,7 @@ async function startInit(
     cwd: edge.cwd,
     say,
   });
-  say(finalLine(outcome));
-  return { status: 'told', outcome };
+  return sayEnd(edge, outcome);
 }
 
 async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutcome> {
@@ -406,8 +402,7 @@ async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutc
     connect: () => connectionLines(edge, given),
     print: (document) => handOver(edge.stdout, edge.redact(document)),
   });
-  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
-  return { status: 'told', outcome };
+  return sayEnd(edge, outcome);
 }
 
 const DOCTOR_OUTPUT = problem(
@@ -432,8 +427,7 @@ async function startBlame(edge: HostContext, { operands, flags, problems }: Give
   };
   const { untilSignal } = await import('./until-signal.ts');
   const outcome = await untilSignal(edge.interrupt, () => blameRun(input));
-  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
-  return { status: 'told', outcome };
+  return sayEnd(edge, outcome);
 }
 
 const BLAME_OUTPUT = problem(

@@ -13,10 +13,9 @@ import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { oneLine } from '../domain/text/terminal.ts';
-import { finalLine } from '../engine/finish/result.ts';
-import type { WorkAhead } from '../engine/session.ts';
+import type { WorkAhead } from '../engine/run-input.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
+import { sayEnd } from '../host/say.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { readRunInputs, withoutKeyAndTokens } from './inputs.ts';
@@ -175,8 +174,7 @@ export async function startRunAndPublish(
     ? await handOver(edge.stdout, resultText(documentOf(outcome, result, publication), edge.redact))
     : null;
   const told = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  if (end.status === 'decided' || told !== outcome)
-    edge.stderr.write(`${oneLine(edge.redact(finalLine(told)), 4_000)}\n`);
+  if (end.status === 'decided' || told !== outcome) sayEnd(edge, told);
   return { status: 'told', outcome: told };
 }
 

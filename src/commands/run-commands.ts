@@ -1,9 +1,8 @@
 /** The commands over runs that have been: one entry each, as in the registry. */
 
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { oneLine } from '../domain/text/terminal.ts';
-import { finalLine } from '../engine/finish/result.ts';
-import type { CommandOutcome, HostContext } from '../host/context.ts';
+import type { HostContext } from '../host/context.ts';
+import { sayEnd, sayTo } from '../host/say.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { readSettings, withoutKey } from './inputs.ts';
@@ -28,7 +27,7 @@ export const RUN_COMMANDS: readonly Command[] = [
       if (problems.length > 0) return { status: 'refused', problems };
       const { showRuns } = await import('./runs/runs.ts');
       const outcome = await showRuns({ ...partsOf(edge), json: isJson });
-      return told(edge, outcome);
+      return sayEnd(edge, outcome);
     },
   },
   {
@@ -48,7 +47,7 @@ export const RUN_COMMANDS: readonly Command[] = [
       if (named.status === 'refused') return named;
       const { showRun } = await import('./show/show.ts');
       const { cwd } = edge;
-      return told(edge, await showRun({ ...partsOf(edge), cwd, run: named.run, json: asksForJson(given) }));
+      return sayEnd(edge, await showRun({ ...partsOf(edge), cwd, run: named.run, json: asksForJson(given) }));
     },
   },
   {
@@ -67,7 +66,7 @@ export const RUN_COMMANDS: readonly Command[] = [
       const { reportRun } = await import('./report/report.ts');
       const { cwd, now, version } = edge;
       const opens = given.switches.has('open');
-      return told(edge, await reportRun({ ...partsOf(edge), cwd, now, version, run: named.run, opens }));
+      return sayEnd(edge, await reportRun({ ...partsOf(edge), cwd, now, version, run: named.run, opens }));
     },
   },
   {
@@ -96,7 +95,7 @@ export const RUN_COMMANDS: readonly Command[] = [
       const json = asksForJson(given);
       const ofAll = given.switches.has('organization');
       const end = await startUsage(edge, { ...partsOf(edge), settings: read.settings, json, ofAll });
-      return end.status === 'refused' ? end : told(edge, end.outcome);
+      return end.status === 'refused' ? end : sayEnd(edge, end.outcome);
     },
   },
   {
@@ -117,11 +116,9 @@ export const RUN_COMMANDS: readonly Command[] = [
       const { olderThanMs, maxTotalBytes, dryRun, quiet } = read.settings;
       const { cleanRuns } = await import('./clean/clean.ts');
       const rules = { olderThanMs, maxTotalBytes, keepFailed: given.switches.has('keep-failed') };
-      const say = (line: string) => {
-        if (!quiet) edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
-      };
+      const say = quiet ? () => {} : sayTo(edge);
       const json = asksForJson(given);
-      return told(
+      return sayEnd(
         edge,
         await cleanRuns({ ...partsOf(edge), rules, isDry: dryRun, json, say, now: edge.now() }),
       );
@@ -142,12 +139,4 @@ function otherOutput(name: string, { flags }: Given): Problem[] {
 
 function partsOf({ env, redact, stdout }: HostContext) {
   return { env: withoutKey(env), redact, print: (document: string) => handOver(stdout, document) };
-}
-
-function told(
-  edge: HostContext,
-  outcome: Extract<CommandOutcome, { status: 'told' }>['outcome'],
-): CommandOutcome {
-  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
-  return { status: 'told', outcome };
 }

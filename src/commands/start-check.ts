@@ -9,13 +9,13 @@ import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { redactedJson } from '../domain/secrets/redact.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { inertJson, oneLine } from '../domain/text/terminal.ts';
-import { finalLine } from '../engine/finish/result.ts';
 import { freshRun } from '../engine/fresh-run.ts';
 import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.ts';
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
+import { sayEnd } from '../host/say.ts';
 import { timeoutSignal } from '../host/timeout-signal.ts';
 import { pageOf } from '../texts/check-page.ts';
 import { countOf, linesOf, type Opened } from './check/lines.ts';
@@ -201,7 +201,7 @@ async function tell(edge: HostContext, checked: Checked, isJson: boolean): Promi
   const unread = await handOver(edge.stdout, document);
   // A person who leaves early has seen enough; a machine has half a document.
   const told = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  edge.stderr.write(`${oneLine(edge.redact(finalLine(told)), 4_000)}\n`);
+  sayEnd(edge, told);
   return told;
 }
 

@@ -15,6 +15,7 @@ import { isTaken, type RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { until } from '../files/time-limit.ts';
+import { printClosingLines } from './closing-lines.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
 import type { Ended, LoopEnd } from './finish/finish.ts';
@@ -25,12 +26,11 @@ import { tryStep } from './finish/step.ts';
 import { freshRun } from './fresh-run.ts';
 import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
-import { type EarlierPart, type RunInput, Session } from './session.ts';
+import type { RunInput } from './run-input.ts';
+import { type EarlierPart, Session } from './session.ts';
 import { deliverTraces, tracesOf } from './traces.ts';
 import { watched } from './watched.ts';
 import { writeAhead } from './write-ahead.ts';
-
-export type { RunInput } from './session.ts';
 
 /** Runs from plan to patch. Never rejects for anything a run can run into; that is in the outcome. */
 export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
@@ -56,7 +56,7 @@ export async function runOpened(
   await deliverTraces(session);
   const note = input.interrupt.aborted ? null : await input.afterwards?.();
   if (note) session.progress.note(note);
-  session.printSummary(outcome);
+  printClosingLines(session, outcome);
   return outcome;
 }
 

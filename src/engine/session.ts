@@ -1,7 +1,5 @@
 /** What every run has throughout: id, redaction, progress, deadline, run directory, result. */
 
-import type { Readable, Writable } from 'node:stream';
-import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import { createEventStream } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress/progress.ts';
 import {
@@ -19,13 +17,11 @@ import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storag
 import { notePlace } from '../adapters/storage/run-places.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
-import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import { ReportEvents } from '../domain/report/report-events.ts';
 import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import type { CommandReport, RunEvent } from '../domain/run/events.ts';
 import { type Interruption, Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
-import type { Plan } from '../domain/run/plan.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import {
   knownSecretFinder,
@@ -37,79 +33,9 @@ import {
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { openInterrupt } from '../host/deadline.ts';
-import type { Federation } from '../ports/network.ts';
-import type { Clock, EventSink, Terminal } from '../ports.ts';
-import type { ToolMaker } from '../tools/registry.ts';
-import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
-import type { Trust } from './trust/trust.ts';
-
-/** Everything a run is given from outside. */
-export interface RunInput {
-  readonly settings: Settings;
-  readonly apiKey: string | null;
-  /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
-  readonly otherKeys?: Readonly<Record<string, string>>;
-  /** Used instead of a key. */
-  readonly federation?: Federation;
-  /** The environment without the API key. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Secrets among the variables are still readable in /proc/<our pid>/environ. */
-  readonly secretsInProc?: boolean;
-  readonly cwd: string;
-  readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
-  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
-  readonly terminal?: Terminal | null;
-  /** What people read on `stderr` may have colours. Default: false. */
-  readonly hasColors?: boolean;
-  /** Aborted by a signal, with an `Interruption` as the reason. */
-  readonly interrupt: AbortSignal;
-  readonly now: Clock;
-  readonly version: string;
-  /** Warnings from reading the settings. */
-  readonly startNotes: readonly string[];
-  readonly watcher?: RunWatcher;
-  /** Gets every event as it happens, with its secrets redacted. */
-  readonly onEvent?: (event: RunEvent) => void;
-  /** Has this called before the process ends at once, with the outcome that stands for that. */
-  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
-  /** The available providers. Default: the built-in ones. */
-  readonly providers?: ProviderRegistry;
-  /** MCP servers, ready to be started. Default: none. */
-  readonly servers?: FilledEntries;
-  /** Makes the model's tools. Default: the built-in ones. */
-  readonly makeTools?: ToolMaker;
-  /** Names of those that are not patchsmith's own, so that only the program that has them could carry the run on. */
-  readonly ownTools?: readonly string[];
-  /** Number of files above which a work tree is large. Default: that of the workspace. */
-  readonly manyFiles?: number;
-  /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
-  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
-  /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
-  readonly afterwards?: () => Promise<string | null>;
-  /** Absent when it was not examined, as for the demo. */
-  readonly trust?: Trust;
-  /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
-  readonly isCheck?: boolean;
-}
-
-/** What a run that is about to begin works for. */
-export interface WorkAhead {
-  readonly plan: Plan;
-  /** The branch that is checked out; null for none. */
-  readonly base: string | null;
-}
-
-/** Told about a run while it goes on. */
-export interface RunWatcher {
-  /** All checks have passed: the work begins. */
-  onStart(): void;
-  /** The run directory exists, with a result in it that says the run is running. */
-  onDirectory(directory: RunDirectory): void;
-  /** The run has ended and its result is written. Secrets in it are redacted. */
-  onResult(result: RunResult): void;
-}
+import type { EventSink } from '../ports.ts';
+import { emptyResult } from './finish/result.ts';
+import type { RunInput } from './run-input.ts';
 
 /** What a run needs before its loop, in the order in which it is looked at. */
 export const OPENING_STAGES = [
@@ -349,35 +275,6 @@ export class Session {
     const reason = this.redact(said);
     const durations = { ...this.result.durations, totalMs };
     this.record({ status: 'finished', outcome: name, exitCode, reason, errorCode, durations });
-  }
-
-  /** Prints the closing lines for people; the outcome comes last. */
-  printSummary(outcome: RunOutcome): void {
-    this.progress.endView();
-    this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
-    if (this.input.isCheck === true) return;
-    if (this.result.verifyIn !== null) this.#sumUp();
-    else if (this.result.setup.length > 0 || this.result.verifyBaseline !== null) this.#nameResult();
-    this.progress.final(finalLine(outcome), outcome.exitCode === 0);
-  }
-
-  #sumUp(): void {
-    const { changedFiles, flags, patch } = this.result;
-    for (const file of changedFiles.slice(0, 20)) this.progress.note(`  ${fileLine(file)}`);
-    if (changedFiles.length > 20) this.progress.note(`  … and ${changedFiles.length - 20} more files`);
-    for (const line of flagLines(flags)) this.progress.warn(line);
-    this.progress.note(costLine(this.result));
-    this.progress.quote('the model says', this.result.summary);
-    if (patch) this.progress.note(`patch: ${patch.path}`);
-    this.#nameResult();
-    if (this.nextCommand !== null && !this.hasLostDirectory())
-      this.progress.note(`continue: ${this.nextCommand}`);
-  }
-
-  #nameResult(): void {
-    if (!this.directory || !isThere(this.directory)) return;
-    this.progress.note(`result: ${this.directory.result}`);
-    if (this.hasReport) this.progress.note(`report: ${this.directory.report}`);
   }
 }
 

@@ -3,7 +3,7 @@
 import { SEARCHES, searchByEnvironment } from '../adapters/network/web/search.ts';
 import type { RunStarted } from '../domain/run/events.ts';
 import type { PageReader, SearchProvider } from '../ports/network.ts';
-import type { RunInput } from './session.ts';
+import type { RunInput } from './run-input.ts';
 
 type Asking = Pick<RunInput, 'env' | 'version'>;
 

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
-import type { RunWatcher, WorkAhead } from '../engine/session.ts';
+import type { RunWatcher, WorkAhead } from '../engine/run-input.ts';
 import type { Federation } from '../ports/network.ts';
 import type { Terminal } from '../ports.ts';
 

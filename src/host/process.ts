@@ -5,6 +5,7 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Problem, problemLine } from '../domain/errors/problem.ts';
+import { finalLine } from '../domain/report/result-lines.ts';
 import { SIGNAL_EXIT_CODE, StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
@@ -17,7 +18,6 @@ import {
 } from '../domain/run/outcome.ts';
 import { redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../domain/text/terminal.ts';
-import { finalLine } from '../engine/finish/result.ts';
 import type { HostContext } from './context.ts';
 import { monotonicNow } from './monotonic-clock.ts';
 import { scrubEnviron } from './scrub-environ.ts';

@@ -3,10 +3,10 @@
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import type { CodeChange } from '../../domain/changes/change.ts';
 import { type Origin, originOf } from '../../domain/changes/provenance.ts';
+import { fileLine } from '../../domain/report/result-lines.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { AttributedPatchFile } from '../../engine/finish/attribution.ts';
-import { fileLine } from '../../engine/finish/result.ts';
 
 /** The parts of a recorded run that blame needs. */
 export interface RecordedWork {

@@ -7,9 +7,9 @@ import { done } from '../../domain/run/outcome.ts';
 import { redactedJson } from '../../domain/secrets/redact.ts';
 import { columns } from '../../domain/text/columns.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
-import { inertJson, oneLine } from '../../domain/text/terminal.ts';
-import { finalLine } from '../../engine/finish/result.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
 import { type RunParts, readRunParts } from '../inputs.ts';
@@ -46,11 +46,10 @@ export async function showConfig(
     ? `${inertJson(redactedJson({ version: 1, patchsmith: edge.version, settings: rows, key: ofKey }, edge.redact, 2))}\n`
     : tableOf(edge, entries, rows, ofKey);
   const unread = await handOver(edge.stdout, document);
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 4_000)}\n`);
+  const say = sayTo(edge);
   for (const note of notes) say(note);
   const outcome = (isJson ? unread : null) ?? done(summaryOf(rows, parts));
-  say(finalLine(outcome));
-  return { status: 'told', outcome };
+  return sayEnd(edge, outcome);
 }
 
 function rowOf(entry: SettingEntry, { settings, sources }: ValidParts): Row {

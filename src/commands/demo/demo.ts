@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { Settings } from '../../config/schema.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
-import { type RunInput, runPatchsmith } from '../../engine/run.ts';
+import { runPatchsmith } from '../../engine/run.ts';
+import type { RunInput } from '../../engine/run-input.ts';
 import { fixturePath, materialise, testFixture } from './materialise.ts';
 
 /** A run of the demo: everything that the demo does not choose itself. */

@@ -2,13 +2,14 @@
 
 import { findCommit } from '../../adapters/github/objects.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
+import { flagLines } from '../../domain/report/result-lines.ts';
 import type { Flag } from '../../domain/review/flag.ts';
 import { flagsOf } from '../../domain/review/review-flags.ts';
 import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
+import { repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { openScratchRepository } from '../../git/store/scratch-apply.ts';
 import type { NewFile } from '../../ports/github.ts';
 import type { Base } from './base.ts';

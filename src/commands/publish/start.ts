@@ -11,9 +11,9 @@ import {
   redactedStrings,
   secretsAmong,
 } from '../../domain/secrets/redact.ts';
-import { inertJson, oneLine } from '../../domain/text/terminal.ts';
-import { finalLine } from '../../engine/finish/result.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
 import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
@@ -37,7 +37,7 @@ export async function publishAndTell(
   const { output, quiet } = settings;
   edge.hide(token);
 
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
+  const say = sayTo(edge, MAX_LINE);
   // Nothing else loads the libraries that talk to GitHub.
   const { publishRun } = await import('./publish.ts');
   const made = await publishRun({
@@ -65,7 +65,7 @@ export async function publishAndTell(
       ? await handOver(edge.stdout, `${inertJson(redactedJson(told, edge.redact, 2))}\n`)
       : null;
   const outcome = published.exitCode === 0 ? (unread ?? published) : published;
-  say(finalLine(outcome));
+  sayEnd(edge, outcome);
   return outcome;
 }
 

@@ -4,7 +4,8 @@ import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { openRun } from '../../engine/open-run.ts';
-import { type RunInput, runOpened } from '../../engine/run.ts';
+import { runOpened } from '../../engine/run.ts';
+import type { RunInput } from '../../engine/run-input.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { replayedRun } from './spec.ts';
 

@@ -2,12 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { costLine, fileLine, flagLines } from '../../domain/report/result-lines.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { formatSize } from '../../domain/text/format-size.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import { costLine, fileLine, flagLines } from '../../engine/finish/result.ts';
 
 /** What is known of a run besides its result. */
 export interface ShownRun {

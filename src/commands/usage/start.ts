@@ -2,8 +2,8 @@
 
 import type { Settings } from '../../config/resolve.ts';
 import { problem } from '../../domain/errors/problem.ts';
-import { oneLine } from '../../domain/text/terminal.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { sayTo } from '../../host/say.ts';
 import { reportOrganization } from './organization.ts';
 import { showUsage, type UsageInput } from './usage.ts';
 
@@ -22,7 +22,7 @@ export async function startUsage(edge: HostContext, request: UsageRequest): Prom
   const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
   if (from !== null && from > now)
     return { status: 'refused', problems: [problem('ERR_INVALID_VALUE', '--since: lies in the future')] };
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const say = sayTo(edge);
   const input = { ...parts, from, by, say };
   return ofAll
     ? reportOrganization(edge, settings, input)

@@ -3,7 +3,7 @@
 import type { SandboxOptions } from '../../adapters/sandboxes/open.ts';
 import { type Checkout, namesAtBase } from '../../adapters/workspace/find-checkout.ts';
 import { managersOf } from '../../domain/packages/package-manager.ts';
-import type { RunInput } from '../session.ts';
+import type { RunInput } from '../run-input.ts';
 
 /**
  * Nothing if none are asked for. `auto` goes by the files of the checked-out commit, which commands cannot have changed; null

@@ -7,7 +7,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
-import type { RunInput } from '../session.ts';
+import type { RunInput } from '../run-input.ts';
 import { webOf } from '../web.ts';
 
 /** The same tools as at the start; fails when the recorded schema of the answer is none. */

@@ -3,7 +3,8 @@
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/open.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import type { Sandbox } from '../../ports.ts';
-import { absolutePath, type RunInput, type Session } from '../session.ts';
+import type { RunInput } from '../run-input.ts';
+import { absolutePath, type Session } from '../session.ts';
 
 /** Decided by the machine this process runs on, even for a resumed or replayed run. */
 export function sandboxSettings({

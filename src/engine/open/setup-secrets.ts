@@ -10,7 +10,8 @@ import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
-import type { RunInput, Session } from '../session.ts';
+import type { RunInput } from '../run-input.ts';
+import type { Session } from '../session.ts';
 import { sandboxSettings } from './sandbox-settings.ts';
 
 /** The variables with their values; empty without the setting. */

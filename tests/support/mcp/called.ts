@@ -7,7 +7,8 @@ import { Settings } from '../../../src/config/schema.ts';
 import { type Conversation, type LlmTurn, noUsage } from '../../../src/domain/conversation/conversation.ts';
 import { filledIn, ServerEntries } from '../../../src/domain/mcp/server-spec.ts';
 import type { RunOutcome } from '../../../src/domain/run/outcome.ts';
-import { type RunInput, runPatchsmith } from '../../../src/engine/run.ts';
+import { runPatchsmith } from '../../../src/engine/run.ts';
+import type { RunInput } from '../../../src/engine/run-input.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
 import { endOf, inputOf, type RunEnd, sink } from '../runs/recorded-run.ts';
 

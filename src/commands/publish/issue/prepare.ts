@@ -15,9 +15,9 @@ import {
 } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
-import { oneLine } from '../../../domain/text/terminal.ts';
-import { finalLine, refusedResult } from '../../../engine/finish/result.ts';
+import { refusedResult } from '../../../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
+import { sayEnd, sayTo } from '../../../host/say.ts';
 import { acknowledgement } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { withoutKeyAndTokens } from '../../inputs.ts';
@@ -34,14 +34,13 @@ export async function startPrepare(edge: HostContext, given: Given): Promise<Com
   const inputs = readPublishInputs(edge, given);
   if (inputs.status === 'refused') return inputs;
   edge.hide(inputs.token);
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
+  const say = sayTo(edge, MAX_LINE);
   const told = nothingPublished(edge.version);
   const outcome = await prepare(edge, inputs, { told, say });
   conclude(told, outcome);
   edge.onPublication?.(told);
   for (const warning of told.warnings) say(`warning: ${warning}`);
-  say(finalLine(outcome));
-  return { status: 'told', outcome };
+  return sayEnd(edge, outcome);
 }
 
 /** A dry run prints request bodies in full. */

@@ -1,0 +1,83 @@
+/** What a run is given, and whom it tells of itself. Types only. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { ProviderRegistry } from '../adapters/providers/registry.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { Settings } from '../config/resolve.ts';
+import type { FilledEntries } from '../domain/mcp/server-spec.ts';
+import type { RunEvent } from '../domain/run/events.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { Plan } from '../domain/run/plan.ts';
+import type { RunResult } from '../domain/run/result.ts';
+import type { Federation } from '../ports/network.ts';
+import type { Clock, Terminal } from '../ports.ts';
+import type { ToolMaker } from '../tools/registry.ts';
+import type { Trust } from './trust/trust.ts';
+
+/** Everything a run is given from outside. */
+export interface RunInput {
+  readonly settings: Settings;
+  readonly apiKey: string | null;
+  /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
+  readonly otherKeys?: Readonly<Record<string, string>>;
+  /** Used instead of a key. */
+  readonly federation?: Federation;
+  /** The environment without the API key. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets among the variables are still readable in /proc/<our pid>/environ. */
+  readonly secretsInProc?: boolean;
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
+  readonly terminal?: Terminal | null;
+  /** What people read on `stderr` may have colours. Default: false. */
+  readonly hasColors?: boolean;
+  /** Aborted by a signal, with an `Interruption` as the reason. */
+  readonly interrupt: AbortSignal;
+  readonly now: Clock;
+  readonly version: string;
+  /** Warnings from reading the settings. */
+  readonly startNotes: readonly string[];
+  readonly watcher?: RunWatcher;
+  /** Gets every event as it happens, with its secrets redacted. */
+  readonly onEvent?: (event: RunEvent) => void;
+  /** Has this called before the process ends at once, with the outcome that stands for that. */
+  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
+  /** The available providers. Default: the built-in ones. */
+  readonly providers?: ProviderRegistry;
+  /** MCP servers, ready to be started. Default: none. */
+  readonly servers?: FilledEntries;
+  /** Makes the model's tools. Default: the built-in ones. */
+  readonly makeTools?: ToolMaker;
+  /** Names of those that are not patchsmith's own, so that only the program that has them could carry the run on. */
+  readonly ownTools?: readonly string[];
+  /** Number of files above which a work tree is large. Default: that of the workspace. */
+  readonly manyFiles?: number;
+  /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
+  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
+  /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
+  readonly afterwards?: () => Promise<string | null>;
+  /** Absent when it was not examined, as for the demo. */
+  readonly trust?: Trust;
+  /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
+  readonly isCheck?: boolean;
+}
+
+/** What a run that is about to begin works for. */
+export interface WorkAhead {
+  readonly plan: Plan;
+  /** The branch that is checked out; null for none. */
+  readonly base: string | null;
+}
+
+/** Told about a run while it goes on. */
+export interface RunWatcher {
+  /** All checks have passed: the work begins. */
+  onStart(): void;
+  /** The run directory exists, with a result in it that says the run is running. */
+  onDirectory(directory: RunDirectory): void;
+  /** The run has ended and its result is written. Secrets in it are redacted. */
+  onResult(result: RunResult): void;
+}

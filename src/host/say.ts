@@ -1,0 +1,23 @@
+/** Lines for people, on stderr. */
+
+import { finalLine } from '../domain/report/result-lines.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import { oneLine } from '../domain/text/terminal.ts';
+import type { CommandOutcome, HostContext } from './context.ts';
+
+/** Characters of a line; longer ones are cut. */
+const MOST_CHARACTERS = 4_000;
+
+/** Says a line: one, whatever is in it, and without secrets. */
+export function sayTo(
+  { stderr, redact }: Pick<HostContext, 'stderr' | 'redact'>,
+  mostCharacters = MOST_CHARACTERS,
+): (line: string) => void {
+  return (line) => void stderr.write(`${oneLine(redact(line), mostCharacters)}\n`);
+}
+
+/** Says how a command has ended, which is its last line. */
+export function sayEnd(host: Pick<HostContext, 'stderr' | 'redact'>, outcome: RunOutcome): CommandOutcome {
+  sayTo(host)(finalLine(outcome));
+  return { status: 'told', outcome };
+}
