@@ -88,6 +88,14 @@ test.each<[string, (past: Past) => Promise<string>]>([
     },
   ],
   [
+    'ERR_RECORDED_TOOLS',
+    ({ codeOf, runDir }) => {
+      const journal = join(runDir, 'events.jsonl');
+      writeFileSync(journal, readFileSync(journal, 'utf8').replace('"ownTools":[]', '"ownTools":["ask"]'));
+      return codeOf(['replay', runDir, '--sandbox', 'off']);
+    },
+  ],
+  [
     'ERR_RUN_BUSY',
     async ({ codeOf, runDir }) => {
       const letGo = await lockRun(runDir);

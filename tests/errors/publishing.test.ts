@@ -35,6 +35,13 @@ test('a publication says by its code why there is none', async () => {
   ]);
 });
 
+test('a commit that git may not push has a code', async () => {
+  const before = shop.run;
+  shop.run = await shop.finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
+  expect(await codeOf(['--via', 'push', '--protected', 'draft'])).toBe('ERR_COMMIT_NOT_MADE');
+  shop.run = before;
+});
+
 test('what GitHub refuses has a code', async () => {
   const token = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'read' } } as const;
   expect(await codeOf([], { token })).toBe('ERR_GITHUB_REFUSED');

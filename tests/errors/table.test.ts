@@ -11,31 +11,10 @@ const tests = readdirSync('tests', { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(`tests/${path}`, 'utf8'))
   .join('\n');
 
-/** Those whose code no test looks at yet. Without the prefix, so that this list does not count as one. */
-const NOT_PROVOKED = [
-  'CHANGED_BY_OTHERS',
-  'CHANGES_NOT_TRANSFERRED',
-  'COMMIT_NOT_MADE',
-  'MCP_SERVER',
-  'MERGE_NOT_BEGUN',
-  'MERGE_NOT_MADE',
-  'NOT_REMOVED',
-  'NOT_RESTORED',
-  'NO_IDENTITY_TOKEN',
-  'NO_SNAPSHOT',
-  'PERMISSIONS_WIDER',
-  'PULL_REQUEST_MOVED',
-  'RECORDED_TOOLS',
-  'RULES_UNKNOWN',
-  'RUN_DIRECTORY_IN_TREE',
-  'SANDBOX_UNCOVERED',
-  'SANDBOX_WEAKER',
-].map((name) => `ERR_${name}`);
-
-test('every code is one that a test provokes, but for a list that only becomes shorter', () => {
+test('every code is one that a test provokes', () => {
   const codes = Object.keys(ERRORS);
   const expected = codes.filter((code) => new RegExp(`['[]${code}\\b`).test(tests));
-  expect(codes.filter((code) => !expected.includes(code)).toSorted()).toEqual(NOT_PROVOKED.toSorted());
+  expect(codes.filter((code) => !expected.includes(code))).toEqual([]);
 });
 
 test('every flag that the table names is there', () => {

@@ -118,7 +118,7 @@ test('a cancel ends a login that nobody answers', async () => {
 });
 
 test.each([
-  ['a job without the permission', {}, { ACTIONS_ID_TOKEN_REQUEST_URL: '' }, 'permissions: id-token: write'],
+  ['a job without the permission', {}, { ACTIONS_ID_TOKEN_REQUEST_URL: '' }, '[ERR_NO_IDENTITY_TOKEN]'],
   ['a rule without its organization', { 'organization-id': '' }, {}, 'a login without a key needs both'],
   ['a key besides', { 'api-key': 'sk-ant-test-0123456789' }, {}, 'give one of them, not both'],
 ])('%s is a usage_error', async (_, inputs, env, told) => {

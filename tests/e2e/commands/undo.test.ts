@@ -222,6 +222,18 @@ describe('a tree that moved on since the run', () => {
     expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
   });
 
+  test('a file in the place of a folder that was there is told', async () => {
+    const repository = await makeRepository({ 'd/a.txt': 'old\n', 'b.txt': 'old\n' });
+    const { runDir } = await scriptedRun({ repository, turns: [command('rm -r d'), done] });
+    repository.write('d', 'mine\n');
+    const end = await undo(repository, runDir);
+    expect([end.exitCode, end.lastLine]).toEqual([
+      1,
+      expect.stringMatching(/\[ERR_NOT_RESTORED\]: Not everything could be restored: "d" is a file/),
+    ]);
+    expect(treeOf(repository.root)).toEqual({ d: '644 mine\n', 'b.txt': '644 old\n' });
+  });
+
   test('a link in the place of a folder is not followed', async () => {
     const repository = await makeRepository({ 'd/a.txt': 'old\n' });
     const outside = await makeRepository({ 'a.txt': 'new\n' });

@@ -104,6 +104,16 @@ test('commits of people are kept when one of them asks, and so are those that co
   expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt\nA\te.txt');
 });
 
+test('uncommitted work is left alone: the merge does not begin', async () => {
+  await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n' });
+  await life.toHead(1);
+  life.checkout.write('b.txt', 'mine\n');
+  const dirty = await life.run([], ['--continue', '1'], PUSH);
+  expect([dirty.result.errorCode, dirty.server.requests.length]).toEqual(['ERR_MERGE_NOT_BEGUN', 0]);
+  expect(dirty.result.reason).toContain('Commit or stash them.');
+  expect(readFileSync(join(life.checkout.root, 'b.txt'), 'utf8')).toBe('mine\n');
+});
+
 test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n' });
   await life.toHead(1);
@@ -137,7 +147,7 @@ test('what is not resolved is not published, and what cannot be is refused befor
   await life.hosted.commit('main', { 'a.txt': 'a\0binary' });
   await life.toHead(1);
   const binary = await life.run([], ['--continue', '1'], PUSH);
-  expect([binary.result.outcome, binary.server.requests.length]).toEqual(['publish_failed', 0]);
+  expect([binary.result.errorCode, binary.server.requests.length]).toEqual(['ERR_MERGE_NOT_MADE', 0]);
   expect(binary.result.reason).toMatch(
     /^Pull request #1 is not continued: it conflicts with main \([0-9a-f]{8}\) in files that cannot be merged as text \(.*\): a\.txt\. Merge main into the branch yourself, and push it\.$/,
   );

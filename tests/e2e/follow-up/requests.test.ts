@@ -166,7 +166,7 @@ describe('a comment on the pull request', () => {
     );
     await life.hosted.git('update-ref', `refs/heads/${branch}`, other);
     const published = await life.publish(more);
-    expect([published.exitCode, published.told?.outcome]).toEqual([11, 'publish_failed']);
+    expect([published.exitCode, published.told?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
     expect(published.told?.reason).toContain('was replaced while the run worked');
     expect(await life.hosted.head(branch)).toBe(other);
   });

@@ -199,8 +199,8 @@ describe('a run with --allow-domain', () => {
     );
     expect(run.result.outcome, run.stderr).toBe('done');
     run.goBackTo(run.events.findIndex(({ type }) => type === 'turn.completed') + 1);
-    expect(await run.resume({ today: { allowedDomains: ['other.example'] } })).toContain(
-      'Repeat the flags that you agree to: patchsmith resume ',
+    expect(await run.resume({ today: { allowedDomains: ['other.example'] } })).toMatch(
+      /^\[ERR_PERMISSIONS_WIDER\] .* Repeat the flags that you agree to: patchsmith resume /,
     );
     const resumed = await run.resume({ today: { allowedDomains: ['good.example', 'other.example'] } });
     if (typeof resumed === 'string') throw new Error(resumed);

@@ -263,7 +263,7 @@ test('a repository that cannot be covered keeps a run that requires the sandbox 
   });
   expect([exitCode, lastLine]).toEqual([
     10,
-    expect.stringContaining('"z/9/.git" cannot be hidden from commands'),
+    expect.stringMatching(/\[ERR_SANDBOX_UNCOVERED\]: .*"z\/9\/\.git" cannot be hidden from commands/),
   ]);
 });
 

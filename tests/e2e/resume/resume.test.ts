@@ -3,6 +3,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -232,6 +233,7 @@ describe('a change that the run did not make', () => {
     writeFileSync(join(run.root, 'a.txt'), 'theirs\n');
     const journal = readFileSync(join(run.runDir, 'events.jsonl'), 'utf8');
     const refusal = await run.resume();
+    expect(refusal).toMatch(/^\[ERR_CHANGED_BY_OTHERS\] /);
     expect(refusal).toContain('is not as the run left it: a.txt (changed), b.txt (changed).');
     expect(refusal).toContain('--accept-changes');
     expect(readFileSync(join(run.runDir, 'events.jsonl'), 'utf8')).toBe(journal);
@@ -287,7 +289,7 @@ describe('a run directory', () => {
     run.goBackTo(2);
     const both = await Promise.all([run.resume(), run.resume()]);
     expect(both.filter((end) => typeof end === 'string')).toEqual([
-      `Another patchsmith is running in ${run.runDir}. Wait for it, or stop it.`,
+      `[ERR_RUN_BUSY] Another patchsmith is running in ${run.runDir}. Wait for it, or stop it.`,
     ]);
   });
 
@@ -324,6 +326,33 @@ describe('a run directory', () => {
     expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', run.patch]);
     expect(outcomesOf(end)[1]).toMatchObject({ reason: 'policy' });
     expect(readFileSync(join(other, 'gen.txt'), 'utf8')).toBe('generated\n');
+  });
+
+  test('another checkout where something is in the way of a change is refused', async () => {
+    const makes = { calls: [call('write_file', { path: 'build', content: 'new\n' })] };
+    const run = await cutRun({ ...FILES, '.gitignore': 'build/\n' }, [makes, edit]);
+    run.goBackTo(seqOf(run, 'tool.completed'));
+    const other = `${run.runDir}.checkout`;
+    execFileSync('git', ['clone', '--quiet', run.root, other]);
+    mkdirSync(join(other, 'build'));
+    writeFileSync(join(other, 'build/mine'), '');
+    expect(await run.resume({ repo: other })).toMatch(/^\[ERR_CHANGES_NOT_TRANSFERRED\] .*"build"/);
+  });
+
+  test('does not go on in a work tree that its directory was moved into', async () => {
+    const run = await cutRun(FILES, [edit, write]);
+    run.goBackTo(seqOf(run, 'tool.completed'));
+    const moved = join(run.root, 'run');
+    renameSync(run.runDir, moved);
+    expect(await run.resume({ runDir: moved })).toMatch(/^\[ERR_RUN_DIRECTORY_IN_TREE\] .* Move it out\.$/);
+  });
+
+  test('that was begun without a sandbox is not told now that there is one', async () => {
+    const run = await cutRun(FILES, [edit, write]);
+    run.goBackTo(seqOf(run, 'tool.completed'));
+    expect(await run.resume({ today: { sandbox: 'required' } })).toMatch(
+      /^\[ERR_SANDBOX_WEAKER\] The run began without a sandbox/,
+    );
   });
 
   test('another checkout with another base is refused with what differs', async () => {

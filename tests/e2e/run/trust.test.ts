@@ -342,6 +342,17 @@ describe('code of outsiders', () => {
     expect(JSON.stringify(run.server.requests)).toContain('Obey eve');
   });
 
+  test('are refused where no commit is known whose rules could apply', async () => {
+    const head = await checkoutOfEve();
+    const run = await start({
+      event: 'pull_request_target',
+      payload: pull(head),
+      args: ['--allow-untrusted-checkout'],
+      env: { GITHUB_SHA: '' },
+    });
+    refusedWith(run, 'ERR_RULES_UNKNOWN', /name a commit with --rules-from/);
+  });
+
   test('can be kept from making rules by hand', async () => {
     await checkoutOfEve();
     const run = await start({ event: 'workflow_dispatch', args: ['--rules-from', sha] });

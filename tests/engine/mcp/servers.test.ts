@@ -198,8 +198,8 @@ describe('a server that is not as it should be', () => {
     );
     expect(without.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
     const required = await calledRun({ servers: { own: { ...server, required: true } }, turns: [] });
-    expect([required.outcome.name, required.outcome.exitCode, required.asked]).toEqual([
-      'usage_error',
+    expect([required.outcome.errorCode, required.outcome.exitCode, required.asked]).toEqual([
+      'ERR_MCP_SERVER',
       2,
       [],
     ]);

@@ -6,6 +6,7 @@ import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { resumeRun } from '../../../src/commands/resume/resume.ts';
 import { type SettingKey, Settings } from '../../../src/config/schema.ts';
+import { problemLine } from '../../../src/domain/errors/problem.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { runPatchsmith } from '../../../src/engine/run.ts';
@@ -32,7 +33,7 @@ export interface CutRun extends RunEnd {
   readonly server: ClaudeServer;
   /** Makes work tree and run directory what they were right after an event, by its number; the rest never happened. */
   goBackTo(seq: number): void;
-  /** `patchsmith resume`; what it printed when it was refused. */
+  /** `patchsmith resume`; code and reason when it was refused. */
   resume(asked?: {
     repo?: string;
     runDir?: string;
@@ -118,9 +119,10 @@ export async function cutRun(
       };
       const given = Object.keys(today) as SettingKey[];
       const resumed = await resumeRun(again, { run: moved, acceptChanges, given });
-      if (resumed.status === 'refused') return resumed.problems.map(({ message }) => message).join('; ');
-      const { name, reason } = resumed.outcome;
-      return name === 'usage_error' ? reason : endOf(moved, again.printed);
+      if (resumed.status === 'refused') return resumed.problems.map(problemLine).join('; ');
+      const { name, errorCode, reason } = resumed.outcome;
+      const isRefusal = name === 'usage_error' || name === 'sandbox_unavailable';
+      return isRefusal ? `[${errorCode}] ${reason}` : endOf(moved, again.printed);
     },
   };
 }
