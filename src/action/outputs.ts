@@ -11,6 +11,8 @@ import { inertJson, oneLine } from '../domain/text/terminal.ts';
 export const OUTPUTS = {
   outcome: 'How it ended, such as done, no_change or verify_failed; set however the step ends',
   'exit-code': 'The exit code of that outcome',
+  'error-code':
+    'The code of what went wrong, such as ERR_VERIFY_FAILED (docs/errors.md); empty when it ended well',
   'run-dir': 'The run directory',
   'result-file': 'result.json in the run directory',
   'events-file': 'events.jsonl, the journal, in the run directory',
@@ -60,8 +62,12 @@ export type Outputs = Partial<Record<OutputName, string>>;
 const MAX_OUTPUT_CHARS = 1_000_000;
 
 /** The outputs that say how a run or a publication ended. */
-export function outcomeOutputs({ name, exitCode }: Pick<RunOutcome, 'name' | 'exitCode'>): Outputs {
-  return { outcome: name, 'exit-code': String(exitCode) };
+export function outcomeOutputs({
+  name,
+  exitCode,
+  errorCode,
+}: Pick<RunOutcome, 'name' | 'exitCode' | 'errorCode'>): Outputs {
+  return { outcome: name, 'exit-code': String(exitCode), 'error-code': errorCode ?? '' };
 }
 
 /** The outputs that say where a run keeps its files. */

@@ -46,13 +46,20 @@ export class ActionStep implements RunWatcher {
 
   /** Nothing can be reported once a signal that the process cannot see has killed it, so this outcome is set beforehand. */
   begin(): void {
-    this.#tell(outcomeOutputs({ name: 'internal_error', exitCode: EXIT_CODE.internal_error }));
+    this.#tell(
+      outcomeOutputs({
+        name: 'internal_error',
+        exitCode: EXIT_CODE.internal_error,
+        errorCode: 'ERR_PROCESS_DIED',
+      }),
+    );
   }
 
   /** A runner that cancels gives the step a few seconds and then kills it. */
   onInterrupt(interruption: Interruption): void {
     if (interruption.cause !== 'signal') return;
-    this.#tell(outcomeOutputs({ name: 'interrupted', exitCode: SIGNAL_EXIT_CODE[interruption.signal] }));
+    const exitCode = SIGNAL_EXIT_CODE[interruption.signal];
+    this.#tell(outcomeOutputs({ name: 'interrupted', exitCode, errorCode: 'ERR_INTERRUPTED' }));
   }
 
   onDirectory(directory: RunDirectory): void {

@@ -38,7 +38,8 @@ function expectOutcome(finished: Finished, outcome: string, exitCode: number): R
   const { outputs, summary, lastLine, post } = finished;
   expect(finished.exitCode, finished.stderr).toBe(exitCode);
   expect([outputs.outcome, outputs['exit-code']]).toEqual([outcome, String(exitCode)]);
-  expect(lastLine).toMatch(`patchsmith: ${outcome} (exit ${exitCode})`);
+  const code = outputs['error-code'];
+  expect(lastLine).toMatch(`patchsmith: ${outcome} (exit ${exitCode})${code === '' ? '' : ` [${code}]`}: `);
   expect(summary).toMatch(`### patchsmith: ${outcome} (exit ${exitCode})`);
   expect([post.exitCode, post.stdout, post.stderr, post.summary, post.outputs]).toEqual([0, '', '', '', {}]);
   expect(finished.masks).toEqual([KEY]);
@@ -64,6 +65,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(outputs).toEqual({
       outcome: 'done',
       'exit-code': '0',
+      'error-code': '',
       answer: '',
       'run-dir': runDir,
       'result-file': join(runDir, 'result.json'),
@@ -116,7 +118,11 @@ describe('every row of the outcome table, through the action', () => {
     ]);
     expect(finished.stderr).not.toContain('::group::');
     expect(finished.server.requests).toHaveLength(0);
-    expect(finished.outputs).toMatchObject({ outcome: 'usage_error', 'exit-code': '2' });
+    expect(finished.outputs).toMatchObject({
+      outcome: 'usage_error',
+      'exit-code': '2',
+      'error-code': 'ERR_SEVERAL_PROBLEMS',
+    });
     expect(JSON.parse(readFileSync(finished.outputs['result-file'] ?? '', 'utf8')).reason).toContain(
       '--deadline: expected a duration',
     );
@@ -269,6 +275,7 @@ describe('a step that is killed', () => {
     expect(outputs).toEqual({
       outcome: 'internal_error',
       'exit-code': '1',
+      'error-code': 'ERR_PROCESS_DIED',
       'run-dir': runDir,
       'result-file': join(runDir, 'result.json'),
       'events-file': join(runDir, 'events.jsonl'),
@@ -295,7 +302,11 @@ describe('a step that is killed', () => {
         },
       },
     );
-    expect([finished.outputs.outcome, finished.outputs['exit-code']]).toEqual(['interrupted', '130']);
+    expect(finished.outputs).toMatchObject({
+      outcome: 'interrupted',
+      'exit-code': '130',
+      'error-code': 'ERR_INTERRUPTED',
+    });
   });
 
   test('before it began starts nothing afterwards', async () => {
