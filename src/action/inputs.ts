@@ -136,12 +136,15 @@ export function actionInputs(): ActionInput[] {
 /** Defaults that differ from the setting's: nobody types an input, so the safer choice costs nothing. */
 const INITIAL: Readonly<Record<string, string>> = { 'verify-in': 'checkout' };
 
+/** What an input means besides, in the modes that are no command of their own. */
+const MORE: Readonly<Record<string, string>> = {
+  [RUN_DIR]: '. In the modes publish and resume: that of the run, such as an unpacked artifact',
+  plan: '. In the mode prepare also several, one a line',
+};
+
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
   const { flag, help, value, repeatable } = entry;
-  const more =
-    flag === RUN_DIR
-      ? '. In the modes publish and resume: that of the run, such as an unpacked artifact'
-      : '';
+  const more = MORE[flag] ?? '';
   const several = NAME_LISTS.includes(entry.key) ? 'with commas or one a line' : 'one a line';
   const form = value === undefined ? 'true or false' : repeatable ? `${value}, ${several}` : value;
   return {

@@ -51,6 +51,8 @@ export const OUTPUTS = {
   ref: 'In mode locate: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
   'pull-requests':
     'In mode locate, for a push: JSON list of the numbers of all that conflict with their base since; [] when there are none',
+  plans:
+    'In mode prepare: JSON list of the plan files that may be carried out, without those on whose branches others have committed; empty when there are none',
 } as const satisfies Record<string, string>;
 
 /** The name of an output in `action.yml`. */
@@ -123,6 +125,11 @@ export function locatedOutputs(number: number | null, conflicting: readonly numb
     ref: number === null ? '' : `refs/pull/${number}/head`,
     'pull-requests': JSON.stringify(conflicting),
   };
+}
+
+/** The outputs of mode prepare for plan files. */
+export function preparedOutputs(planFiles: readonly string[]): Outputs {
+  return { plans: planFiles.length === 0 ? '' : inertJson(JSON.stringify(planFiles)) };
 }
 
 /** The outputs known once a publication has ended. */

@@ -149,6 +149,7 @@ class Action {
       stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
       watcher: this.#step,
       onPublication: (publication) => this.#step.onPublication(publication),
+      onPrepared: (planFiles) => this.#step.onPrepared(planFiles),
       ...(federation === null || identity === null
         ? {}
         : { federation: this.#loginOf(federation, identity) }),

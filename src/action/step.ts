@@ -15,6 +15,7 @@ import {
   locatedOutputs,
   type Outputs,
   outcomeOutputs,
+  preparedOutputs,
   publicationOutputs,
   resultOutputs,
 } from './outputs.ts';
@@ -98,6 +99,11 @@ export class ActionStep implements RunWatcher {
   /** Which pull request a later step is to check out and continue. */
   onLocated(number: number | null, conflicting: readonly number[]): void {
     this.#tell(locatedOutputs(number, conflicting));
+  }
+
+  /** Which plans later jobs are to carry out. */
+  onPrepared(planFiles: readonly string[]): void {
+    this.#tell(preparedOutputs(planFiles));
   }
 
   /** The last report. */

@@ -43,6 +43,8 @@ export interface HostContext {
   readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
   /** Receives the result of a publication, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
+  /** Receives the plan files that `prepare` was given, without those that may not be carried out. */
+  readonly onPrepared?: (planFiles: readonly string[]) => void;
 }
 
 /** `told` has printed its last line; `refused` has done nothing, for these reasons. */

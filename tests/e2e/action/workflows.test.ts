@@ -472,6 +472,43 @@ testAtNight('a matrix of plans becomes a pull request each, also the second time
   expect(new Set(place.repository.pulls().map(({ pull }) => pull?.head)).size).toBe(2);
 });
 
+test('a plan of a matrix on whose branch others have committed is left out before the model is paid', async () => {
+  const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
+  const plan = '.github/patchsmith/maintenance.md';
+  const id = sha256Of(`${NAME}:${plan}`).slice(0, 8);
+  await place.repository.commit(`patchsmith/maintenance-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
+  const run = () =>
+    runWorkflow({
+      ...place,
+      workflow: template('matrix'),
+      event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
+      actor: 'ann',
+      secrets: { ANTHROPIC_API_KEY: KEY },
+      env: { ANTHROPIC_BASE_URL: place.model.url },
+    });
+  const ends = await run();
+  expect(outcomes(ends), log(ends)).toEqual([
+    ['prepare', 'failure', 'publish_failed'],
+    ['run', 'success', 'done'],
+    ['publish', 'success', 'done'],
+  ]);
+  expect(log(ends)).toMatch(
+    /The branch patchsmith\/maintenance-\w{8} has commits by others \(\w{8} by Ann\)/,
+  );
+  expect(place.repository.pulls().map(({ pull }) => pull?.head)).toEqual([
+    expect.stringMatching(/^patchsmith\/documentation-/),
+  ]);
+  place.repository.settings.actionsMayOpenPulls = false;
+  const asked = place.model.requests.length;
+  const none = await run();
+  expect(outcomes(none)).toEqual([
+    ['prepare', 'failure', 'publish_failed'],
+    ['run', 'skipped'],
+    ['publish', 'skipped'],
+  ]);
+  expect(place.model.requests).toHaveLength(asked);
+});
+
 testAtNight('where no run of a matrix has begun both jobs end with the same error', async () => {
   const place = await scratch([]);
   const ends = await runWorkflow({

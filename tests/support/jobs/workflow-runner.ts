@@ -80,14 +80,14 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
   const ends: JobEnd[] = [];
   const needs: Record<string, JobEnd> = {};
   for (const [name, job] of Object.entries(jobs)) {
-    for (const matrix of combinations(job, needs)) {
+    for (const [index, matrix] of combinations(job, needs).entries()) {
       const earlier = run.before?.find(
         (end) => end.name === name && JSON.stringify(end.matrix) === JSON.stringify(matrix),
       );
       const needsAgain = [job.needs ?? []].flat().some((needed) => again.has(needed));
       const isKept = earlier?.result === 'success' && !needsAgain;
       if (!isKept) again.add(name);
-      const end = isKept ? earlier : await runJob(run, { name, job, matrix, artifacts, needs });
+      const end = isKept ? earlier : await runJob(run, { name, job, matrix, index, artifacts, needs });
       ends.push(end);
       needs[name] = end;
     }
@@ -116,11 +116,14 @@ interface JobPlace {
   readonly name: string;
   readonly job: WorkflowJob;
   readonly matrix: Readonly<Record<string, string>>;
+  /** Which of the matrix it is. */
+  readonly index: number;
   readonly artifacts: string;
   readonly needs: Readonly<Record<string, JobEnd>>;
 }
 
-async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }: JobPlace): Promise<JobEnd> {
+async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
+  const { name, job, matrix, index, artifacts, needs } = place;
   const { github, repository, event } = run;
   const granted = Object.entries(job.permissions ?? {}).map(([key, access]) => [
     key.replaceAll('-', '_'),
@@ -146,6 +149,7 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
     vars: {},
     needs,
     matrix,
+    strategy: { 'job-index': index },
     steps,
   };
   const actions: ActionEnd[] = [];
@@ -160,7 +164,7 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
   failed = false;
   // A job that always runs does so after a cancel as well, with all of its steps.
   cancelled = false;
-  const place = { workspace, temp, sha, token, artifacts };
+  const stepPlace = { workspace, temp, sha, token, artifacts };
   for (const step of job.steps) {
     if (!isDue(step.if, contexts())) continue;
     const given = Object.fromEntries(
@@ -176,7 +180,7 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
       execFileSync('bash', ['-e', '-c', step.run], { env: { PATH: process.env.PATH, ...env } });
       continue;
     }
-    const end = await runStep(run, step, given, place);
+    const end = await runStep(run, step, given, stepPlace);
     if (end.action !== null) actions.push(end.action);
     if (end.action !== null && run.cancel !== undefined && given.mode === undefined) cancelled = true;
     const outcome = end.failed ? 'failure' : 'success';

@@ -22,7 +22,7 @@ import { acknowledgement } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { withoutKeyAndTokens } from '../../inputs.ts';
 import { ended, openFor } from '../ended.ts';
-import { type BranchWork, foreignObstacle } from '../foreign-branch.ts';
+import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
 import { type IssueOfWork, named, runUrlOf } from '../job.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { type PublishInputs, readPublishInputs } from '../start.ts';
@@ -64,10 +64,14 @@ async function prepare(
   const permitted = settings.dryRun
     ? null
     : await preflightPublishing({ github, repository, settings, continues });
-  const work = settings.dryRun || continues ? null : workOf(edge, settings, read.found);
+  const works = settings.dryRun || continues ? [] : worksOf(edge, settings, read.found);
   const question = { github, repository, settings, token, version, env, signal };
-  const obstacle = permitted === null && work !== null ? await foreignObstacle(question, work) : permitted;
-  if (read.found === null) return obstacle ?? PERMITTED;
+  const { obstacle, ready } =
+    permitted === null ? await obstacleAmong(question, works) : { obstacle: permitted, ready: [] };
+  if (read.found === null) {
+    edge.onPrepared?.(ready);
+    return obstacle ?? PERMITTED;
+  }
   const { askedIn, marker } = read.found;
   const job: CommentJob = {
     settings,
@@ -89,24 +93,50 @@ async function prepare(
   return obstacle ?? PERMITTED;
 }
 
-/** The issue, or the plan's file; null where the plan is not known here. */
-function workOf(
+/** A plan that is to be carried out. `file`: as it was given; null for that of an issue. */
+type PlannedWork = BranchWork & { readonly file: string | null };
+
+/** That of the issue, or of each plan file; none where the plan is not known here. */
+function worksOf(
   { env }: HostContext,
   { plan }: Pick<Settings, 'plan'>,
   found: IssueOfWork | null,
-): BranchWork | null {
+): PlannedWork[] {
   const [, base = null] = /^refs\/heads\/(.+)$/.exec(env.GITHUB_REF ?? '') ?? [];
-  const workFrom = (source: PlanSource) => ({
+  const workFrom = (source: PlanSource, file: string | null) => ({
     plan: { source, title: '', sha256: '' },
     base,
     hasIssue: found !== null,
+    file,
   });
-  if (found === null) {
-    const isFile = plan !== null && plan !== '-';
-    return isFile ? workFrom({ kind: 'file', path: posix.normalize(plan) }) : null;
-  }
+  if (found === null)
+    return planFiles(plan).map((file) => workFrom({ kind: 'file', path: posix.normalize(file) }, file));
   const { repository, number, url, isPullRequest } = found.askedIn;
-  return isPullRequest ? null : workFrom({ kind: 'issue', repository, number, url, author: '' });
+  return isPullRequest ? [] : [workFrom({ kind: 'issue', repository, number, url, author: '' }, null)];
+}
+
+/** One a line, as a workflow with a matrix of plans names them. */
+function planFiles(plan: string | null): string[] {
+  const lines = (plan ?? '').split('\n').map((line) => line.trim());
+  return [...new Set(lines.filter((line) => line !== '' && line !== '-'))];
+}
+
+/** The first obstacle, or all of them in one; `ready` are the plan files without one. */
+async function obstacleAmong(
+  question: WorkQuestion,
+  works: readonly PlannedWork[],
+): Promise<{ obstacle: RunOutcome | null; ready: string[] }> {
+  const obstacles: RunOutcome[] = [];
+  const ready: string[] = [];
+  for (const work of works) {
+    const obstacle = await foreignObstacle(question, work);
+    if (obstacle !== null) obstacles.push(obstacle);
+    else if (work.file !== null) ready.push(work.file);
+  }
+  const [first = null] = obstacles;
+  const others = obstacles.length > 0 && ready.length > 0 ? ['The other plans may be carried out.'] : [];
+  const reason = [...obstacles.map((obstacle) => obstacle.reason), ...others].join(' ');
+  return { obstacle: first && { ...first, reason }, ready };
 }
 
 /** Whether there is a pull request that the run will go on with. */
