@@ -104,6 +104,7 @@ export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status
 export function interruptedOutcome({ interrupt, limits, isResumed }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
+    merges: false,
     answered: false,
     verified: 0,
     unverified: [],

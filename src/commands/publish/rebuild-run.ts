@@ -87,6 +87,8 @@ export async function rebuildRun(
   told.merged.push(...rebuilt.merged);
   for (const line of flagLines(told.flags)) say(line);
   if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
-  if (rebuilt.tree === base.tree) return refuse(noChange(`${base.branch} already contains the whole patch.`));
+  // A merge that is kept as it is has both parents to tell.
+  if (rebuilt.tree === base.tree && mergedTree === null)
+    return refuse(noChange(`${base.branch} already contains the whole patch.`));
   return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: told.flags } };
 }

@@ -37,6 +37,8 @@ export interface Withheld {
 export interface OutcomeFacts {
   readonly stop: StopReason;
   readonly changedFiles: number;
+  /** The work is a merge of the base: keeping it as git made it is a result, too. */
+  readonly merges: boolean;
   /** The model gave the answer that the run was to end with. */
   readonly answered: boolean;
   /** Number of verify commands that passed at the end, and where. */
@@ -137,6 +139,8 @@ function completed(facts: OutcomeFacts): RunOutcome {
   const verified = verifiedPart(facts);
   if (facts.changedFiles === 0 && facts.answered && facts.ifNoChanges === 'ok')
     return done(`The model answered, without changing a file${verified}${without}.`);
+  if (facts.changedFiles === 0 && facts.merges)
+    return done(`The merge of the base is kept as git made it, without a change${verified}${without}.`);
   if (facts.changedFiles === 0) {
     const reason = `The model finished without changing a file${verified}${without}.`;
     return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);

@@ -57,6 +57,8 @@ export function openScratchRepository(
 
   return {
     async apply(patch, files, contents) {
+      // git refuses a patch without content.
+      if (patch.length === 0 && files.length === 0) return null;
       const tooMuch = `its contents come to more than ${maxTotalBytes} bytes`;
       let total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
       if (total > maxTotalBytes) return tooMuch;

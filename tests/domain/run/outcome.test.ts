@@ -7,6 +7,7 @@ const completed: StopReason = { why: 'completed', summary: '' };
 const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   stop,
   changedFiles: 2,
+  merges: false,
   answered: false,
   verified: 1,
   verifyIn: 'worktree',
@@ -39,6 +40,12 @@ describe('decideOutcome', () => {
       facts(completed, { changedFiles: 0, ifNoChanges: 'error' }),
       'no_change',
       3,
+    ],
+    [
+      'a merge that needed no change',
+      facts(completed, { changedFiles: 0, merges: true, ifNoChanges: 'error' }),
+      'done',
+      0,
     ],
     ['something denied', facts(completed, { denied: DENIED }), 'done', 0],
     [

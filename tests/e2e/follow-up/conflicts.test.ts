@@ -114,6 +114,29 @@ test('uncommitted work is left alone: the merge does not begin', async () => {
   expect(readFileSync(join(life.checkout.root, 'b.txt'), 'utf8')).toBe('mine\n');
 });
 
+test('a file that the base has deleted and the model keeps as it is becomes a merge all the same', async () => {
+  const before = await life.hosted.head(branch);
+  const base = await life.hosted.commit('main', { 'a.txt': null, 'c.txt': 'c\n' });
+  await life.toHead(1);
+  const finish = call('finish', {
+    status: 'done',
+    summary: 'a.txt stays: the change to it is still wanted.',
+  });
+  const kept = await life.run([{ calls: [finish] }], ['--continue', '1', '--if-no-changes', 'error'], PUSH);
+  expectDone(kept);
+  expect([kept.result.outcome, kept.result.changedFiles]).toEqual(['done', []]);
+  expect(kept.result.reason).toBe(
+    'The merge of the base is kept as git made it, without a change, 1 verify command passed.',
+  );
+  const published = await life.publish(kept);
+  expectDone(published);
+  const head = published.told?.commit?.sha ?? '';
+  expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
+  expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('A\ta.txt');
+  expect(life.pull(1).body).toContain('for a conflict with the base');
+  expect((await life.publish(kept)).told?.commit).toMatchObject({ operation: 'none', sha: head });
+});
+
 test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n' });
   await life.toHead(1);

@@ -44,8 +44,10 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
       };
     case 'done':
     case 'verify_failed':
-      return result.patch === null
-        ? refused('ERR_NOTHING_TO_PUBLISH', `The run ended as ${result.outcome} and has no patch.`)
+      if (result.patch === null)
+        return refused('ERR_NOTHING_TO_PUBLISH', `The run ended as ${result.outcome} and has no patch.`);
+      return result.changedFiles.length === 0 && (result.followUp?.merge ?? null) === null
+        ? withoutChange(result.outcome, result)
         : { status: 'publish', unfinished: false };
     case 'internal_error':
     case 'usage_error':
@@ -66,6 +68,13 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
             `so its patch is unfinished work: ${result.reason} Publish it as a draft with --publish-unfinished.`,
           );
   }
+}
+
+/** An answer without a change is no failure; a red verification without one is, and there is nothing to show of it. */
+function withoutChange(name: 'done' | 'verify_failed', { reason, errorCode }: RunResult): Publishable {
+  if (name === 'done') return { status: 'nothing', outcome: noChange(reason) };
+  const why = `The run ended as ${name} without changing a file: ${reason}`;
+  return { status: 'refused', outcome: { name, exitCode: EXIT_CODE[name], reason: why, errorCode } };
 }
 
 type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;

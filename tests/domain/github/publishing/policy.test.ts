@@ -27,6 +27,39 @@ describe('which runs may be published', () => {
   });
 
   test.each([
+    ['done', { status: 'nothing', outcome: { name: 'no_change', exitCode: 0, reason: 'So it is.' } }],
+    [
+      'verify_failed',
+      {
+        status: 'refused',
+        outcome: {
+          name: 'verify_failed',
+          reason: 'The run ended as verify_failed without changing a file: So it is.',
+        },
+      },
+    ],
+  ] as const)(
+    'a run that ended as %s without a change has nothing to publish, unless it merges',
+    (outcome, expected) => {
+      const run = finishedRun({ outcome, reason: 'So it is.', changedFiles: [] });
+      expect(publishable(run, true)).toMatchObject(expected);
+      const head = 'a'.repeat(40);
+      const followUp = {
+        pullRequest: 1,
+        marker: '12345678',
+        branch: 'patchsmith/x',
+        head,
+        base: { branch: 'main', sha: head },
+        trigger: 'conflict' as const,
+        round: 1,
+        threads: [],
+        merge: head,
+      };
+      expect(publishable({ ...run, followUp }, true)).toEqual({ status: 'publish', unfinished: false });
+    },
+  );
+
+  test.each([
     ['limit_reached', 7],
     ['deadline', 124],
     ['interrupted', 130],
