@@ -48,6 +48,9 @@ export const SETTINGS_TAKEN: Readonly<
   run: [
     ...settingsIn(...SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group))),
     'maxTotalBytes',
+    // A conflict that publishing would refuse is not worth asking a model about.
+    'protectedPaths',
+    'acceptProtected',
     // Where issues and comments are read, and where access rights are checked.
     'repository',
     'githubApiUrl',

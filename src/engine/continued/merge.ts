@@ -25,8 +25,9 @@ export interface MergeQuestion {
   readonly before: string;
   readonly head: string;
   readonly base: { readonly branch: string; readonly sha: string };
-  /** Whether the run may change a path. */
+  /** Whether the run may change a path, and whether publishing would refuse that. */
   readonly permits: (path: string) => boolean;
+  readonly isProtected: (path: string) => boolean;
 }
 
 /** `check` is a command that fails until all is resolved; null where nothing stands between markers. */
@@ -38,7 +39,7 @@ export type ConflictFound =
 /** Whether the two conflict, and whether a model can resolve that. */
 export async function conflictWithBase(
   beside: BesideCheckout,
-  { before, head, base, permits }: MergeQuestion,
+  { before, head, base, permits, isProtected }: MergeQuestion,
 ): Promise<ConflictFound> {
   const merged = await beside.merge(before, head, base.sha);
   const name = `${base.branch} (${base.sha.slice(0, 8)})`;
@@ -73,6 +74,12 @@ export async function conflictWithBase(
     return {
       status: 'refused',
       why: `it conflicts with ${name} in files that plan and settings do not allow to change: ${namesOf(barred)}. ${by}`,
+    };
+  const guarded = found.filter(({ path }) => isProtected(path));
+  if (guarded.length > 0)
+    return {
+      status: 'refused',
+      why: `it conflicts with ${name} in protected files, whose changes are not published: ${namesOf(guarded)}. ${by} Or let the run resolve them: name them with --accept-protected GLOB, for the run and for publish.`,
     };
   if (found.length > MAX_FILES)
     return {

@@ -2,10 +2,12 @@
 
 import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
+import type { Settings } from '../../config/resolve.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
-import { pathPolicy } from '../../domain/changes/path-policy.ts';
+import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import type { PullRecord } from '../../domain/github/publishing/record.ts';
+import { isProtectedPath } from '../../domain/review/steering-paths.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
@@ -15,7 +17,7 @@ import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts
 import { type ChecksRead, failedChecks } from './checks.ts';
 import type { Continued } from './find.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
-import { type ConflictFound, conflictWithBase } from './merge.ts';
+import { type ConflictFound, conflictWithBase, type MergeQuestion } from './merge.ts';
 import { openThreads, type ThreadsRead } from './threads.ts';
 
 /** Most characters of the work so far that the model is shown; it can read the files. */
@@ -47,10 +49,13 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   const first = await firstPlan(task, pull.record);
   if (first.status === 'failed') return first;
   const paths = pull.record.rules[1] ?? { allow: [], protect: [] };
-  const permits = pathPolicy(first.plan, pathsOf(task.settings, paths));
+  const rules = {
+    permits: pathPolicy(first.plan, pathsOf(task.settings, paths)),
+    isProtected: protectedBy(task.settings),
+  };
   const { diff, conflict } = await besideCheckout(task, async (beside) => ({
     diff: await beside.diff(commits.mergeBase, pull.head, MAX_DIFF),
-    conflict: trigger === 'check' ? NO_CONFLICT : await conflictOf(beside, continued, permits),
+    conflict: trigger === 'check' ? NO_CONFLICT : await conflictOf(beside, continued, rules),
   }));
   if (conflict.status === 'refused' && trigger === 'request')
     session.warn(`The conflict with its base is left alone: ${conflict.why}`);
@@ -191,10 +196,19 @@ async function firstRequest(task: ContinueTask, { source }: PullRecord): Promise
 async function conflictOf(
   beside: BesideCheckout,
   { pull: { head, base }, commits }: Continued,
-  permits: (path: string) => boolean,
+  rules: Pick<MergeQuestion, 'permits' | 'isProtected'>,
 ): Promise<ConflictFound> {
   if (commits.behind === 0) return NO_CONFLICT;
-  return conflictWithBase(beside, { before: commits.mergeBase, head, base, permits });
+  return conflictWithBase(beside, { before: commits.mergeBase, head, base, ...rules });
+}
+
+/** What publishing would refuse, as far as this job knows how it is told to. */
+function protectedBy({ protectedPaths, acceptProtected, principles }: Settings): (path: string) => boolean {
+  const isAccepted = pathMatcher(acceptProtected);
+  return (path) =>
+    protectedPaths === 'refuse' &&
+    (isProtectedPath(path) || (principles ?? []).includes(path)) &&
+    !isAccepted(path);
 }
 
 /** Work with a repository of our own beside the checkout, which is gone afterwards. */

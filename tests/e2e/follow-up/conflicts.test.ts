@@ -137,6 +137,30 @@ test('a file that the base has deleted and the model keeps as it is becomes a me
   expect((await life.publish(kept)).told?.commit).toMatchObject({ operation: 'none', sha: head });
 });
 
+test('one in protected files is refused before a model is asked, unless the run may resolve it', async () => {
+  const accepted = ['--accept-protected', 'AGENTS.md'];
+  await life.toHead(1);
+  const guide = await life.run(writes('AGENTS.md', 'Ours.\n', 'Wrote a guide.'), [
+    '--continue',
+    '1',
+    '--message',
+    'add a guide',
+  ]);
+  expectDone(await life.publish(guide, accepted));
+  await life.hosted.commit('main', { 'AGENTS.md': 'Theirs.\n' });
+  await life.toHead(1);
+  const refused = await life.run([], ['--continue', '1'], PUSH);
+  expect([refused.exitCode, refused.server.requests.length]).toEqual([11, 0]);
+  expect(refused.result.reason).toMatch(
+    /^Pull request #1 is not continued: it conflicts with main \(\w{8}\) in protected files, whose changes are not published: AGENTS\.md\. Merge main into the branch yourself, and push it\. Or /,
+  );
+  const script = writes('AGENTS.md', 'Ours and theirs.\n', 'Kept both.');
+  const resolved = await life.run(script, ['--continue', '1', ...accepted], PUSH);
+  expectDone(resolved);
+  expect((await life.publish(resolved)).told?.errorCode).toBe('ERR_PROTECTED_PATH');
+  expectDone(await life.publish(resolved, accepted));
+});
+
 test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n' });
   await life.toHead(1);
