@@ -93,6 +93,7 @@ class Action {
     const end = await carryOut(inputs, { ...this.#edgeWith(inputs, identity), startNotes }, this.#step);
     switch (end.status) {
       case 'refused':
+        await this.#explain(inputs, end.problems);
         return this.#refuse(end.problems);
       case 'told':
         // A run of another job was annotated by that job.
@@ -181,12 +182,26 @@ class Action {
   }
 
   /** A job that publishes the run finds out from its directory which input is wrong, and says so on the issue. */
-  async #refuseInputs({ mode, flags }: InputsGiven, problems: readonly Problem[]): Promise<number> {
+  async #refuseInputs(inputs: InputsGiven, problems: readonly Problem[]): Promise<number> {
+    const { mode, flags } = inputs;
+    await this.#explain(inputs, problems);
     if (mode === 'run' || mode === 'run-and-publish') {
       const { keepRefusal } = await import('../commands/refused-run.ts');
       await keepRefusal({ ...this.#edge, isStep: true, watcher: this.#step }, flags.run ?? {}, problems);
     }
     return this.#refuse(problems);
+  }
+
+  /** Where people wait for what comes of it, and not in the log alone. */
+  async #explain(inputs: InputsGiven, problems: readonly Problem[]): Promise<void> {
+    const { mode, flags, runDir } = inputs;
+    const given = flags.prepare ?? flags.publish;
+    if (given === undefined) return;
+    const run = mode === 'publish' ? (runDir ?? '') : null;
+    const { explainWrongInputs } = await import('../commands/publish/issue/wrong-inputs.ts');
+    const edge = this.#edgeWith(inputs, null);
+    const told = await explainWrongInputs(edge, { flags: given, run, problems });
+    if (told !== null) this.#step.onPublication(told);
   }
 
   /** Nothing has been done. In the summary and the annotation, the problems are the reason. */

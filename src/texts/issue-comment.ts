@@ -115,10 +115,17 @@ interface Words {
   readonly next: string;
 }
 
-function wordsFor({ plan, runId }: RunResult, name: OutcomeName): Words {
+function wordsFor({ plan, runId, outcome }: RunResult, name: OutcomeName): Words {
+  // The run has ended, and what is wrong is wrong with its publication.
+  if (plan !== null && name === 'usage_error' && outcome !== name && outcome !== null) return NOT_PUBLISHED;
   if (plan !== null) return OUTCOMES[name];
   return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
 }
+
+const NOT_PUBLISHED: Words = {
+  headline: 'The change could not be published',
+  next: 'The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.',
+};
 
 /** The job that carries out the plan was cut off, or failed in a step before. */
 const NO_RESULT: Words = {

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { removeFolders } from '../../support/files/repository.ts';
@@ -151,6 +152,53 @@ test('a refused publication ends the step with 11 and keeps the patch', async ()
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([11, 'publish_failed']);
   expect(ended.outputs['pull-request-number']).toBe('');
   expect(ended.outputs['patch-file']).toBe(join(artifact, 'changes.patch'));
+});
+
+test('a wrong input of the step that prepares or publishes is explained on the issue, and nothing else is done', async () => {
+  const at = await place([edit, done]);
+  at.github.addIssue(NAME, { title: 'Renew', author: 'ann', labels: ['patchsmith:running', 'bug'] });
+  const { artifact } = await runJob(at);
+  const wrong = { issue: '1', 'trigger-label': 'patchsmith', draft: 'perhaps' };
+  const ended = await publishJob(at, artifact, { inputs: { ...wrong, milestne: 'Next' } });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
+  const issue = at.hosted.issues.get(1);
+  const said = () => issue?.comments.map(({ body }) => body.split('\n\n').slice(0, 3));
+  expect(said()).toEqual([
+    [
+      '**The change could not be published**',
+      'milestne: there is no such input; the nearest is milestone.',
+      "In the model's own words:",
+    ],
+  ]);
+  expect(issue?.labels.map(({ name }) => name)).toEqual(['bug', 'patchsmith:failed']);
+  expect([ended.outputs['comment-url'] !== '', at.hosted.pulls()]).toEqual([true, []]);
+
+  const again = await publishJob(at, artifact, { inputs: wrong });
+  expect(again.lastLine).toContain('draft: ');
+  expect(said()?.[0]?.[1]).toMatch(/^draft: .*perhaps/);
+  expect(issue?.comments[0]?.body).toContain('publishing is repeated without another run');
+
+  const prepared = await publishJob(at, '', {
+    inputs: { ...wrong, mode: 'prepare', 'run-dir': '', draft: '', comment: 'no' },
+  });
+  expect([prepared.exitCode, prepared.outputs.outcome], prepared.stderr).toEqual([2, 'usage_error']);
+  expect(said()).toEqual([
+    [
+      '**The run could not begin**',
+      expect.stringMatching(/^comment: expected one of /),
+      expect.stringMatching(/^No model was asked\. A maintainer must fix the workflow/),
+    ],
+  ]);
+
+  // Where no issue is named, the run says where it was asked for.
+  const file = join(artifact, 'result.json');
+  const result = JSON.parse(readFileSync(file, 'utf8'));
+  const url = `${at.github.serverUrl}/${NAME}/issues/1`;
+  result.plan.source = { kind: 'issue', repository: NAME, number: 1, url, author: 'ann' };
+  writeFileSync(file, JSON.stringify(result));
+  await publishJob(at, artifact, { inputs: { draft: 'perhaps' } });
+  expect(said()).toEqual([['**The change could not be published**', expect.any(String), expect.any(String)]]);
+  expect(at.github.invalid).toEqual([]);
 });
 
 test('each line of a secret is masked, however its lines end', async () => {

@@ -1,0 +1,94 @@
+/** A step that prepares or publishes and is refused for its inputs: people learn why where they wait for the outcome. */
+
+import type { Settings } from '../../../config/resolve.ts';
+import type { Problem } from '../../../domain/errors/problem.ts';
+import { askedIn } from '../../../domain/github/publishing/identity.ts';
+import { nothingPublished, Publication } from '../../../domain/github/publishing/publication.ts';
+import { refusedFor } from '../../../domain/run/outcome.ts';
+import { RunResult } from '../../../domain/run/result.ts';
+import { redactedStrings } from '../../../domain/secrets/redact.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
+import { refusedResult } from '../../../engine/finish/result.ts';
+import type { HostContext } from '../../../host/context.ts';
+import { readSettings, withoutKeyAndTokens } from '../../inputs.ts';
+import { readRun } from '../read-run.ts';
+import { explainedOnIssue } from './without-plan.ts';
+
+/** What such a step was given. */
+export interface WrongInputs {
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** The run directory; null where there is no run yet. */
+  readonly run: string | null;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Says it on the issue that the inputs name, else where the run came from, and sets the label. Null where neither is known, or
+ * where the token or the repository is what is missing.
+ */
+export async function explainWrongInputs(
+  edge: HostContext,
+  { flags, run, problems }: WrongInputs,
+): Promise<Publication | null> {
+  const settings = settingsToTell(edge, flags);
+  const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
+  if (settings === null || settings.repository === null || !token) return null;
+  const { repository } = settings;
+  // A step has inputs where a command line has flags.
+  const words = problems.map(({ message }) => edge.redact(message).replace(/^--(?=[a-z])/, ''));
+  const end = { ...refusedFor(problems), reason: words.join('; ') };
+  const made = run === null ? null : await resultOf(run, edge);
+  const issue = settings.issue ?? issueOf(made, repository);
+  if (issue === null) return null;
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const nothing = { ...refusedResult(end, edge.version), runId: run === null ? 'none yet' : '' };
+  const told = await explainedOnIssue({
+    ...edge,
+    settings: { ...settings, issue },
+    repository,
+    token,
+    env: withoutKeyAndTokens(edge.env),
+    told: nothingPublished(edge.version),
+    end,
+    result: RunResult.parse(redactedStrings(made ?? nothing, edge.redact)),
+    say,
+  });
+  for (const warning of told.warnings) say(`warning: ${warning}`);
+  return Publication.parse(redactedStrings(told, edge.redact));
+}
+
+/** What it takes to say something there. One of them that is wrong itself is left out. */
+const TO_TELL = [
+  'repository',
+  'issue',
+  'trigger-label',
+  'comment',
+  'dry-run',
+  'github-api-url',
+  'github-server-url',
+];
+
+function settingsToTell(edge: HostContext, flags: WrongInputs['flags']): Settings | null {
+  const env = Object.fromEntries(
+    Object.entries(edge.env).filter(([name]) => !name.startsWith('PATCHSMITH_')),
+  );
+  const read = (given: WrongInputs['flags']) => readSettings({ ...edge, env }, given, []);
+  const right = TO_TELL.filter(
+    (name) => flags[name] !== undefined && read({ [name]: flags[name] }).status === 'ok',
+  );
+  const all = read(Object.fromEntries(right.map((name) => [name, flags[name]])));
+  return all.status === 'ok' ? all.settings : null;
+}
+
+async function resultOf(run: string, { cwd, env }: HostContext): Promise<RunResult | null> {
+  const read = await readRun(run, { cwd, env });
+  return read.status === 'ok' ? read.run.result : null;
+}
+
+/** The pull request that the run goes on with, or the issue of its plan. */
+function issueOf(result: RunResult | null, repository: string): string | null {
+  if (result === null) return null;
+  if (result.followUp !== null) return String(result.followUp.pullRequest);
+  const asked = result.plan && askedIn(result.plan, repository);
+  return asked?.isHere === true ? String(asked.number) : null;
+}
