@@ -6,6 +6,7 @@ import type { PathChange } from './domain/changes/change.ts';
 import type { Conversation, LlmTurn } from './domain/conversation/conversation.ts';
 import type { Excerpt } from './domain/conversation/excerpt.ts';
 import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
+import type { FoundImage } from './domain/images/image.ts';
 import type { EnforcedLimits } from './domain/run/command-limits.ts';
 import type { RunEvent, SandboxLevel } from './domain/run/events.ts';
 import type { ProviderFailureKind } from './domain/run/limits.ts';
@@ -112,6 +113,8 @@ export type ToolResult =
       next?: NextCall;
       shown?: (excerpt: Excerpt) => void;
       command?: CommandEnd;
+      /** Shown besides the text, as far as there is room for images. */
+      images?: readonly FoundImage[];
     }
   | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string; answer?: z.core.util.JSONType };

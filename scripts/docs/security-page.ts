@@ -72,7 +72,8 @@ Where the environment names a collector of OpenTelemetry, times, names and count
 
 Documents (PDF, \`.docx\`) are read outside the sandbox, by a process of patchsmith's own: it has no variables, may open no file, start
 no program and write nowhere (Node's permission model), and is killed after 30 seconds or at 768 MiB; nothing of a document becomes code.
-What it does have is the network.
+What it does have is the network. Images are not unpacked at all: their first bytes say how large they are, and the API looks at the rest.
+One with a known secret in its bytes is not shown; a secret that is painted in one is not found.
 
 ## What is promised
 

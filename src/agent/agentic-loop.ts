@@ -8,7 +8,8 @@
 import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-request.ts';
 import { dueCompaction } from '../domain/compaction/due.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
-import { callsDue, callsTooMany } from '../domain/conversation/tools-phase.ts';
+import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
+import { shownImages } from '../domain/images/shown.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import type { Interruption } from '../domain/run/limits.ts';
@@ -128,6 +129,7 @@ export class AgenticLoop {
           tooMany: callsTooMany(phase, calls),
           cutOff: phase.cutOff,
           finishOnly: state.lastTurn !== null,
+          images: shownImages(state, outcomesOf(phase).values()),
           iteration: state.iterations,
           signal: interrupt,
         });

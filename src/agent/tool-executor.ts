@@ -10,6 +10,7 @@ import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excer
 import type { SeenLines, SeenNote } from '../domain/conversation/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
+import type { ShownImages } from '../domain/images/shown.ts';
 import { changesRecorded, excludedRecorded, identicalRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
@@ -21,6 +22,7 @@ import type { Clock, NextCall, Sandbox, Tool, ToolContext, ToolResult } from '..
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { creditedChanges } from './credited-changes.ts';
 import { ignoredRecorded } from './ignored-recorded.ts';
+import { ImageRoom } from './image-room.ts';
 import { withOwnNames } from './parameter-aliases.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
@@ -54,6 +56,8 @@ export interface TurnCalls {
   readonly cutOff: boolean;
   /** The run has come to a cap: whatever else the model calls is answered without being run. */
   readonly finishOnly: boolean;
+  /** What images have been shown before. */
+  readonly images: ShownImages;
   readonly iteration: number;
   readonly signal: AbortSignal;
 }
@@ -114,6 +118,7 @@ export class ToolExecutor {
     for (const call of refused) {
       yield completed(call, { status: 'failed', reason: 'budget', text: AT_THE_CAP }, 0);
     }
+    const room = new ImageRoom(turn.images, this.#parts.redact);
     const calls = turn.calls.filter((call) => !turn.tooMany.has(call) && !refused.includes(call));
     for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
@@ -125,7 +130,7 @@ export class ToolExecutor {
       const results = await sideBySide(lane, (prepared) => this.#perform(refuse(prepared), turn, unseen));
       const notice = yield* this.#recordChanges(lane, { line, unseen }, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
-        yield completed(prepared.call, this.#told(prepared, result, notice), durationMs, noted);
+        yield completed(prepared.call, this.#told(prepared, result, { notice, room }), durationMs, noted);
       }
     }
     if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
@@ -234,9 +239,15 @@ export class ToolExecutor {
   }
 
   /** A known outcome is complete: redacted, cut, with its notices. */
-  #told({ call }: Prepared, result: ToolResult | null, notice: string): ToolOutcome {
-    if (result !== null) return withPolicyNotice(this.#outcomeOf(call.name, result), notice);
-    return this.#parts.outcomeOf?.(call) ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
+  #told(
+    { call }: Prepared,
+    result: ToolResult | null,
+    { notice, room }: { readonly notice: string; readonly room: ImageRoom },
+  ): ToolOutcome {
+    if (result !== null) return withPolicyNotice(this.#outcomeOf(call.name, result, room), notice);
+    const outcome = this.#parts.outcomeOf?.(call);
+    if (outcome?.status === 'ok') room.count(outcome.images ?? []);
+    return outcome ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
   }
 
   /**
@@ -306,7 +317,7 @@ export class ToolExecutor {
     yield* creditedChanges(this.#parts.workspace, changes, sourceOf(first, ...more), iteration);
   }
 
-  #outcomeOf(tool: string, result: ToolResult): ToolOutcome {
+  #outcomeOf(tool: string, result: ToolResult, room: ImageRoom): ToolOutcome {
     const { redact, maxOutputChars } = this.#parts;
     if (result.status === 'finished') {
       const text = result.verdict === 'done' ? 'Work ended.' : 'Work ended as blocked.';
@@ -323,7 +334,9 @@ export class ToolExecutor {
     if (result.status === 'failed')
       return { status: 'failed', reason: result.reason, text: said, ...command };
     result.shown?.(shown);
-    return { status: 'ok', text: said, ...command };
+    const { images, notes } = room.take(result.images ?? []);
+    const all = [said, ...notes].join('\n');
+    return { status: 'ok', text: all, ...command, ...(images.length > 0 ? { images: [...images] } : {}) };
   }
 }
 

@@ -1,9 +1,11 @@
-/** `read_file`: a text file, or some of its lines, verbatim; of a document, its text. */
+/** `read_file`: a text file, or some of its lines, verbatim; of a document, its text; an image as it is. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/read_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
+import { imageIn } from '../domain/images/header.ts';
+import { describeImage, tooLargeImage } from '../domain/images/image.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { firstUnits } from '../domain/text/shorten.ts';
 import type { FileRead } from '../ports/workspace.ts';
@@ -40,7 +42,7 @@ export function readFileTool(documents: DocumentReader = NO_DOCUMENTS): Tool<Inp
       const kind = documents.kindOf(bytes);
       if (kind !== null)
         return readDocument({ kind, path, blob, bytes }, { documents, input, signal: context.signal });
-      if (text === null) return failedCall('not_text', describeNotText(path, bytes));
+      if (text === null) return showImage(path, bytes);
       if (text === '') return said('(the file is empty)');
       return showLines({ path, blob, text, size: bytes.length }, input, context);
     },
@@ -51,6 +53,17 @@ const NO_DOCUMENTS: DocumentReader = {
   kindOf: () => null,
   read: async () => ({ status: 'failed', reason: 'not_text', why: 'documents are not read' }),
 };
+
+/** Nothing of the file counts as seen: what a model makes of an image is not its bytes. */
+function showImage(path: RepoPath, bytes: Uint8Array): ToolResult {
+  const image = imageIn(bytes);
+  if (image === null) return failedCall('not_text', describeNotText(path, bytes));
+  const what = `${JSON.stringify(path)} is ${describeImage(image)}`;
+  const why = tooLargeImage(image);
+  return why === null
+    ? { ...said(`[${what}]`), images: [image] }
+    : failedCall('too_large', `${what}, and ${why}.`);
+}
 
 interface DocumentFile extends Omit<TextFile, 'text' | 'size'> {
   readonly kind: string;

@@ -3,13 +3,14 @@
 import * as z from 'zod';
 import { whole } from '../domain/conversation/excerpt.ts';
 import type { FailureReason, Lane } from '../domain/conversation/tool.ts';
+import type { FoundImage } from '../domain/images/image.ts';
 import type { ServerTool } from '../domain/mcp/server-tool.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall } from './result.ts';
 
 /** What came of a call to a server; its text is for the model. */
 export type ServerReply =
-  | { readonly status: 'ok'; readonly text: string }
+  | { readonly status: 'ok'; readonly text: string; readonly images?: readonly FoundImage[] }
   | { readonly status: 'failed'; readonly reason: FailureReason; readonly text: string };
 
 /** Sends one call to the server of the tool. */
@@ -40,7 +41,7 @@ export function serverTool(tool: ServerTool, ask: AskServer, text: ServerToolTex
       const { data = {} } = Input.safeParse(input);
       const reply = await ask(tool, data, signal);
       return reply.status === 'ok'
-        ? { status: 'ok', output: whole(reply.text) }
+        ? { status: 'ok', output: whole(reply.text), images: reply.images ?? [] }
         : failedCall(reply.reason, reply.text);
     },
   };

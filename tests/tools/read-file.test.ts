@@ -2,6 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFileTool } from '../../src/tools/read-file.ts';
+import { GIF, pngHeader, pngImage } from '../support/files/images.ts';
 import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 
 let workspace: PlainWorkspace;
@@ -197,5 +198,34 @@ describe('a path', () => {
       reason: 'not_found',
       text: expect.stringContaining('Nearest names in the repository root: "main.ts"'),
     });
+  });
+});
+
+describe('an image', () => {
+  const result = (path: string) => readFileTool().execute({ path }, workspace.context);
+
+  test('is handed over as it is, by what is in it, and does not count as seen', async () => {
+    workspace.put('shot', pngImage(40, 30));
+    expect(await result('shot')).toMatchObject({
+      status: 'ok',
+      output: { head: `["shot" is a PNG image of 40 x 30 pixels, ${pngImage(40, 30).length} bytes]` },
+      images: [{ mediaType: 'image/png', width: 40, height: 30 }],
+    });
+    expect(await coverage('shot')).toBe('none');
+    workspace.put('text.gif', 'GIF89a is how such a file begins.');
+    expect(await result('text.gif')).not.toHaveProperty('images');
+  });
+
+  test('that no API takes is refused by its size, and one that is broken by its kind', async () => {
+    workspace.put('huge.png', pngHeader(100_000, 100_000));
+    expect(await read({ path: 'huge.png' })).toEqual({
+      status: 'failed',
+      reason: 'too_large',
+      text: '"huge.png" is a PNG image of 100,000 x 100,000 pixels, 33 bytes, and images of more than 8,000 pixels a side are not shown.',
+    });
+    workspace.put('half.png', pngImage().subarray(0, 20));
+    expect(await read({ path: 'half.png' })).toMatchObject({ reason: 'not_text' });
+    workspace.put('pixel.gif', GIF);
+    expect(await read({ path: 'pixel.gif' })).toMatchObject({ status: 'ok' });
   });
 });

@@ -3,6 +3,7 @@
  * request, reads one line of JSON and writes lines of JSON; docs/provider-command.md is the protocol.
  */
 
+import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
@@ -88,7 +89,11 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
         redact,
         where: `model ${options.model} of ${program}`,
         attempt: (maxTokens: number) =>
-          attemptCommand({ ...attempt, request: commandRequest(options, conversation, maxTokens) }),
+          attemptCommand({
+            ...attempt,
+            request: commandRequest(options, conversation, maxTokens),
+            beyondTokens: bytesBeyondTokens(conversation),
+          }),
       };
       return askPatiently(asked, request);
     },

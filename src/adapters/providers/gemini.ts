@@ -3,6 +3,7 @@
  * (decision 037).
  */
 
+import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
@@ -63,7 +64,7 @@ export function createGeminiProvider(options: GeminiOptions): LlmProvider {
           attemptStream(
             attempt,
             geminiRequest(options, conversation, maxTokens),
-            (bytes) => new GeminiReader(bytes, geminiCallIds(conversation)),
+            (bytes) => new GeminiReader(bytes - bytesBeyondTokens(conversation), geminiCallIds(conversation)),
           ),
       };
       return askPatiently(asked, request);

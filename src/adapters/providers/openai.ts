@@ -6,6 +6,7 @@
  */
 
 import type { Conversation } from '../../domain/conversation/conversation.ts';
+import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
@@ -71,17 +72,18 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
         onText: (text: string) => request.onProgress({ type: 'text', text }),
         onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
       };
+      const beyond = bytesBeyondTokens(conversation);
       const attemptOnce = (maxTokens: number, how: Accommodation) =>
         api === 'chat'
           ? attemptStream(
               attempt,
               chatRequest(options, conversation, maxTokens, how),
-              (bytes) => new ChatReader(bytes, chatCallIds(conversation)),
+              (bytes) => new ChatReader(bytes - beyond, chatCallIds(conversation)),
             )
           : attemptStream(
               attempt,
               responsesRequest(options, conversation, maxTokens, how),
-              (bytes) => new ResponsesReader(bytes, responsesCallIds(conversation)),
+              (bytes) => new ResponsesReader(bytes - beyond, responsesCallIds(conversation)),
             );
       const asked = {
         patience: options,

@@ -7,6 +7,7 @@
  */
 
 import { type Conversation, type Message, totalTokens, type Usage } from '../conversation/conversation.ts';
+import { imageTokens } from '../images/image.ts';
 import type { Limits } from '../run/limits.ts';
 import { type Price, reservedPrice } from '../run/pricing.ts';
 import type { LastTurn, NearCap, ReachedCap } from './caps.ts';
@@ -171,18 +172,30 @@ function promptOf({ conversation, counted }: Spending): PromptSize {
   const { system, tools, messages } = conversation;
   if (counted !== null) {
     const known = { tokens: counted.tokens, atMost: counted.tokens };
-    return withBytes(known, bytesOf(messages.slice(counted.messages)));
+    return withMessages(known, messages.slice(counted.messages));
   }
   const opening = byteLength(system) + byteLength(JSON.stringify(tools));
-  return withBytes({ tokens: 0, atMost: 0 }, bytesOf(messages) + opening);
+  return withMessages(withBytes({ tokens: 0, atMost: 0 }, opening), messages);
 }
 
 function withBytes({ tokens, atMost }: PromptSize, bytes: number): PromptSize {
   return { tokens: tokens + estimatedTokens(bytes), atMost: atMost + bytes };
 }
 
-function bytesOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, { content }) => sum + byteLength(JSON.stringify(content)), 0);
+/** Images are counted by their size, and everything else by its bytes. */
+function withMessages(size: PromptSize, messages: readonly Message[]): PromptSize {
+  let images = 0;
+  const bytes = messages.reduce((sum, { role, content }) => {
+    if (role === 'assistant') return sum + byteLength(JSON.stringify(content));
+    const texts = content.map((block) => {
+      if (block.type === 'text' || block.images === undefined) return block;
+      images += block.images.reduce((tokens, image) => tokens + imageTokens(image), 0);
+      return { ...block, images: [] };
+    });
+    return sum + byteLength(JSON.stringify(texts));
+  }, 0);
+  const { tokens, atMost } = withBytes(size, bytes);
+  return { tokens: tokens + images, atMost: atMost + images };
 }
 
 function byteLength(text: string): number {

@@ -6,6 +6,7 @@
  */
 
 import * as z from 'zod';
+import type { Image } from '../images/image.ts';
 import { formatNumber } from '../text/format-number.ts';
 
 /**
@@ -122,7 +123,14 @@ export type LlmTurn = z.infer<typeof LlmTurn>;
 /** A block in a message from the runner to the model. */
 export type UserBlock =
   | { type: 'text'; text: string }
-  | { type: 'tool_result'; callId: string; text: string; isError: boolean };
+  | {
+      type: 'tool_result';
+      callId: string;
+      text: string;
+      isError: boolean;
+      /** Left out for none. */
+      images?: Image[];
+    };
 
 /** One message of the conversation, as it is sent. */
 export type Message =

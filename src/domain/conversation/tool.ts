@@ -1,6 +1,7 @@
 /** The outcomes of tool calls. */
 
 import * as z from 'zod';
+import { Image } from '../images/image.ts';
 
 /**
  * Why a call failed. The model reads the message; the reason is for the journal and the report. `interrupted`: the run was
@@ -46,7 +47,13 @@ export type CommandEnd = z.infer<typeof CommandEnd>;
 
 /** What the model is told about a call. `text` is already truncated and never empty; `command` says how a command ended. */
 export const ToolOutcome = z.discriminatedUnion('status', [
-  z.strictObject({ status: z.literal('ok'), text: z.string().min(1), command: CommandEnd.optional() }),
+  z.strictObject({
+    status: z.literal('ok'),
+    text: z.string().min(1),
+    command: CommandEnd.optional(),
+    /** What the model is shown besides the text; left out for nothing. */
+    images: z.array(Image).min(1).optional(),
+  }),
   z.strictObject({
     status: z.literal('failed'),
     reason: FailureReason,

@@ -1,6 +1,8 @@
-/** What a server answered, as text for the model. */
+/** What a server answered, as text and images for the model. */
 
 import * as z from 'zod';
+import { imageIn } from '../images/header.ts';
+import { describeImage, type FoundImage } from '../images/image.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { isNestedWithin } from '../text/json.ts';
 import { asSeen } from './foreign-text.ts';
@@ -42,6 +44,18 @@ export function textOfAnswer({ content, structuredContent }: CallAnswer, reads: 
   return asSeen(JSON.stringify(structuredContent));
 }
 
+/** The images of an answer in the formats that models take. */
+export function imagesOfAnswer({ content }: CallAnswer): FoundImage[] {
+  return content.flatMap((given) => imageOfPart(Part.safeParse(given).data) ?? []);
+}
+
+function imageOfPart(part: z.infer<typeof Part> | undefined): FoundImage | null {
+  if (part?.type !== 'image' || part.data.length % 4 !== 0 || !BASE64.test(part.data)) return null;
+  return imageIn(Uint8Array.from(atob(part.data), (char) => char.charCodeAt(0)));
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
 /** Most levels of lists and objects in data. */
 const MAX_LEVELS = 100;
 
@@ -55,7 +69,11 @@ function textOfPart(given: unknown, reads: string | null): string {
   switch (part?.type) {
     case 'text':
       return asSeen(part.text);
-    case 'image':
+    case 'image': {
+      const image = imageOfPart(part);
+      if (image !== null) return `[${describeImage(image)}]`;
+      return `[image of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
+    }
     case 'audio':
       return `[${part.type} of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
     case 'resource':

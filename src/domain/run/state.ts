@@ -46,6 +46,7 @@ import {
   reviewToCome,
   withWorker,
 } from '../findings/review.ts';
+import { bytesOfImages, speaksOfImages, withoutLastImages } from '../images/shown.ts';
 import { type Denials, denialsOf, deniedChanges, NO_DENIALS, withDenials } from '../review/denied.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
@@ -146,6 +147,8 @@ export interface RunState extends Repeats, Spending {
   readonly denied: Denials;
   /** Milliseconds spent waiting for the model, retries included. */
   readonly modelMs: number;
+  /** Bytes of all images that the model was shown. */
+  readonly imageBytes: number;
 }
 
 /** What a conversation begins with. */
@@ -201,6 +204,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     hidden: new Set(),
     denied: NO_DENIALS,
     modelMs: 0,
+    imageBytes: 0,
   };
 }
 
@@ -387,10 +391,16 @@ function charged<State extends Bill>(state: State, usage: Usage, model: string):
 
 function afterFailedTurn(state: RunState, kind: ProviderFailureKind, message: string): RunState {
   const { conversation, compaction } = state;
+  const isAboutImages = kind === 'too_large' || (kind === 'invalid_request' && speaksOfImages(message));
+  const without = isAboutImages ? withoutLastImages(conversation, IMAGE_REFUSED) : null;
+  if (without !== null) return { ...state, conversation: without };
   if (kind !== 'too_large' || !canBeCut(conversation, compaction))
     return { ...state, providerFailure: { kind, message } };
   return { ...state, compaction: withFullWindow(compaction, conversationTokens(state)) };
 }
+
+/** Images that came with a refused request are taken back, so that a broken one does not end the run. */
+const IMAGE_REFUSED = '[Not shown after all: the API of this model does not accept it.]';
 
 function afterCompaction(before: RunState, event: ContextCompacted): RunState {
   const { turn } = event;
@@ -580,10 +590,13 @@ function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunSt
       callId: call.id,
       text: result?.text ?? '',
       isError: result?.status === 'failed',
+      ...(result?.status === 'ok' && result.images !== undefined ? { images: result.images } : {}),
     };
   });
+  const images = results.flatMap((result) => result.images ?? []);
   const answered: RunState = {
     ...said(state, { role: 'user', content: results }),
+    imageBytes: state.imageBytes + bytesOfImages(images),
     ...afterOneMoreTurn(state, calls, outcomes),
   };
   const answer = [...outcomes.values()].findLast((each) => each.status === 'finished')?.answer;

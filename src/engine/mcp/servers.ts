@@ -201,7 +201,7 @@ interface Asked {
 }
 
 async function ask(hub: Hub | undefined, tool: ServerTool, asked: Asked): Promise<ServerReply> {
-  const { textOfAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
+  const { imagesOfAnswer, textOfAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
   if (hub === undefined || hub.state.status !== 'connected')
     return { status: 'failed', reason: 'server', text: goneText(tool.server, hub?.state) };
   const { connection } = hub.state;
@@ -220,7 +220,10 @@ async function ask(hub: Hub | undefined, tool: ServerTool, asked: Asked): Promis
   const end = await connection.call(tool.tool, input, limits);
   const reply = replyOf(hub, end, (answer) => textOfAnswer(answer, reader));
   const isError = end.status === 'answered' && end.answer.isError === true;
-  return isError ? { ...reply, status: 'failed', reason: 'server' } : reply;
+  if (isError) return { text: reply.text, status: 'failed', reason: 'server' };
+  return end.status === 'answered' && reply.status === 'ok'
+    ? { ...reply, images: imagesOfAnswer(end.answer) }
+    : reply;
 }
 
 function replyOf<Answer>(

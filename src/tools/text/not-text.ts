@@ -8,6 +8,7 @@ const SIGNATURES: readonly (readonly [prefix: string, kind: string])[] = [
   ['89504e470d0a1a0a', 'a PNG image'],
   ['ffd8ff', 'a JPEG image'],
   ['47494638', 'a GIF image'],
+  ['52494646', 'RIFF data, such as a WebP image'],
   ['25504446', 'a PDF document'],
   ['504b0304', 'a ZIP archive, or a format built on it'],
   ['1f8b', 'gzip data'],

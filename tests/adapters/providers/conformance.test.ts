@@ -12,6 +12,7 @@ import { startBedrockServer, startVertexServer } from '../../support/claude-serv
 import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { startCommandServer } from '../../support/command-server/server.ts';
+import { GIF, pngImage } from '../../support/files/images.ts';
 import { startGeminiServer } from '../../support/gemini-server/server.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
@@ -171,6 +172,27 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
       true,
       true,
     ]);
+  });
+
+  test('images come with the result of their call, where the API takes them', async () => {
+    const { server, ask } = await asking([{ calls: [call('a.png'), call('b.gif')] }, { text: 'A kitten.' }]);
+    const turn = recorded(await ask());
+    const image = (mediaType: 'image/png' | 'image/gif', bytes: Buffer) => ({
+      ...{ mediaType, width: 4, height: 3, data: bytes.toString('base64') },
+    });
+    const images = [image('image/png', pngImage()), image('image/gif', GIF)];
+    const results: Message = {
+      role: 'user',
+      content: turn.calls.map(({ id }, at) => ({
+        ...{ type: 'tool_result', callId: id, text: `Image ${at + 1}.`, isError: false },
+        images: images.slice(at, at + 1),
+      })),
+    };
+    expect(recorded(await ask([answered(turn), results])).text).toBe('A kitten.');
+    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    expect(sent).toContain(pngImage().toString('base64'));
+    if (family.provider === 'gemini') expect(sent).toContain('convert it to PNG');
+    else expect(sent).toContain(GIF.toString('base64'));
   });
 
   test('while an answer arrives, people see how many bytes of it are there, thoughts and calls included', async () => {

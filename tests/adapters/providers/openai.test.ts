@@ -1,6 +1,8 @@
 /** In what OpenAI's two APIs differ from others, and endpoints that speak like it from OpenAI. */
 
 import { expect, onTestFinished, test } from 'vitest';
+import { anyEndpoint } from '../../../src/adapters/providers/openai/accommodation.ts';
+import { responsesRequest } from '../../../src/adapters/providers/openai/responses/request.ts';
 import { createOpenAiProvider, type OpenAiOptions } from '../../../src/adapters/providers/openai.ts';
 import type { Message } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnResult } from '../../../src/ports.ts';
@@ -182,4 +184,34 @@ test("Azure's older addresses have a version, and the key in a header of its own
   expect(server.requests.at(-1)).toMatchObject({ path: '/v1/chat/completions', refused: null });
   const other = { ...settings, apiKey, baseUrl: `${server.url}?api-version=1&x=y` };
   expect(() => createOpenAiProvider(other)).toThrow('no user, password, query');
+});
+
+test('OpenAI gets images within the result of their call, and others in a message behind it', () => {
+  const image = { mediaType: 'image/png' as const, width: 4, height: 3, data: 'iVBO' };
+  const result = {
+    type: 'tool_result' as const,
+    callId: 'c1',
+    text: 'Seen.',
+    isError: false,
+    images: [image],
+  };
+  const items = (hostname: string) => {
+    const conversation = plainConversation({ role: 'user', content: [result] });
+    const settings = { model: 'gpt-5.4', effort: null, showThinking: false };
+    const { input } = responsesRequest(settings, conversation, 100, anyEndpoint(hostname)) as {
+      input: object[];
+    };
+    return input.filter((item) => JSON.stringify(item).includes('iVBO') || 'call_id' in item);
+  };
+  const shown = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,iVBO' };
+  expect(items('api.openai.com')).toEqual([
+    { type: 'function_call_output', call_id: 'c1', output: [shown, { type: 'input_text', text: 'Seen.' }] },
+  ]);
+  expect(items('gateway.example')).toEqual([
+    { type: 'function_call_output', call_id: 'c1', output: 'Seen.' },
+    {
+      role: 'user',
+      content: [{ type: 'input_text', text: '[The image of the result of call c1:]' }, shown],
+    },
+  ]);
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { execa } from 'execa';
 import { zipOf } from '../../support/documents/docx.ts';
+import { pngHeader } from '../../support/files/images.ts';
 import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, either, reads, toBeLetIn, toChange, toDo, toSee, toSpring, writes } from '../goals.ts';
 import type { Hold } from '../held-by.ts';
@@ -102,6 +103,7 @@ async function plant(victim: Victim): Promise<() => void> {
   victim.put(join(root, 'sparse/huge.bin'), '');
   truncateSync(join(root, 'sparse/huge.bin'), 2 ** 40);
   const bomb = deflateRawSync(Buffer.alloc(100_000_000), { level: 1 });
+  writeFileSync(join(root, 'sparse/bomb.png'), pngHeader(100_000, 100_000));
   writeFileSync(join(root, 'sparse/bomb.docx'), zipOf({ 'word/document.xml': '' }, bomb));
   victim.put(join(root, 'nested/n.txt'), 'n\n');
   await victim.gitIn(join(root, 'nested'), 'init', '--quiet');
@@ -190,6 +192,12 @@ const throughTools: Stage = {
       'A Word document of 400 KB that unpacks to 100 MB',
       () => [[call('read_file', { path: 'sparse/bomb.docx' })]],
       toBeLetIn('not_text'),
+    ),
+    by('limits')(
+      'image-bomb',
+      'A PNG image of 33 bytes that says it has 100,000 by 100,000 pixels',
+      () => [[call('read_file', { path: 'sparse/bomb.png' })]],
+      toBeLetIn('too_large'),
     ),
     refusesGit('config', "Git's configuration", '.git/config'),
     refusesGit('hook', 'A hook that does not exist yet', '.git/hooks/post-checkout'),

@@ -1,7 +1,7 @@
 /** Scripted conversations against an API that counts, caches and fails as it likes: what they come to, and what was allowed. */
 
 import { describe, expect, test } from 'vitest';
-import { nextRequest } from '../../../src/domain/budget/next-request.ts';
+import { conversationTokens, nextRequest } from '../../../src/domain/budget/next-request.ts';
 import { noUsage, totalTokens, type Usage } from '../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { reservedPrice } from '../../../src/domain/run/pricing.ts';
@@ -127,4 +127,20 @@ describe('a cap', () => {
     const sorted = shares.filter((share) => share > 0).sort((a, b) => a - b);
     expect(sorted[Math.floor(sorted.length / 2)]).toBeGreaterThan(0.6);
   });
+});
+
+test('an image counts by its size in pixels, not by its bytes', () => {
+  const image = { mediaType: 'image/png' as const, width: 1_500, height: 1_000, data: 'A'.repeat(4_000_000) };
+  let state = startOf({ ...started, seq: 1, at: 0 });
+  const add = (action: RunAction): void => {
+    state = advance(state, { ...action, seq: state.seq + 1, at: 0 });
+  };
+  const before = conversationTokens(state);
+  add(turn({ calls: [call('c1')], usage: noUsage }));
+  add({
+    ...{ type: 'tool.completed', call: 'c1', durationMs: 0 },
+    outcome: { status: 'ok', text: 'An image.', images: [image, image] },
+  });
+  expect(conversationTokens({ ...state, counted: null }) - before).toBeGreaterThan(4_000);
+  expect(conversationTokens({ ...state, counted: null }) - before).toBeLessThan(4_500);
 });

@@ -5,6 +5,7 @@ import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/fin
 import { ToolExecutor } from '../../../src/agent/tool-executor.ts';
 import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
+import type { ShownImages } from '../../../src/domain/images/shown.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import type { Workspace } from '../../../src/ports/workspace.ts';
@@ -81,6 +82,7 @@ export async function actionsOf(
     finishOnly?: boolean;
     tooMany?: ReadonlySet<ToolCall>;
     signal?: AbortSignal;
+    images?: ShownImages;
   } = {},
 ): Promise<RunAction[]> {
   const signal = turn.signal ?? new AbortController().signal;
@@ -90,6 +92,7 @@ export async function actionsOf(
     tooMany: turn.tooMany ?? new Set(),
     cutOff: turn.cutOff ?? false,
     finishOnly: turn.finishOnly ?? false,
+    images: turn.images ?? { count: 0, bytes: 0, runBytes: 0 },
     iteration: 1,
     signal,
   });

@@ -1,5 +1,7 @@
 /** What the Gemini API refuses in a request: fields it does not know, calls without results, parts that were changed. */
 
+import { imageProblem } from '../files/images.ts';
+
 /** A refusal in the words of the API. */
 export class GeminiRefusal extends Error {
   readonly status: number;
@@ -83,7 +85,8 @@ export function checkGemini(body: Fields, sent: ReadonlySet<string>): void {
     }
     if (role !== 'user') throw new GeminiRefusal('Please use a valid role: user, model.');
     for (const part of all) {
-      fieldsOf(part, `${path}.parts`, ['text', 'functionResponse']);
+      fieldsOf(part, `${path}.parts`, ['text', 'functionResponse', 'inlineData']);
+      if (part.inlineData !== undefined) checkInlineData(part.inlineData, path);
       if (part.text === '')
         throw new GeminiRefusal('Unable to submit request because it has an empty text parameter.');
     }
@@ -100,6 +103,14 @@ export function checkGemini(body: Fields, sent: ReadonlySet<string>): void {
     due = [];
   }
   if (due.length > 0) throw new GeminiRefusal(UNEQUAL);
+}
+
+function checkInlineData(given: unknown, path: string): void {
+  const { mimeType, data } = fieldsOf(given, `${path}.inline_data`, ['mimeType', 'data']);
+  if (!['image/png', 'image/jpeg', 'image/webp'].includes(String(mimeType)))
+    throw new GeminiRefusal(`Unsupported MIME type: ${String(mimeType)}`);
+  if (imageProblem(mimeType, data) !== null)
+    throw new GeminiRefusal('Unable to process input image. Please retry or report.');
 }
 
 const UNEQUAL =

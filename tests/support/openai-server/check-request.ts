@@ -1,5 +1,7 @@
 /** What OpenAI refuses in a request: fields it does not know, calls without results, results without calls, reasoning alone. */
 
+import { imageProblem } from '../files/images.ts';
+
 /** A refusal in the words of the API. */
 export class OpenAiRefusal extends Error {
   readonly status: number;
@@ -92,7 +94,8 @@ export function checkChat(body: Fields, isReasoning: boolean, own: readonly stri
       onlyFields(message, path, ['role', 'content']);
       if (message.role !== 'user' && message.role !== 'system')
         throw new OpenAiRefusal(`Invalid value: '${String(message.role)}'.`);
-      text(message.content, `${path}content`);
+      if (message.role === 'user' && Array.isArray(message.content)) checkParts(message.content, CHAT_PARTS);
+      else text(message.content, `${path}content`);
       continue;
     }
     onlyFields(message, path, ['role', 'content', 'refusal', 'tool_calls', ...own]);
@@ -143,10 +146,12 @@ export function checkResponses(body: Fields, isReasoning: boolean, sent: Readonl
     const path = `input[${index}].`;
     if (item.role === 'user') {
       onlyFields(item, path, ['role', 'content']);
-      text(item.content, `${path}content`);
+      if (Array.isArray(item.content)) checkParts(item.content, RESPONSES_PARTS);
+      else text(item.content, `${path}content`);
     } else if (item.type === 'function_call_output') {
       onlyFields(item, path, ['type', 'call_id', 'output']);
-      text(item.output, `${path}output`);
+      if (Array.isArray(item.output)) checkParts(item.output, RESPONSES_PARTS);
+      else text(item.output, `${path}output`);
       if (!open.delete(text(item.call_id, `${path}call_id`)))
         throw new OpenAiRefusal(
           `No tool call found for function call output with call_id ${String(item.call_id)}.`,
@@ -163,6 +168,45 @@ export function checkResponses(body: Fields, isReasoning: boolean, sent: Readonl
   }
   if (open.size > 0)
     throw new OpenAiRefusal(`No tool output found for function call ${[...open].join(', ')}.`);
+}
+
+/** How a part of a message is called, and where an image is in it. */
+interface PartShape {
+  readonly text: string;
+  readonly image: string;
+  readonly fields: readonly string[];
+  url(part: Fields): unknown;
+}
+
+const CHAT_PARTS: PartShape = {
+  text: 'text',
+  image: 'image_url',
+  fields: ['type', 'image_url'],
+  url: (part) => fieldsOf(part.image_url, 'image_url').url,
+};
+
+const RESPONSES_PARTS: PartShape = {
+  text: 'input_text',
+  image: 'input_image',
+  fields: ['type', 'detail', 'image_url'],
+  url: (part) => part.image_url,
+};
+
+function checkParts(parts: readonly unknown[], shape: PartShape): void {
+  if (parts.length === 0) throw new OpenAiRefusal("Invalid 'content': empty array.");
+  for (const given of parts) {
+    const part = fieldsOf(given, 'content');
+    if (part.type === shape.text) {
+      onlyFields(part, 'content.', ['type', 'text']);
+      text(part.text, 'content.text');
+      continue;
+    }
+    if (part.type !== shape.image) throw new OpenAiRefusal(`Invalid value: '${String(part.type)}'.`);
+    onlyFields(part, 'content.', shape.fields);
+    const [, type, data] = /^data:([^;]+);base64,(.*)$/s.exec(String(shape.url(part))) ?? [];
+    if (imageProblem(type, data) !== null)
+      throw new OpenAiRefusal('You uploaded an unsupported image. Please make sure your image is valid.');
+  }
 }
 
 function checkReasoning(item: Fields, next: Fields | undefined): void {

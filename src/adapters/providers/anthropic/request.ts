@@ -131,11 +131,25 @@ function userBlocks(blocks: readonly UserBlock[]): WireBlock[] {
     results.push({
       type: 'tool_result',
       tool_use_id: block.callId,
-      content: block.text === '' ? '(no output)' : block.text,
+      content: resultContent(block),
       ...(block.isError ? { is_error: true } : {}),
     });
   }
   return [...results, ...texts];
+}
+
+/** Images come before the text that belongs to them. */
+function resultContent({
+  text,
+  images = [],
+}: Extract<UserBlock, { type: 'tool_result' }>): string | WireBlock[] {
+  const said = text === '' ? '(no output)' : text;
+  if (images.length === 0) return said;
+  const shown = images.map(({ mediaType, data }) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: mediaType, data },
+  }));
+  return [...shown, { type: 'text', text: said }];
 }
 
 /**

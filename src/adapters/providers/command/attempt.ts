@@ -22,6 +22,8 @@ export interface CommandAttempt {
   readonly env: Readonly<Record<string, string>>;
   readonly request: CommandRequest;
   /** Call ids that the conversation already has. */
+  /** Bytes of the request that are no tokens. */
+  readonly beyondTokens: number;
   readonly earlierCalls: ReadonlySet<string>;
   /** Longest silence before the answer and inside it; any byte ends a silence. */
   readonly idleTimeoutMs: number;
@@ -45,7 +47,7 @@ const EXIT_MS = 1_000;
 export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptResult> {
   const { signal, idleTimeoutMs, redact } = attempt;
   const line = `${JSON.stringify(attempt.request)}\n`;
-  const requestBytes = Buffer.byteLength(line);
+  const requestBytes = Buffer.byteLength(line) - attempt.beyondTokens;
   let answerBytes = 0;
   const spent = () => spentOf({ hasBegun: answerBytes > 0, usage: null, requestBytes, answerBytes });
   const failed = (failure: AttemptFailure): AttemptResult =>

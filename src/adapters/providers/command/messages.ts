@@ -8,6 +8,7 @@ import {
   TurnStop,
   Usage,
 } from '../../../domain/conversation/conversation.ts';
+import { Image } from '../../../domain/images/image.ts';
 import { EFFORTS, type ModelSettings } from '../../../domain/run/model-settings.ts';
 
 /** The version of the protocol; it changes when a program of today would no longer understand or be understood. */
@@ -19,6 +20,10 @@ const ToolResult = z.strictObject({
   callId: z.string().describe('The id of the tool_use block that it answers'),
   text: z.string(),
   isError: z.boolean(),
+  images: z
+    .array(Image)
+    .optional()
+    .describe('Images that belong to the text, which a program that knows no images passes over'),
 });
 
 /** The one line that the program reads. */

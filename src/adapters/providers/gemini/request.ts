@@ -1,6 +1,8 @@
 /** Turns a conversation into the body of a request; a longer one starts with the contents of the shorter. */
 
 import type { ContentBlock, Conversation, UserBlock } from '../../../domain/conversation/conversation.ts';
+import type { Image } from '../../../domain/images/image.ts';
+import { imageLabel } from '../../../domain/images/shown.ts';
 import type { ModelSettings } from '../../../domain/run/model-settings.ts';
 
 /** Type of the one block of a turn: this API's answer is a content, kept with its signatures and sent back as it is. */
@@ -102,7 +104,22 @@ function userContents(blocks: readonly UserBlock[], calls: ReadonlyMap<string, W
   const texts = blocks.flatMap((block) =>
     block.type === 'text' && block.text !== '' ? [{ text: block.text }] : [],
   );
-  return [results, texts].flatMap((parts) => (parts.length === 0 ? [] : [{ role: 'user', parts }]));
+  const images = blocks.flatMap((block) =>
+    block.type === 'tool_result' ? imageParts(block.callId, block.images ?? []) : [],
+  );
+  return [results, [...images, ...texts]].flatMap((parts) =>
+    parts.length === 0 ? [] : [{ role: 'user', parts }],
+  );
+}
+
+/** Not within results, which only its newest models can look at; GIF is no format that it takes. */
+function imageParts(callId: string, images: readonly Image[]): GeminiPart[] {
+  const shown = images.map(({ mediaType, data }) =>
+    mediaType === 'image/gif'
+      ? { text: '[A GIF image, which this API does not take: convert it to PNG to see it.]' }
+      : { inlineData: { mimeType: mediaType, data } },
+  );
+  return shown.length === 0 ? [] : [{ text: imageLabel(callId, images.length) }, ...shown];
 }
 
 /** The keywords of JSON Schema that the API documents; it refuses others or ignores them, and tools check their input themselves. */

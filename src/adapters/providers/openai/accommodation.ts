@@ -11,6 +11,8 @@ export interface Accommodation {
   readonly wantsUsage: boolean;
   /** Ask for encrypted reasoning; models that do not reason refuse to be asked. */
   readonly wantsReasoning: boolean;
+  /** Images may stand in the result of a call (Responses API). */
+  readonly imagesInResults: boolean;
 }
 
 /** What is tried first. */
@@ -19,6 +21,7 @@ export function anyEndpoint(hostname: string): Accommodation {
     limitField: isVendorHost(hostname) ? 'max_completion_tokens' : 'max_tokens',
     wantsUsage: true,
     wantsReasoning: true,
+    imagesInResults: isVendorHost(hostname),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The rules of a conversation: shapes of blocks, order of roles, and every tool call answered once, at once, first. */
 
+import { imageProblem } from '../../files/images.ts';
 import type { Block } from '../script.ts';
 import type { Memory } from './check-request.ts';
 import type { ModelRules } from './models.ts';
@@ -27,6 +28,7 @@ export function checkMessages(raw: unknown, rules: ModelRules, memory: Memory): 
       );
   });
   checkCallIds(messages);
+  checkImages(messages);
   messages.forEach((message, index) => {
     checkResults(messages[index - 1], message, index);
     if (message.role === 'assistant' && index < messages.length - 1)
@@ -101,6 +103,7 @@ function checkBlock(role: 'user' | 'assistant', block: unknown, path: string, me
     if (block.text === '') throw invalid('messages: text content blocks must be non-empty');
   }
   if (block.type === 'tool_result') checkResult(block, path, memory);
+  if (block.type === 'image') checkImage(block, path);
   if (block.type === 'tool_use') checkCall(block, path);
   if (block.type === 'thinking' && (typeof block.thinking !== 'string' || !block.signature))
     throw invalid(`${path}.thinking.signature: Field required`);
@@ -120,6 +123,35 @@ function checkResult(block: Record<string, unknown>, path: string, memory: Memor
   block.content.forEach((inner: unknown, index) => {
     checkBlock('user', inner, `${path}.tool_result.content.${index}`, memory);
   });
+}
+
+function checkImage({ source }: Record<string, unknown>, path: string): void {
+  if (!isRecord(source) || source.type !== 'base64')
+    throw invalid(`${path}.image.source: Input should be a valid dictionary`);
+  for (const field of Object.keys(source))
+    if (!['type', 'media_type', 'data'].includes(field))
+      throw invalid(`${path}.image.source.base64.${field}: Extra inputs are not permitted`);
+  const problem = imageProblem(source.media_type, source.data);
+  if (problem !== null) throw invalid(`${path}.image.source.base64: ${problem}`);
+}
+
+/** The API's rules for how many images a request may have, and how large they are then. */
+const MAX_IMAGES = 100;
+const MANY_IMAGES = 20;
+
+function checkImages(messages: readonly CheckedMessage[]): void {
+  const images = messages.flatMap(({ blocks }) => blocks.flatMap(imagesOf));
+  if (images.length > MAX_IMAGES) throw invalid(`messages: too many images and documents: ${images.length}`);
+  if (images.length <= MANY_IMAGES) return;
+  for (const { media_type, data } of images) {
+    const problem = imageProblem(media_type, data, true);
+    if (problem !== null) throw invalid(`messages: ${problem} for many-image requests`);
+  }
+}
+
+function imagesOf({ type, content, source }: Block): Record<string, unknown>[] {
+  if (type === 'image' && isRecord(source)) return [source];
+  return Array.isArray(content) ? content.flatMap(imagesOf) : [];
 }
 
 function checkCall(block: Record<string, unknown>, path: string): void {

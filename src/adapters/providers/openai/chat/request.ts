@@ -1,6 +1,8 @@
 /** Turns a conversation into the body of a request for Chat Completions; a longer one starts with the messages of the shorter. */
 
 import type { ContentBlock, Conversation, UserBlock } from '../../../../domain/conversation/conversation.ts';
+import type { Image } from '../../../../domain/images/image.ts';
+import { imageLabel } from '../../../../domain/images/shown.ts';
 import type { ModelSettings } from '../../../../domain/run/model-settings.ts';
 import type { Accommodation } from '../accommodation.ts';
 
@@ -73,7 +75,7 @@ function sentBack(block: ContentBlock): ChatMessage[] {
   return says || (message.tool_calls?.length ?? 0) > 0 ? [message] : [];
 }
 
-/** Results first, in order: they have to follow their calls. */
+/** Results first, in order: they have to follow their calls. They are texts, so that their images come in a message of the user. */
 function userMessages(blocks: readonly UserBlock[]): object[] {
   const results = blocks.flatMap((block) =>
     block.type === 'tool_result'
@@ -83,7 +85,27 @@ function userMessages(blocks: readonly UserBlock[]): object[] {
   const texts = blocks.flatMap((block) =>
     block.type === 'text' && block.text !== '' ? [{ role: 'user', content: block.text }] : [],
   );
-  return [...results, ...texts];
+  const parts = imageParts(blocks).map((part) =>
+    part.type === 'text' ? part : { type: 'image_url', image_url: { url: part.url } },
+  );
+  return [...results, ...(parts.length > 0 ? [{ role: 'user', content: parts }] : []), ...texts];
+}
+
+/** The images of results as parts of a message, each below a line that says which call it belongs to. */
+export function imageParts(
+  blocks: readonly UserBlock[],
+): ({ type: 'text'; text: string } | { type: 'image'; url: string })[] {
+  return blocks.flatMap((block) => {
+    const images = block.type === 'tool_result' ? (block.images ?? []) : [];
+    if (block.type !== 'tool_result' || images.length === 0) return [];
+    const shown = images.map((image) => ({ type: 'image' as const, url: dataUrl(image) }));
+    return [{ type: 'text' as const, text: imageLabel(block.callId, images.length) }, ...shown];
+  });
+}
+
+/** An image as a URL that holds all of it. */
+export function dataUrl({ mediaType, data }: Pick<Image, 'mediaType' | 'data'>): string {
+  return `data:${mediaType};base64,${data}`;
 }
 
 /** The result of a call as text: these APIs have no field for a failure. */

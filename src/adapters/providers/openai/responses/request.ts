@@ -6,7 +6,7 @@
 import type { ContentBlock, Conversation, UserBlock } from '../../../../domain/conversation/conversation.ts';
 import type { ModelSettings } from '../../../../domain/run/model-settings.ts';
 import type { Accommodation } from '../accommodation.ts';
-import { callOutput } from '../chat/request.ts';
+import { callOutput, dataUrl, imageParts } from '../chat/request.ts';
 
 type Settings = Pick<ModelSettings, 'effort' | 'showThinking'> & { readonly model: string };
 
@@ -15,7 +15,7 @@ export function responsesRequest(
   { model, effort, showThinking }: Settings,
   { system, tools, messages }: Conversation,
   maxTokens: number,
-  { wantsReasoning }: Accommodation,
+  { wantsReasoning, imagesInResults }: Accommodation,
 ): object {
   const reasoning = {
     ...(effort === null ? {} : { effort }),
@@ -40,7 +40,9 @@ export function responsesRequest(
           })),
         }),
     input: messages.flatMap((message) =>
-      message.role === 'user' ? userItems(message.content) : message.content.filter(canGoBack),
+      message.role === 'user'
+        ? userItems(message.content, imagesInResults)
+        : message.content.filter(canGoBack),
     ),
     store: false,
     stream: true,
@@ -63,14 +65,27 @@ function canGoBack(item: ContentBlock, index: number, items: readonly ContentBlo
   return isLedSomewhere && typeof item.encrypted_content === 'string' && item.encrypted_content !== '';
 }
 
-function userItems(blocks: readonly UserBlock[]): object[] {
-  const results = blocks.flatMap((block) =>
-    block.type === 'tool_result'
-      ? [{ type: 'function_call_output', call_id: block.callId, output: callOutput(block) }]
-      : [],
-  );
+/** OpenAI takes images within a result, where others pass over them in silence: those get them in a message of the user. */
+function userItems(blocks: readonly UserBlock[], imagesInResults: boolean): object[] {
+  const results = blocks.flatMap((block) => {
+    if (block.type !== 'tool_result') return [];
+    const { images = [], callId } = block;
+    const text = callOutput(block);
+    const shown = imagesInResults ? images.map((image) => inputImage(dataUrl(image))) : [];
+    const output = shown.length === 0 ? text : [...shown, { type: 'input_text', text }];
+    return [{ type: 'function_call_output', call_id: callId, output }];
+  });
+  const parts = imagesInResults
+    ? []
+    : imageParts(blocks).map((part) =>
+        part.type === 'text' ? { type: 'input_text', text: part.text } : inputImage(part.url),
+      );
   const texts = blocks.flatMap((block) =>
     block.type === 'text' && block.text !== '' ? [{ role: 'user', content: block.text }] : [],
   );
-  return [...results, ...texts];
+  return [...results, ...(parts.length > 0 ? [{ role: 'user', content: parts }] : []), ...texts];
+}
+
+function inputImage(url: string): object {
+  return { type: 'input_image', detail: 'auto', image_url: url };
 }

@@ -1,0 +1,66 @@
+/** Which of the images that calls have found go into the conversation. Decided in the order of the calls, so that a replay decides alike. */
+
+import {
+  type FoundImage,
+  type Image,
+  imageBytes,
+  MAX_CONVERSATION_BYTES,
+  MAX_IMAGES,
+  MAX_RUN_BYTES,
+  tooLargeImage,
+} from '../domain/images/image.ts';
+import type { ShownImages } from '../domain/images/shown.ts';
+import type { Redact } from '../domain/secrets/redact.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+
+/** The room for images that is left in a conversation while one turn is carried out. */
+export class ImageRoom {
+  #shown: ShownImages;
+  readonly #redact: Redact;
+
+  constructor(shown: ShownImages, redact: Redact) {
+    this.#shown = shown;
+    this.#redact = redact;
+  }
+
+  /** The images that are shown, and why others are not, a line each. */
+  take(found: readonly FoundImage[]): {
+    readonly images: readonly Image[];
+    readonly notes: readonly string[];
+  } {
+    const images: Image[] = [];
+    const notes: string[] = [];
+    for (const { bytes, ...header } of found) {
+      const image = { ...header, data: Buffer.from(bytes).toString('base64') };
+      const why = tooLargeImage({ ...header, bytes }) ?? this.#whyNot(image, bytes);
+      if (why === null) {
+        images.push(image);
+        this.count([image]);
+      } else notes.push(`[Not shown: ${why}.]`);
+    }
+    return { images, notes };
+  }
+
+  /** Counts images that are shown whatever room there is, since they are recorded. */
+  count(images: readonly Image[]): void {
+    for (const image of images) {
+      const { count, bytes, runBytes } = this.#shown;
+      const more = imageBytes(image);
+      this.#shown = { count: count + 1, bytes: bytes + more, runBytes: runBytes + more };
+    }
+  }
+
+  #whyNot({ data }: Image, bytes: Uint8Array): string | null {
+    const { count, bytes: before, runBytes } = this.#shown;
+    if (count >= MAX_IMAGES) return `the conversation has ${MAX_IMAGES} images already`;
+    if (before + bytes.length > MAX_CONVERSATION_BYTES)
+      return `the images of a conversation may have ${formatNumber(MAX_CONVERSATION_BYTES)} bytes together`;
+    if (runBytes + bytes.length > MAX_RUN_BYTES)
+      return `the images of a run may have ${formatNumber(MAX_RUN_BYTES)} bytes together`;
+    // What is recorded is redacted, and an image with a hole would be another one.
+    const text = Buffer.from(bytes).toString('latin1');
+    return this.#redact(text) === text && this.#redact(data) === data
+      ? null
+      : 'it holds a secret of this run';
+  }
+}
