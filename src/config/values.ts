@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { isBranchName } from '../domain/github/branch-name.ts';
 import { Price } from '../domain/run/pricing.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import { shortened } from '../domain/text/shorten.ts';
 
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
@@ -29,7 +30,7 @@ const MAX_LONG_TEXT = 4_000;
 export function longText() {
   return text()
     .refine((given) => given.length <= MAX_LONG_TEXT, {
-      error: `expected at most ${MAX_LONG_TEXT.toLocaleString('en')} characters`,
+      error: `expected at most ${formatNumber(MAX_LONG_TEXT)} characters`,
     })
     .refine((given) => !/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(given), {
       error: 'expected text without control characters',
