@@ -18,8 +18,12 @@ export function globMatcher(glob: string): GlobMatcher {
   const trimmed = glob.replace(/\/+$/, '');
   if (trimmed === '' || trimmed === '.') return () => true;
   const rooted = trimmed.includes('/') ? trimmed.replace(/^(?:\.?\/)+/, '') : `**/${trimmed}`;
-  const machine = new Machine(partsOf([...rooted]));
-  return (path) => machine.accepts(path, foldersOnly);
+  // Most globs of the tables that every run has are never asked.
+  let machine: Machine | null = null;
+  return (path) => {
+    machine ??= new Machine(partsOf([...rooted]));
+    return machine.accepts(path, foldersOnly);
+  };
 }
 
 /**
