@@ -45,7 +45,11 @@ function passwordsIn(value: string): Set<string> {
 export function redactorFor(secrets: readonly string[]): Redact {
   const known = knownForms(secrets);
   if (known === null) return (text) => withoutTokens(text, HIDDEN);
-  return (text) => withoutTokens(withoutWrapped(text.replace(known, HIDDEN), known), HIDDEN);
+  return (text) =>
+    // Every form of a secret is at least as long, and so is every token; most strings of an event are names.
+    text.length < MIN_SECRET_LENGTH
+      ? text
+      : withoutTokens(withoutWrapped(text.replace(known, HIDDEN), known), HIDDEN);
 }
 
 /** Returns where known values, in any of the redacted forms, begin in a text. */
