@@ -52,7 +52,8 @@ export function beginOrientation(
 /** Loaded while the sandbox is being opened. */
 async function lookAt(folder: string) {
   const { surveyRepository, trackedFiles } = await import('../adapters/survey/survey.ts');
-  const [survey, files] = await Promise.all([surveyRepository(folder), trackedFiles(folder)]);
+  const tracked = trackedFiles(folder);
+  const [survey, files] = await Promise.all([surveyRepository(folder, () => tracked), tracked]);
   return { survey, files };
 }
 

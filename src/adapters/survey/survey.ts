@@ -26,10 +26,10 @@ const LEAST_SHARE = 1 / 3;
 const PLAIN_FOLDER = /^[A-Za-z0-9_][\w.-]{0,60}(?:\/[A-Za-z0-9_][\w.-]{0,60})?$/;
 const MAX_GIT_MS = 10_000;
 
-/** `root` is the absolute path of a checkout. */
-export async function surveyRepository(root: string): Promise<Survey> {
+/** `root` is the absolute path of a checkout, `askTracked` gives the paths that are tracked there. */
+export async function surveyRepository(root: string, askTracked = () => trackedFiles(root)): Promise<Survey> {
   const workflows = await readWorkflows(root);
-  const [first, ...others] = await placesIn(root, workflows);
+  const [first, ...others] = await placesIn(root, workflows, askTracked);
   const top = openFolder(root, '', workflows);
   const shared = top === null ? [] : await sharedDecisions(top, workflows);
   const paths = [...workflows.keys()];
@@ -57,10 +57,14 @@ interface Place {
 }
 
 /** In the root, else in the folders that hold much of the repository; the one with most files comes first. */
-async function placesIn(root: string, workflows: Workflows): Promise<Place[]> {
+async function placesIn(
+  root: string,
+  workflows: Workflows,
+  askTracked: () => Promise<string[]>,
+): Promise<Place[]> {
   const atTop = await placesOf(openFolder(root, '', workflows));
   if (atTop.length === 1) return atTop;
-  const tracked = await trackedFiles(root);
+  const tracked = await askTracked();
   const places = atTop.length > 0 ? atTop : await placesBelow(root, workflows, tracked);
   const sizeOf = ({ folder: { prefix }, ecosystem: { extensions } }: Place) =>
     tracked.filter((path) => path.startsWith(prefix) && extensions.some((end) => path.endsWith(end))).length;
