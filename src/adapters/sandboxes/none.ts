@@ -6,7 +6,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
 import type { CommandTalk, Sandbox, SandboxCommand } from '../../ports.ts';
 import type { ForeignDescriptors } from './command/descriptors.ts';
-import type { OutputPipes } from './command/output-pipe.ts';
+import type { PipeSource } from './command/output-pipe.ts';
 import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
 import { openLifecycle } from './command/sandbox-lifecycle.ts';
 import { exitOf, lastingCommand, limitedCommand, scriptCommand, withScript } from './command/shell.ts';
@@ -25,7 +25,7 @@ export interface NoneSetup {
   /** A private folder, removed with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
 }
 
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
@@ -54,7 +54,7 @@ export function uncontained(setup: NoneSetup): Sandbox {
 }
 
 interface Start {
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
   readonly env: SandboxCommand['env'];
   readonly line: readonly string[];

@@ -123,7 +123,10 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   await setImmediate();
   options.onProving?.();
   const proven = await proving;
-  if (proven.status === 'unavailable') return proven;
+  if (proven.status === 'unavailable') {
+    pipes.close();
+    return proven;
+  }
   if (proven.unfiltered !== null) {
     warnings.push(
       `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,

@@ -42,7 +42,15 @@ async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failur
   // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
   // programs: a folder of the repository may be on PATH, and the covers are not known yet.
   const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
-  const probed = bubblewrapSandbox({ ...setup, env, keepsSpare: false, outerEnv: { [CANARY]: 'outside' } });
+  const { pipes } = setup;
+  const probed = bubblewrapSandbox({
+    ...setup,
+    env,
+    keepsSpare: false,
+    outerEnv: { [CANARY]: 'outside' },
+    // The others are for the commands of the run.
+    pipes: { open: (onBytes) => pipes.open(onBytes), close: () => undefined },
+  });
   const failure = await probe(probed, setup).finally(() => probed.close());
   return { sandbox: bubblewrapSandbox(setup), failure };
 }

@@ -7,7 +7,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
-import type { OutputPipes } from '../command/output-pipe.ts';
+import type { PipeSource } from '../command/output-pipe.ts';
 import { lateLine } from '../command/shell.ts';
 import type { ContainedProcess } from '../command/supervise-command.ts';
 import { statOfTarget } from '../host-files.ts';
@@ -24,7 +24,7 @@ interface Held {
 }
 
 interface Own {
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
 }
 

@@ -8,7 +8,7 @@ import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { OutputCapture } from '../command/output-capture.ts';
-import type { OutputPipes } from '../command/output-pipe.ts';
+import type { PipeSource } from '../command/output-pipe.ts';
 import {
   asFirstVictim,
   isAlive,
@@ -57,7 +57,7 @@ export interface BubblewrapSetup {
   /** A private folder, removed with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
 }
 
 /** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
@@ -84,7 +84,7 @@ const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 /** What one sandbox is set up for. */
 export interface Start {
   readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
   /** `later`: a file that is to hold the command line (`lateLine`) before the command begins. */
   readonly script: ScriptPlace | { readonly by: 'later'; readonly path: string };

@@ -17,6 +17,9 @@ export interface OutputPipe {
   closeWriter(): void;
 }
 
+/** Where commands get their pipes from. */
+export type PipeSource = Pick<OutputPipes, 'open' | 'close'>;
+
 /** Bytes per read; all reads share one buffer. */
 const READ_BYTES = 64 * 1024;
 

@@ -5,7 +5,7 @@ import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../../domain/run/events.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
 import { ForeignDescriptors } from './descriptors.ts';
-import type { OutputPipes } from './output-pipe.ts';
+import type { PipeSource } from './output-pipe.ts';
 import { neverStarted } from './supervise-command.ts';
 import { ResourceWatchdog } from './watchdog.ts';
 
@@ -13,7 +13,7 @@ import { ResourceWatchdog } from './watchdog.ts';
 export interface CommandResources {
   /** A path prefix that no other command uses. */
   readonly path: string;
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
   readonly watchdog: ResourceWatchdog;
 }
@@ -28,7 +28,7 @@ export interface SandboxTraits {
   /** The sandbox's own folder. */
   readonly files: string;
   /** Made in `files`. */
-  readonly pipes: OutputPipes;
+  readonly pipes: PipeSource;
   /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
 }
