@@ -2,17 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env, umask } from 'node:process';
+import { diskInMemory } from './disk-in-memory.ts';
+import { IS_FULL } from './sample.ts';
 
 /**
  * Gives the tests a world that is the same for everybody: an empty home, no settings of git, none of a hook that they are
- * run by, no proxy, messages in English, and files as the usual umask makes them. Returns what removes the home.
+ * run by, no proxy, messages in English, and files as the usual umask makes them. What they write lies in memory if it can; the
+ * full suite takes the disk. Returns what removes the home.
  */
-export default function makeWorld(): () => void {
+export default function makeWorld(): () => Promise<void> {
   // The commands of the tests name folders without quotes.
   if (/[^\w./+-]/.test(tmpdir())) env.TMPDIR = '/tmp';
+  const disk = IS_FULL ? null : diskInMemory();
+  if (disk) env.TMPDIR = disk.folder;
   const home = mkdtempSync(join(tmpdir(), 'patchsmith-home-'));
   for (const name of Object.keys(env)) if (/^(?:GIT_|XDG_|LC_|LANG)|proxy$/i.test(name)) delete env[name];
   env.HOME = home;
   umask(0o022);
-  return () => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  return async () => {
+    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    await disk?.remove();
+  };
 }
