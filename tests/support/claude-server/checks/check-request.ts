@@ -186,11 +186,18 @@ function checkSystem(system: unknown): void {
   });
 }
 
+// Made once in a process: it compiles the description of schemas, which takes longer than all other checks.
+let schemaChecker: Ajv2020 | undefined;
+
+function checkerOfSchemas(): Ajv2020 {
+  schemaChecker ??= new Ajv2020({ strict: false });
+  return schemaChecker;
+}
+
 function checkTools(tools: unknown): void {
   if (tools === undefined) return;
   if (!Array.isArray(tools)) throw invalid('tools: Input should be a valid list');
   const names = new Set<string>();
-  const ajv = new Ajv2020({ strict: false });
   tools.forEach((tool: unknown, index) => {
     const path = `tools.${index}.custom`;
     if (!isRecord(tool)) throw invalid(`${path}: Input should be a valid dictionary`);
@@ -204,7 +211,7 @@ function checkTools(tools: unknown): void {
     if (!isRecord(tool.input_schema)) throw invalid(`${path}.input_schema: Field required`);
     if (tool.input_schema.type !== 'object')
       throw invalid(`${path}.input_schema.type: Input should be 'object'`);
-    if (ajv.validateSchema(tool.input_schema) !== true)
+    if (checkerOfSchemas().validateSchema(tool.input_schema) !== true)
       throw invalid(`${path}.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12`);
   });
 }
