@@ -16,7 +16,7 @@ import {
   refusedFor,
   usageError,
 } from '../domain/run/outcome.ts';
-import { redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
+import { redactorForGrowing, secretsAmong } from '../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../domain/text/terminal.ts';
 import type { HostContext } from './context.ts';
 import { monotonicNow } from './monotonic-clock.ts';
@@ -52,7 +52,7 @@ export interface HostProcess {
 export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): HostProcess {
   const secrets = secretsAmong(host.env);
   const people = openPeople(host);
-  const redact = (text: string) => redactorFor(secrets)(text);
+  const redact = redactorForGrowing(secrets);
   const printable = (text: string) => oneLine(redact(text), 4_000);
   const printLast = (outcome: RunOutcome) => void people.stderr.write(`${printable(finalLine(outcome))}\n`);
 

@@ -1,7 +1,7 @@
 /** The Claude API as a provider. */
 
 import { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import { type Redact, redactorFor } from '../../domain/secrets/redact.ts';
+import { type Redact, redactorFor, redactorForGrowing } from '../../domain/secrets/redact.ts';
 import type { Federation } from '../../ports/network.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
@@ -44,7 +44,7 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
     ...QUIET_CLIENT,
   });
   const ofKey = redactorFor(options.apiKey === null ? [] : [options.apiKey]);
-  const redact: Redact = login === null ? ofKey : (text) => redactorFor(login.secrets)(text);
+  const redact: Redact = login === null ? ofKey : redactorForGrowing(login.secrets);
   return claudeProvider(options, {
     name: 'anthropic',
     client,

@@ -52,6 +52,15 @@ export function redactorFor(secrets: readonly string[]): Redact {
       : withoutTokens(withoutWrapped(text.replace(known, HIDDEN), known), HIDDEN);
 }
 
+/** The same for a list of secrets that grows while texts are redacted; nothing may be taken from it. */
+export function redactorForGrowing(secrets: readonly string[]): Redact {
+  let made: { redact: Redact; known: number } | null = null;
+  return (text) => {
+    if (made?.known !== secrets.length) made = { redact: redactorFor(secrets), known: secrets.length };
+    return made.redact(text);
+  };
+}
+
 /** Returns where known values, in any of the redacted forms, begin in a text. */
 export function knownSecretFinder(secrets: readonly string[]): (text: string) => number[] {
   const known = knownForms(secrets);

@@ -6,6 +6,7 @@ import {
   redactedExcerpt,
   redactedJson,
   redactorFor,
+  redactorForGrowing,
   secretsAmong,
 } from '../../../src/domain/secrets/redact.ts';
 
@@ -35,6 +36,15 @@ describe('a known secret is hidden', () => {
     expect(shown).toContain('***');
     expect(shown).not.toContain(form);
     expect(shown).toMatch(/^before\n[\s\S]*\nafter$/);
+  });
+
+  test('from the moment on at which it becomes known', () => {
+    const secrets: string[] = [];
+    const hide = redactorForGrowing(secrets);
+    expect(hide('x second-secret')).toBe('x second-secret');
+    secrets.push('first-secret');
+    secrets.push('second-secret');
+    expect(hide('first-secret second-secret')).toBe('*** ***');
   });
 
   test('line by line, when it has several', () => {

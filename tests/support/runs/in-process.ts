@@ -5,7 +5,7 @@ import { readArguments } from '../../../src/commands/arguments.ts';
 import { runCommandLine } from '../../../src/commands/command-line.ts';
 import { COMMANDS } from '../../../src/commands/registry.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';
-import { redactorFor, secretsAmong } from '../../../src/domain/secrets/redact.ts';
+import { redactorForGrowing, secretsAmong } from '../../../src/domain/secrets/redact.ts';
 import type { HostContext } from '../../../src/host/context.ts';
 
 export interface CommandEnd {
@@ -36,7 +36,7 @@ export async function runHere(words: readonly string[], { onStderr, ...given }: 
       now: Date.now,
       version: '0.0.0',
       hide: (secret) => secrets.push(secret),
-      redact: (text) => redactorFor(secrets)(text),
+      redact: redactorForGrowing(secrets),
     },
     asked.given,
   );
