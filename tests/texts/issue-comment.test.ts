@@ -4,6 +4,7 @@ import { OutcomeName } from '../../src/domain/run/exit-code.ts';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
 import { finishedRun } from '../support/runs/finished-run.ts';
+import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn } from '../support/text/rendered.ts';
 
@@ -161,7 +162,7 @@ ${MARKER}`);
           expect(dangersIn(ours, [MARKER])).toEqual([]);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: randomCases(200) },
     );
   });
 });

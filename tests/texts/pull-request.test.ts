@@ -5,6 +5,7 @@ import type { Flag } from '../../src/domain/review/flag.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
 import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
 
@@ -234,7 +235,7 @@ describe('a pull request of a hostile run', () => {
         expect(folds).toHaveLength(ours.length);
         expect(ours.length).toBeLessThanOrEqual(3);
       }),
-      { numRuns: 60 },
+      { numRuns: randomCases(100) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type StepFacts, stepSummary } from '../../src/texts/step-summary.ts';
 import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn } from '../support/text/rendered.ts';
 
@@ -128,7 +129,7 @@ In the model's own words:
           .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>');
         expect(dangersIn(page, OURS)).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: randomCases(100) },
     );
   });
 

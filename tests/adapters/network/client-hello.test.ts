@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readClientHello } from '../../../src/adapters/network/client-hello.ts';
+import { randomCases } from '../../support/setup/sample.ts';
 
 /** The first bytes that node's own TLS client sends. */
 async function helloFor(servername: string): Promise<Buffer> {
@@ -118,6 +119,6 @@ test('whatever the bytes, the answer is one of three, and never another name', a
       broken[at] = byte;
       expect(['ok', 'incomplete', 'refused']).toContain(readClientHello(broken.subarray(0, length)).status);
     }),
-    { numRuns: 10_000 },
+    { numRuns: randomCases(10_000) },
   );
 });

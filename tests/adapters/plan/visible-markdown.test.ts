@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { visibleLine, visibleMarkdown } from '../../../src/adapters/plan/visible-markdown.ts';
+import { randomCases } from '../../support/setup/sample.ts';
 
 function seen(markdown: string) {
   const read = visibleMarkdown(markdown);
@@ -165,7 +166,7 @@ test('no page shows less than what is kept of a block of HTML', () => {
         expect(shown.filter((other) => other === word).length, block).toBeGreaterThan(0);
       expect(seen(block).text.match(/word[A-D]/g)?.length ?? 0, block).toBeLessThanOrEqual(shown.length);
     }),
-    { numRuns: 2_000 },
+    { numRuns: randomCases(3_000) },
   );
 });
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type FoundChange, toCodeChanges } from '../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
 import type { CaptureScope, Workspace } from '../../../src/ports/workspace.ts';
+import { IS_FULL } from '../../support/setup/sample.ts';
 import { at, ScratchCheckout } from './scratch-checkout.ts';
 
 const PATHS = ['a', 'b', 'a/b', 'a/c', 'b/c/d', 'e\udcff', 'f g', 'ignored', 'b/ignored'];
@@ -163,6 +164,6 @@ test('for any sequence of changes, every write is recorded, and the net of the l
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: IS_FULL ? 40 : 5 },
   );
 });

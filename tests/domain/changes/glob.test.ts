@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
 import { globMatcher, whyNoGlob } from '../../../src/domain/changes/glob.ts';
+import { randomCases } from '../../support/setup/sample.ts';
 
 const matches = (glob: string, path: string) => globMatcher(glob)(path);
 
@@ -63,7 +64,7 @@ describe('a glob names files as .gitignore does', () => {
         const above = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
         expect(matches(glob, path)).toBe([...above, path].some((part) => isMatch(part)));
       }),
-      { numRuns: 10_000 },
+      { numRuns: randomCases(10_000) },
     );
   });
 });

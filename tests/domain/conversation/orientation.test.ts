@@ -5,6 +5,7 @@ import {
   MAX_ORIENTATION_CHARS,
   orientation,
 } from '../../../src/domain/conversation/orientation.ts';
+import { randomCases } from '../../support/setup/sample.ts';
 
 const unknown: KnownRepository = { files: [], project: null, programs: [], hosts: [] };
 const nodeProject = {
@@ -82,6 +83,6 @@ test('whatever the names are, it is short, starts no line of its own and hides n
         expect(text).not.toMatch(/[\p{Surrogate}\u202e]|##\[/u);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });

@@ -9,6 +9,7 @@ import {
   redactorForGrowing,
   secretsAmong,
 } from '../../../src/domain/secrets/redact.ts';
+import { randomCases } from '../../support/setup/sample.ts';
 
 const secret = 'sk-ant-"quoted"/secret+value';
 const redact = redactorFor([secret, 'short']);
@@ -89,7 +90,7 @@ describe('a known secret is hidden', () => {
           expect(hide(`x\n${wrapped(packed.toString('base64'), 76)}\ny`)).toContain('***');
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: randomCases(2_000) },
     );
   });
 
@@ -119,7 +120,7 @@ describe('what is no known secret', () => {
         fc.pre(!text.includes('sk-ant'));
         expect(redact(text)).toBe(text);
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomCases(2_000) },
     );
     const block = wrapped(Buffer.from('nothing of interest '.repeat(20)).toString('base64'), 76);
     expect(redact(block)).toBe(block);

@@ -7,6 +7,7 @@ import { makeRepository, removeFolders } from '../../support/files/repository.ts
 import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
 import { type IdentityServer, startIdentityServer } from '../../support/jobs/identity-server.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -85,7 +86,7 @@ test('a job logs in with its identity in place of a key, and both tokens are mas
   for (const secret of ended.masks) expect(all).not.toContain(secret);
 });
 
-test('a token that ends within the run is exchanged anew, with a fresh identity', async () => {
+testAtNight('a token that ends within the run is exchanged anew, with a fresh identity', async () => {
   const ended = await run({ rule: { lifetime: 20 } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
   expect(ended.identities.given).toHaveLength(2);
@@ -98,7 +99,7 @@ test('an outage of the exchange is asked again, and nothing else is', async () =
   expect(ended.server.exchanges).toHaveLength(2);
 });
 
-test('a rule that does not match ends the run with provider_error and what to look at', async () => {
+testAtNight('a rule that does not match ends the run with provider_error and what to look at', async () => {
   const ended = await run({ inputs: { 'workspace-id': 'wrkspc_1' } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([4, 'provider_error']);
   expect(ended.server.exchanges).toHaveLength(1);

@@ -8,6 +8,7 @@ import { runAction } from '../../support/jobs/action-runner.ts';
 import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -15,7 +16,7 @@ afterAll(removeFolders);
 const WORKFLOW = new URL('../../../docs/workflows/long.yml', import.meta.url).pathname;
 const PLAN = '---\nverify:\n  - grep -q new a.txt\n  - grep -q more b.txt\n---\n\nRenew it.\n';
 
-test.each(['SIGINT', 'SIGKILL'] as const)(
+test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
   'a run that its time limit ends by %s is carried on by the next job, and no turn is paid for twice',
   async (signal) => {
     const marker = oddSeconds();

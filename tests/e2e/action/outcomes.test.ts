@@ -8,6 +8,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { type ActionEnd, type ActionRun, runAction, runPost } from '../../support/jobs/action-runner.ts';
 import { isRunning, killIfThere, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -205,10 +206,16 @@ describe('every row of the outcome table, through the action', () => {
     expectOutcome(await run([slow, done], { deadline: '2s' }), 'deadline', 124);
   });
 
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)(
+  test.each(
+    sampled(
+      [
+        ['SIGINT', 130],
+        ['SIGTERM', 143],
+      ] as const,
+      () => 'signal',
+      1,
+    ),
+  )(
     '%s interrupted, in a command that ignores it: patch, result and outputs are there',
     async (signal, exitCode) => {
       const marker = oddSeconds();

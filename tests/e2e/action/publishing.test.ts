@@ -6,6 +6,7 @@ import { isWrite } from '../../support/github-server/server.ts';
 import { jobEnvironment } from '../../support/jobs/github-job.ts';
 import { done, edit, NAME, oneJob, place, publishJob, runJob } from '../../support/jobs/publishing-job.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -74,7 +75,7 @@ test('one job for both: a red verification is published as a draft, and the step
   expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
 });
 
-test('one job for both: where nothing was changed that is said once for each of the two', async () => {
+testAtNight('one job for both: where nothing was changed that is said once for each of the two', async () => {
   const at = await place([done]);
   const ended = await oneJob(at);
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'no_change']);
@@ -100,7 +101,7 @@ test('a dry run has no pull request: neither in the outputs nor in the summary',
   expect(ended.summary).not.toContain('Pull request');
 });
 
-test('what failed in the run is an annotation of the job that ran it, and of no other', async () => {
+testAtNight('what failed in the run is an annotation of the job that ran it, and of no other', async () => {
   const at = await place([edit, done]);
   const { ended: ran, artifact } = await runJob(at, { verify: 'exit 3', 'fix-rounds': '0' });
   expect(ran.stdout).toContain('::error title=Failed%3A exit 3::');
@@ -201,7 +202,7 @@ test('a wrong input of the step that prepares or publishes is explained on the i
   expect(at.github.invalid).toEqual([]);
 });
 
-test('each line of a secret is masked, however its lines end', async () => {
+testAtNight('each line of a secret is masked, however its lines end', async () => {
   const at = await place([]);
   const ended = await publishJob({ ...at, token: 'one-part\r\nanother-part\rlast-part' }, '');
   expect(ended.masks).toEqual(['one-part', 'another-part', 'last-part']);

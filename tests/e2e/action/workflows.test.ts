@@ -220,87 +220,99 @@ describe('a labelled issue', () => {
     },
   );
 
-  test('whose run is cancelled leaves the work so far as an artifact, and no pull request', async () => {
-    const place = await scratch([edit, { calls: [call('run_command', { command: 'sleep 60' })] }]);
-    place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
-    const ends = await labelled(place, {
-      cancel: async ({ pid }) => {
-        await until('the second turn is asked for', () => place.model.requests.length > 1);
-        process.kill(pid, 'SIGINT');
-      },
-    });
-    expect(outcomes(ends), log(ends)).toEqual([
-      ['prepare', 'success', 'done'],
-      ['run', 'cancelled', 'interrupted'],
-      ['publish', 'failure', 'interrupted'],
-    ]);
-    expect(ends[1]?.outputs.kept).toBe('1');
-    expect(seen(place)).toEqual({
-      pulls: [],
-      comments: [expect.stringContaining('**The run was stopped**')],
-    });
-    expect(labels(place)).toEqual(['patchsmith:failed']);
-  });
+  testAtNight(
+    'whose run is cancelled leaves the work so far as an artifact, and no pull request',
+    async () => {
+      const place = await scratch([edit, { calls: [call('run_command', { command: 'sleep 60' })] }]);
+      place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
+      const ends = await labelled(place, {
+        cancel: async ({ pid }) => {
+          await until('the second turn is asked for', () => place.model.requests.length > 1);
+          process.kill(pid, 'SIGINT');
+        },
+      });
+      expect(outcomes(ends), log(ends)).toEqual([
+        ['prepare', 'success', 'done'],
+        ['run', 'cancelled', 'interrupted'],
+        ['publish', 'failure', 'interrupted'],
+      ]);
+      expect(ends[1]?.outputs.kept).toBe('1');
+      expect(seen(place)).toEqual({
+        pulls: [],
+        comments: [expect.stringContaining('**The run was stopped**')],
+      });
+      expect(labels(place)).toEqual(['patchsmith:failed']);
+    },
+  );
 
-  test.each<[string, (place: Place) => unknown, Record<string, string>, [string, string?][], RegExp]>([
+  const refusals: [string, (place: Place) => unknown, Record<string, string>, [string, string?][], RegExp][] =
     [
-      'Actions may not open pull requests',
-      ({ repository }) => {
-        repository.settings.actionsMayOpenPulls = false;
-      },
-      { ANTHROPIC_API_KEY: KEY },
-      [['failure', 'publish_failed'], ['skipped'], ['skipped']],
-      /^\*\*The run was not started\*\*[\s\S]*Turn on "Allow GitHub Actions to create and approve pull requests"/,
-    ],
-    [
-      'others have committed to its branch',
-      ({ github, repository }) => {
-        const id = sha256Of(`${github.serverUrl}/${NAME}/issues/1`).slice(0, 8);
-        return repository.commit(`patchsmith/issue-1-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
-      },
-      { ANTHROPIC_API_KEY: KEY },
-      [['failure', 'publish_failed'], ['skipped'], ['skipped']],
-      /^\*\*The run was not started\*\*[\s\S]*has commits by others \(\w{8} by Ann\)/,
-    ],
-    [
-      'the key is missing',
-      () => {},
-      {},
       [
-        ['success', 'done'],
-        ['failure', 'usage_error'],
-        ['failure', 'usage_error'],
+        'Actions may not open pull requests',
+        ({ repository }) => {
+          repository.settings.actionsMayOpenPulls = false;
+        },
+        { ANTHROPIC_API_KEY: KEY },
+        [['failure', 'publish_failed'], ['skipped'], ['skipped']],
+        /^\*\*The run was not started\*\*[\s\S]*Turn on "Allow GitHub Actions to create and approve pull requests"/,
       ],
-      /^\*\*The run could not begin\*\*[\s\S]*no key of the Claude API[\s\S]*No model was asked/,
-    ],
-  ])('says so on the issue, without asking a model, when %s', async (...[, set, secrets, ends, says]) => {
-    const place = await scratch([edit, done]);
-    place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['patchsmith'] });
-    await set(place);
-    const jobs = await labelled(place, { secrets });
-    expect(
-      outcomes(jobs).map(([, ...end]) => end),
-      log(jobs),
-    ).toEqual(ends);
-    expect(place.model.requests).toHaveLength(0);
-    expect(seen(place)).toEqual({ pulls: [], comments: [expect.stringMatching(says)] });
-    expect(labels(place)).toEqual(['patchsmith:failed']);
-    expect(place.github.invalid).toEqual([]);
-  });
+      [
+        'others have committed to its branch',
+        ({ github, repository }) => {
+          const id = sha256Of(`${github.serverUrl}/${NAME}/issues/1`).slice(0, 8);
+          return repository.commit(`patchsmith/issue-1-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
+        },
+        { ANTHROPIC_API_KEY: KEY },
+        [['failure', 'publish_failed'], ['skipped'], ['skipped']],
+        /^\*\*The run was not started\*\*[\s\S]*has commits by others \(\w{8} by Ann\)/,
+      ],
+      [
+        'the key is missing',
+        () => {},
+        {},
+        [
+          ['success', 'done'],
+          ['failure', 'usage_error'],
+          ['failure', 'usage_error'],
+        ],
+        /^\*\*The run could not begin\*\*[\s\S]*no key of the Claude API[\s\S]*No model was asked/,
+      ],
+    ];
 
-  test('has an answer with a link, and the label that it is being worked on, before the model is asked', async () => {
-    const found: unknown[] = [];
-    const place = await scratch((_, at) => {
-      if (at === 0) found.push(seen(place).comments, labels(place));
-      return [edit, done][at] ?? done;
-    });
-    place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['bug', 'patchsmith'] });
-    const ends = await labelled(place);
-    expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
-    const link = `[See it work](${place.github.serverUrl}/${NAME}/actions/runs/4711)`;
-    expect(found).toEqual([[expect.stringContaining(link)], ['bug', 'patchsmith:running']]);
-    expect([seen(place).comments.length, labels(place)]).toEqual([1, ['bug', 'patchsmith:done']]);
-  });
+  test.each(sampled(refusals, () => 'refusal'))(
+    'says so on the issue, without asking a model, when %s',
+    async (...[, set, secrets, ends, says]) => {
+      const place = await scratch([edit, done]);
+      place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['patchsmith'] });
+      await set(place);
+      const jobs = await labelled(place, { secrets });
+      expect(
+        outcomes(jobs).map(([, ...end]) => end),
+        log(jobs),
+      ).toEqual(ends);
+      expect(place.model.requests).toHaveLength(0);
+      expect(seen(place)).toEqual({ pulls: [], comments: [expect.stringMatching(says)] });
+      expect(labels(place)).toEqual(['patchsmith:failed']);
+      expect(place.github.invalid).toEqual([]);
+    },
+  );
+
+  testAtNight(
+    'has an answer with a link, and the label that it is being worked on, before the model is asked',
+    async () => {
+      const found: unknown[] = [];
+      const place = await scratch((_, at) => {
+        if (at === 0) found.push(seen(place).comments, labels(place));
+        return [edit, done][at] ?? done;
+      });
+      place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['bug', 'patchsmith'] });
+      const ends = await labelled(place);
+      expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
+      const link = `[See it work](${place.github.serverUrl}/${NAME}/actions/runs/4711)`;
+      expect(found).toEqual([[expect.stringContaining(link)], ['bug', 'patchsmith:running']]);
+      expect([seen(place).comments.length, labels(place)]).toEqual([1, ['bug', 'patchsmith:done']]);
+    },
+  );
 
   test('is left alone when an outsider wrote it, or another label was set', async () => {
     const place = await scratch([edit, done]);
@@ -405,25 +417,28 @@ testAtNight(
   },
 );
 
-test("published with the token of an App, a pull request is the App's, and its checks run", async () => {
-  const place = await scratch([edit, done]);
-  const workflow = join(temporaryFolder(), 'schedule.yml');
-  writeFileSync(workflow, withAppToken(readFileSync(template('schedule'), 'utf8')) ?? '');
-  // The setting is about the job's own token.
-  place.repository.settings.actionsMayOpenPulls = false;
-  const ends = await runWorkflow({
-    ...place,
-    workflow,
-    event: { name: 'schedule', payload: {} },
-    actor: 'ann',
-    secrets: { ANTHROPIC_API_KEY: KEY },
-    env: { ANTHROPIC_BASE_URL: place.model.url },
-  });
-  expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
-  const [issue] = place.repository.pulls();
-  expect([issue?.author.login, issue?.body?.includes('No checks here?')]).toEqual(['shop-app[bot]', false]);
-  expect(log(ends)).not.toContain('does not start workflows');
-});
+testAtNight(
+  "published with the token of an App, a pull request is the App's, and its checks run",
+  async () => {
+    const place = await scratch([edit, done]);
+    const workflow = join(temporaryFolder(), 'schedule.yml');
+    writeFileSync(workflow, withAppToken(readFileSync(template('schedule'), 'utf8')) ?? '');
+    // The setting is about the job's own token.
+    place.repository.settings.actionsMayOpenPulls = false;
+    const ends = await runWorkflow({
+      ...place,
+      workflow,
+      event: { name: 'schedule', payload: {} },
+      actor: 'ann',
+      secrets: { ANTHROPIC_API_KEY: KEY },
+      env: { ANTHROPIC_BASE_URL: place.model.url },
+    });
+    expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
+    const [issue] = place.repository.pulls();
+    expect([issue?.author.login, issue?.body?.includes('No checks here?')]).toEqual(['shop-app[bot]', false]);
+    expect(log(ends)).not.toContain('does not start workflows');
+  },
+);
 
 test('the code of a fork is worked on by the rules of the branch, and all that comes of it is a patch', async () => {
   const place = await scratch([edit, done]);
@@ -472,42 +487,45 @@ testAtNight('a matrix of plans becomes a pull request each, also the second time
   expect(new Set(place.repository.pulls().map(({ pull }) => pull?.head)).size).toBe(2);
 });
 
-test('a plan of a matrix on whose branch others have committed is left out before the model is paid', async () => {
-  const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
-  const plan = '.github/patchsmith/maintenance.md';
-  const id = sha256Of(`${NAME}:${plan}`).slice(0, 8);
-  await place.repository.commit(`patchsmith/maintenance-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
-  const run = () =>
-    runWorkflow({
-      ...place,
-      workflow: template('matrix'),
-      event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
-      actor: 'ann',
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: place.model.url },
-    });
-  const ends = await run();
-  expect(outcomes(ends), log(ends)).toEqual([
-    ['prepare', 'failure', 'publish_failed'],
-    ['run', 'success', 'done'],
-    ['publish', 'success', 'done'],
-  ]);
-  expect(log(ends)).toMatch(
-    /The branch patchsmith\/maintenance-\w{8} has commits by others \(\w{8} by Ann\)/,
-  );
-  expect(place.repository.pulls().map(({ pull }) => pull?.head)).toEqual([
-    expect.stringMatching(/^patchsmith\/documentation-/),
-  ]);
-  place.repository.settings.actionsMayOpenPulls = false;
-  const asked = place.model.requests.length;
-  const none = await run();
-  expect(outcomes(none)).toEqual([
-    ['prepare', 'failure', 'publish_failed'],
-    ['run', 'skipped'],
-    ['publish', 'skipped'],
-  ]);
-  expect(place.model.requests).toHaveLength(asked);
-});
+testAtNight(
+  'a plan of a matrix on whose branch others have committed is left out before the model is paid',
+  async () => {
+    const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
+    const plan = '.github/patchsmith/maintenance.md';
+    const id = sha256Of(`${NAME}:${plan}`).slice(0, 8);
+    await place.repository.commit(`patchsmith/maintenance-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
+    const run = () =>
+      runWorkflow({
+        ...place,
+        workflow: template('matrix'),
+        event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
+        actor: 'ann',
+        secrets: { ANTHROPIC_API_KEY: KEY },
+        env: { ANTHROPIC_BASE_URL: place.model.url },
+      });
+    const ends = await run();
+    expect(outcomes(ends), log(ends)).toEqual([
+      ['prepare', 'failure', 'publish_failed'],
+      ['run', 'success', 'done'],
+      ['publish', 'success', 'done'],
+    ]);
+    expect(log(ends)).toMatch(
+      /The branch patchsmith\/maintenance-\w{8} has commits by others \(\w{8} by Ann\)/,
+    );
+    expect(place.repository.pulls().map(({ pull }) => pull?.head)).toEqual([
+      expect.stringMatching(/^patchsmith\/documentation-/),
+    ]);
+    place.repository.settings.actionsMayOpenPulls = false;
+    const asked = place.model.requests.length;
+    const none = await run();
+    expect(outcomes(none)).toEqual([
+      ['prepare', 'failure', 'publish_failed'],
+      ['run', 'skipped'],
+      ['publish', 'skipped'],
+    ]);
+    expect(place.model.requests).toHaveLength(asked);
+  },
+);
 
 testAtNight('where no run of a matrix has begun both jobs end with the same error', async () => {
   const place = await scratch([]);

@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { WITHOUT_FILTERS } from '../../support/machine/without-filters.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -93,7 +94,7 @@ test('runs nothing of the repository, neither inside nor outside', async () => {
   }
 });
 
-test('a tool that only works outside is exit 9, and named', async () => {
+testAtNight('a tool that only works outside is exit 9, and named', async () => {
   const { root, folder } = await machine();
   const other = temporaryFolder();
   writeFileSync(join(other, 'version'), 'deno 2.0\n');

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
 afterAll(removeFolders);
@@ -75,7 +76,7 @@ describe('a replay proves the same patch', () => {
     expect(end.exitCode).toBe(0);
   });
 
-  test('of runs that did not go well: a limit, failed verification, a failing provider', async () => {
+  testAtNight('of runs that did not go well: a limit, failed verification, a failing provider', async () => {
     const unhappy = [
       { turns: [write('a.txt', 'x\n')], args: ['--max-iterations', '1'] },
       { turns: [write('a.txt', 'x\n'), done], args: ['--verify', 'echo red; false', '--fix-rounds', '0'] },
@@ -89,20 +90,23 @@ describe('a replay proves the same patch', () => {
     }
   });
 
-  test('of a run whose model was asked again, and whose deadline struck while it was silent', async () => {
-    const overloaded = { fault: { kind: 'http', status: 529, retryAfter: '0' } } as const;
-    const silent = { text: 'half', fault: { kind: 'stall', afterEvents: 3 } } as const;
-    const recorded = await withEnoughTime(
-      async (limitMs) => {
-        const repository = await makeRepository({ 'a.txt': 'old\n' });
-        const turns = [overloaded, write('a.txt', 'x\n'), overloaded, silent];
-        return scriptedRun({ repository, turns, args: ['--deadline', `${limitMs / 1000}s`] });
-      },
-      ({ events }) => events.some(({ type }) => type === 'turn.interrupted'),
-    );
-    const end = await replay(recorded);
-    expect(end.lastLine, end.stderr).toMatch(proven);
-  });
+  testAtNight(
+    'of a run whose model was asked again, and whose deadline struck while it was silent',
+    async () => {
+      const overloaded = { fault: { kind: 'http', status: 529, retryAfter: '0' } } as const;
+      const silent = { text: 'half', fault: { kind: 'stall', afterEvents: 3 } } as const;
+      const recorded = await withEnoughTime(
+        async (limitMs) => {
+          const repository = await makeRepository({ 'a.txt': 'old\n' });
+          const turns = [overloaded, write('a.txt', 'x\n'), overloaded, silent];
+          return scriptedRun({ repository, turns, args: ['--deadline', `${limitMs / 1000}s`] });
+        },
+        ({ events }) => events.some(({ type }) => type === 'turn.interrupted'),
+      );
+      const end = await replay(recorded);
+      expect(end.lastLine, end.stderr).toMatch(proven);
+    },
+  );
 
   test('of a run whose deadline struck in a command', async () => {
     const turns = [write('a.txt', 'x\n'), command('echo half > half.txt; sleep 600')];
@@ -119,23 +123,27 @@ describe('a replay proves the same patch', () => {
   });
 });
 
-test('a run whose deadline struck among commands that ran side by side, some ended and some not begun, is replayed to the same patch', async () => {
-  const calls = ['echo whole > whole.txt', ...Array.from({ length: 17 }, () => 'sleep 600')].map((text) =>
-    call('run_command', { command: text }),
-  );
-  const recorded = await withEnoughTime(
-    async (limitMs) => {
-      const repository = await makeRepository({ 'a.txt': 'old\n' });
-      return scriptedRun({ repository, turns: [{ calls }], args: ['--deadline', `${limitMs / 1000}s`] });
-    },
-    ({ events }) => events.some((event) => event.type === 'tool.completed' && event.outcome.status === 'ok'),
-  );
-  const ends = recorded.events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
-  expect(ends.filter(({ status }) => status === 'ok')).toHaveLength(1);
-  expect(ends.some(({ text }) => text === '[interrupted]')).toBe(true);
-  const end = await replay(recorded);
-  expect(end.lastLine, end.stderr).toMatch(proven);
-});
+testAtNight(
+  'a run whose deadline struck among commands that ran side by side, some ended and some not begun, is replayed to the same patch',
+  async () => {
+    const calls = ['echo whole > whole.txt', ...Array.from({ length: 17 }, () => 'sleep 600')].map((text) =>
+      call('run_command', { command: text }),
+    );
+    const recorded = await withEnoughTime(
+      async (limitMs) => {
+        const repository = await makeRepository({ 'a.txt': 'old\n' });
+        return scriptedRun({ repository, turns: [{ calls }], args: ['--deadline', `${limitMs / 1000}s`] });
+      },
+      ({ events }) =>
+        events.some((event) => event.type === 'tool.completed' && event.outcome.status === 'ok'),
+    );
+    const ends = recorded.events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
+    expect(ends.filter(({ status }) => status === 'ok')).toHaveLength(1);
+    expect(ends.some(({ text }) => text === '[interrupted]')).toBe(true);
+    const end = await replay(recorded);
+    expect(end.lastLine, end.stderr).toMatch(proven);
+  },
+);
 
 describe('a divergence is named, with exit code 9:', () => {
   test('another tool result', async () => {

@@ -19,6 +19,7 @@ import {
 import { treeOf } from '../../support/files/tree.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -222,7 +223,7 @@ describe('a tree that moved on since the run', () => {
     expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
   });
 
-  test('a file in the place of a folder that was there is told', async () => {
+  testAtNight('a file in the place of a folder that was there is told', async () => {
     const repository = await makeRepository({ 'd/a.txt': 'old\n', 'b.txt': 'old\n' });
     const { runDir } = await scriptedRun({ repository, turns: [command('rm -r d'), done] });
     repository.write('d', 'mine\n');
@@ -278,43 +279,47 @@ test('ignored files that file tools made are removed unless they have changed, a
   expect(left).not.toHaveProperty('build/out.txt');
 });
 
-test('what commands wrote to ignored paths is recorded at the end; what the own rules hide is removed', async () => {
-  const repository = await makeRepository({ '.gitignore': 'build/\n', 'a.txt': 'old\n' });
-  repository.write('build/theirs.txt', 'theirs\n');
-  const own = 'echo "*.log" >> .gitignore; echo x > made.log; mkdir d; ln -s a d/link.log; echo y > seen.log';
-  const { runDir, result, events } = await scriptedRun({
-    repository,
-    turns: [
-      write('seen.log', 'x\n'),
-      command(own),
-      command('cd build; echo x > theirs.txt; for i in $(seq 520); do echo > $i; done'),
-      write('build/1', 'z\n'),
-      done,
-    ],
-    args: ['--verify', 'echo x > build/cache'],
-  });
-  expect(result.changedFiles.map(({ path }) => path)).toEqual(['.gitignore']);
-  const last = events.filter((event) => event.type === 'change.recorded').at(-1);
-  const changes = last?.changes ?? [];
-  const told = (path: string) =>
-    changes
-      .filter((change) => change.path === path)
-      .map(({ kind, before, source, ignored, excluded }) => [
-        ...[kind, before?.size ?? null, source.by === 'tool' ? source.calls : source.by],
-        ...[ignored, excluded],
-      ]);
-  expect(told('made.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
-  expect(told('d/link.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
-  expect(told('seen.log')).toEqual([['modify', 2, ['toolu_1_0'], 'from_now', 'ignored']]);
-  // What write_file wrote last has been recorded then.
-  expect(told('build/1')).toEqual([]);
-  expect([changes.length, last?.leftOut]).toEqual([499, 25]);
-  const end = await undo(repository, runDir);
-  expect(end.exitCode, end.stderr).toBe(0);
-  expect(end.stderr).toMatch(/nothing was kept of what they were: build\/.* and 2\d more files that/);
-  expect(await repository.git('status', '--porcelain')).toBe('');
-  expect(treeOf(repository.root)).not.toHaveProperty('made.log');
-});
+testAtNight(
+  'what commands wrote to ignored paths is recorded at the end; what the own rules hide is removed',
+  async () => {
+    const repository = await makeRepository({ '.gitignore': 'build/\n', 'a.txt': 'old\n' });
+    repository.write('build/theirs.txt', 'theirs\n');
+    const own =
+      'echo "*.log" >> .gitignore; echo x > made.log; mkdir d; ln -s a d/link.log; echo y > seen.log';
+    const { runDir, result, events } = await scriptedRun({
+      repository,
+      turns: [
+        write('seen.log', 'x\n'),
+        command(own),
+        command('cd build; echo x > theirs.txt; for i in $(seq 520); do echo > $i; done'),
+        write('build/1', 'z\n'),
+        done,
+      ],
+      args: ['--verify', 'echo x > build/cache'],
+    });
+    expect(result.changedFiles.map(({ path }) => path)).toEqual(['.gitignore']);
+    const last = events.filter((event) => event.type === 'change.recorded').at(-1);
+    const changes = last?.changes ?? [];
+    const told = (path: string) =>
+      changes
+        .filter((change) => change.path === path)
+        .map(({ kind, before, source, ignored, excluded }) => [
+          ...[kind, before?.size ?? null, source.by === 'tool' ? source.calls : source.by],
+          ...[ignored, excluded],
+        ]);
+    expect(told('made.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
+    expect(told('d/link.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
+    expect(told('seen.log')).toEqual([['modify', 2, ['toolu_1_0'], 'from_now', 'ignored']]);
+    // What write_file wrote last has been recorded then.
+    expect(told('build/1')).toEqual([]);
+    expect([changes.length, last?.leftOut]).toEqual([499, 25]);
+    const end = await undo(repository, runDir);
+    expect(end.exitCode, end.stderr).toBe(0);
+    expect(end.stderr).toMatch(/nothing was kept of what they were: build\/.* and 2\d more files that/);
+    expect(await repository.git('status', '--porcelain')).toBe('');
+    expect(treeOf(repository.root)).not.toHaveProperty('made.log');
+  },
+);
 
 test('undo works on the checkout of the run, or on the one that --repo names', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });

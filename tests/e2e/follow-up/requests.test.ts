@@ -6,6 +6,7 @@ import { removeFolders } from '../../support/files/repository.ts';
 import { NAME } from '../../support/jobs/publishing.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 let life: Life;
 
@@ -89,41 +90,47 @@ describe('a comment on the pull request', () => {
     expect(life.pull(2).comments.filter(({ author }) => author.type === 'Bot').length).toBe(1);
   });
 
-  test('that needs no change leaves the pull request open, whatever becomes of stale ones', async () => {
-    const before = await life.hosted.head(life.pull(2).pull?.head ?? '');
-    const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith is it right?', author: 'ann' });
-    const nothing = call('finish', { status: 'done', summary: 'It is right.' });
-    const args = ['--continue', '2', '--plan-from-comment', String(id)];
-    const idle = await life.run([{ calls: [nothing] }], args);
-    expect(idle.result).toMatchObject({ outcome: 'no_change', followUp: { pullRequest: 2 } });
-    const published = await life.publish(idle, ['--stale', 'close', '--delete-branch']);
-    expect(published.told?.outcome).toBe('no_change');
-    expect(life.pull(2).state).toBe('open');
-    expect(await life.hosted.head(life.pull(2).pull?.head ?? '')).toBe(before);
-    expect(life.pull(2).comments.at(-1)?.body).toContain('It is right.');
-  });
+  testAtNight(
+    'that needs no change leaves the pull request open, whatever becomes of stale ones',
+    async () => {
+      const before = await life.hosted.head(life.pull(2).pull?.head ?? '');
+      const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith is it right?', author: 'ann' });
+      const nothing = call('finish', { status: 'done', summary: 'It is right.' });
+      const args = ['--continue', '2', '--plan-from-comment', String(id)];
+      const idle = await life.run([{ calls: [nothing] }], args);
+      expect(idle.result).toMatchObject({ outcome: 'no_change', followUp: { pullRequest: 2 } });
+      const published = await life.publish(idle, ['--stale', 'close', '--delete-branch']);
+      expect(published.told?.outcome).toBe('no_change');
+      expect(life.pull(2).state).toBe('open');
+      expect(await life.hosted.head(life.pull(2).pull?.head ?? '')).toBe(before);
+      expect(life.pull(2).comments.at(-1)?.body).toContain('It is right.');
+    },
+  );
 
-  test('has its outcome where --issue says, and a commit with the words that the operator wants', async () => {
-    life.github.addReview(NAME, 2, { path: 'a.txt', line: 1, body: 'Newer.', author: 'ann' });
-    const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
-    expectDone(more);
-    // The plan came from issue 1, and the work was asked for on the pull request.
-    const args = [
-      '--issue',
-      '2',
-      '--commit-message',
-      'fix: {title}',
-      '--signoff',
-      '--head-repo',
-      'else/where',
-    ];
-    const published = await life.publish(more, args);
-    expectDone(published);
-    const message = await life.hosted.git('log', '-1', '--format=%B', published.told?.commit?.sha ?? '');
-    expect(message).toMatch(/^fix: Make a new$/m);
-    expect(message).toContain('Signed-off-by: ');
-    expect(life.pull(2).comments.at(-1)?.body).toContain('Pull request updated');
-  });
+  testAtNight(
+    'has its outcome where --issue says, and a commit with the words that the operator wants',
+    async () => {
+      life.github.addReview(NAME, 2, { path: 'a.txt', line: 1, body: 'Newer.', author: 'ann' });
+      const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
+      expectDone(more);
+      // The plan came from issue 1, and the work was asked for on the pull request.
+      const args = [
+        '--issue',
+        '2',
+        '--commit-message',
+        'fix: {title}',
+        '--signoff',
+        '--head-repo',
+        'else/where',
+      ];
+      const published = await life.publish(more, args);
+      expectDone(published);
+      const message = await life.hosted.git('log', '-1', '--format=%B', published.told?.commit?.sha ?? '');
+      expect(message).toMatch(/^fix: Make a new$/m);
+      expect(message).toContain('Signed-off-by: ');
+      expect(life.pull(2).comments.at(-1)?.body).toContain('Pull request updated');
+    },
+  );
 
   test('builds on commits of people, and keeps those that come while it works', async () => {
     const branch = life.pull(2).pull?.head ?? '';
@@ -171,38 +178,41 @@ describe('a comment on the pull request', () => {
     expect(await life.hosted.head(branch)).toBe(other);
   });
 
-  test('is found by the event on the issue as well: the second comment continues the first one', async () => {
-    const { id } = life.github.addComment(NAME, 1, { body: '/patchsmith also c', author: 'ann' });
-    const issue = life.hosted.issues.get(1);
-    const user = { login: 'ann', id: life.github.addUser('ann').id, type: 'User' };
-    const url = `${life.github.serverUrl}/${NAME}/issues/1`;
-    const payload = {
-      action: 'created',
-      issue: {
-        id: issue?.id,
-        number: 1,
-        title: 'Make a new',
-        body: 'It is old.',
-        html_url: url,
-        user,
-        author_association: 'MEMBER',
-      },
-      comment: {
-        id,
-        body: '/patchsmith also c',
-        html_url: `${url}#issuecomment-${id}`,
-        user,
-        author_association: 'MEMBER',
-      },
-    };
-    const event = { name: 'issue_comment', payload, sender: 'ann' };
-    const args = ['--continue', 'auto', '--plan-from-comment', String(id)];
-    const more = await life.run(writes('c.txt', 'c\n', 'Added c.'), args, event);
-    expectDone(more);
-    expect(more.result.followUp?.pullRequest).toBe(2);
-    expectDone(await life.publish(more));
-    expect(await life.hosted.git('show', `${life.pull(2).pull?.head}:a.txt`)).toBe('new');
-  });
+  testAtNight(
+    'is found by the event on the issue as well: the second comment continues the first one',
+    async () => {
+      const { id } = life.github.addComment(NAME, 1, { body: '/patchsmith also c', author: 'ann' });
+      const issue = life.hosted.issues.get(1);
+      const user = { login: 'ann', id: life.github.addUser('ann').id, type: 'User' };
+      const url = `${life.github.serverUrl}/${NAME}/issues/1`;
+      const payload = {
+        action: 'created',
+        issue: {
+          id: issue?.id,
+          number: 1,
+          title: 'Make a new',
+          body: 'It is old.',
+          html_url: url,
+          user,
+          author_association: 'MEMBER',
+        },
+        comment: {
+          id,
+          body: '/patchsmith also c',
+          html_url: `${url}#issuecomment-${id}`,
+          user,
+          author_association: 'MEMBER',
+        },
+      };
+      const event = { name: 'issue_comment', payload, sender: 'ann' };
+      const args = ['--continue', 'auto', '--plan-from-comment', String(id)];
+      const more = await life.run(writes('c.txt', 'c\n', 'Added c.'), args, event);
+      expectDone(more);
+      expect(more.result.followUp?.pullRequest).toBe(2);
+      expectDone(await life.publish(more));
+      expect(await life.hosted.git('show', `${life.pull(2).pull?.head}:a.txt`)).toBe('new');
+    },
+  );
 
   test('by somebody without write access starts nothing', async () => {
     const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith also c', author: 'eve' });
@@ -304,7 +314,7 @@ describe('what is not ours is not continued', () => {
     expect(life.prompt(more)).not.toContain('root:');
   });
 
-  test('another commit than the head in the checkout', async () => {
+  testAtNight('another commit than the head in the checkout', async () => {
     await life.checkout.git('checkout', '--quiet', '--force', 'main');
     const refused = await life.run([], ['--continue', '2', '--message', 'x']);
     expect(refused.exitCode).toBe(2);

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { MAX_CALLS_IN_A_TURN } from '../../../src/domain/conversation/tools-phase.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -24,21 +25,24 @@ async function played(
   return { ...run, root: repository.root };
 }
 
-test('a turn of 5,000 calls: the first are run, the others answered, and the run goes on', async () => {
-  const calls = Array.from({ length: 5_000 }, () => call('read_file', { path: 'a.txt' }));
-  const next = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
-  const run = await played({ 'a.txt': 'a\n' }, [{ calls }, next, { text: 'Done.' }]);
-  expect(run.lastLine).toBe('patchsmith: done (exit 0): 1 file changed, nothing to verify.');
-  const answers = run.events.flatMap((event) => (event.type === 'tool.completed' ? [event] : []));
-  const ends = answers.slice(0, calls.length).map(({ outcome }) => outcome.status);
-  expect(ends).toEqual(calls.map((_, at) => (at < MAX_CALLS_IN_A_TURN ? 'ok' : 'failed')));
-  expect(answers[MAX_CALLS_IN_A_TURN]?.outcome).toMatchObject({
-    reason: 'too_many_calls',
-    text: expect.stringContaining(`a turn may have at most ${MAX_CALLS_IN_A_TURN} calls`),
-  });
-  expect(run.events.filter(({ type }) => type === 'tool.started')).toHaveLength(MAX_CALLS_IN_A_TURN + 1);
-  expect(run.stderr).toContain('[1] 5,000 calls in one turn: only the first 128 are run\n');
-});
+testAtNight(
+  'a turn of 5,000 calls: the first are run, the others answered, and the run goes on',
+  async () => {
+    const calls = Array.from({ length: 5_000 }, () => call('read_file', { path: 'a.txt' }));
+    const next = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
+    const run = await played({ 'a.txt': 'a\n' }, [{ calls }, next, { text: 'Done.' }]);
+    expect(run.lastLine).toBe('patchsmith: done (exit 0): 1 file changed, nothing to verify.');
+    const answers = run.events.flatMap((event) => (event.type === 'tool.completed' ? [event] : []));
+    const ends = answers.slice(0, calls.length).map(({ outcome }) => outcome.status);
+    expect(ends).toEqual(calls.map((_, at) => (at < MAX_CALLS_IN_A_TURN ? 'ok' : 'failed')));
+    expect(answers[MAX_CALLS_IN_A_TURN]?.outcome).toMatchObject({
+      reason: 'too_many_calls',
+      text: expect.stringContaining(`a turn may have at most ${MAX_CALLS_IN_A_TURN} calls`),
+    });
+    expect(run.events.filter(({ type }) => type === 'tool.started')).toHaveLength(MAX_CALLS_IN_A_TURN + 1);
+    expect(run.stderr).toContain('[1] 5,000 calls in one turn: only the first 128 are run\n');
+  },
+);
 
 describe('time that is over', () => {
   /** Takes git hours to compare with a path of that many folders. */
@@ -136,7 +140,7 @@ describe('changes over a limit', () => {
     );
   });
 
-  test('a file that is touched and stays as it was is no change, however large', async () => {
+  testAtNight('a file that is touched and stays as it was is no change, however large', async () => {
     const args = ['--max-changed-file-size', '10'];
     const run = await played(
       { 'large.txt': 'x'.repeat(100) },

@@ -12,6 +12,8 @@ import { closeGitHubs, madeRun, NAME, onGitHub, publish } from '../../support/jo
 import { type ConnectProxy, startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 afterAll(closeGitHubs);
@@ -32,7 +34,7 @@ async function behindProxy(
 /** Looks at its own variables and those of whoever started it. */
 const LOOK = `env; tr '\\0' '\\n' < /proc/$PPID/environ | grep -i proxy; echo looked`;
 
-test.each(['auto', 'off'])(
+test.each(sampled(['auto', 'off'], () => 'sandbox'))(
   'a run reaches GitHub and the model through it, and its password reaches nobody (--sandbox %s)',
   async (sandbox) => {
     const github = await startGitHub();
@@ -85,7 +87,7 @@ test.each(['auto', 'off'])(
   },
 );
 
-test('a pull request is made through it', async () => {
+testAtNight('a pull request is made through it', async () => {
   const made = await madeRun({ 'a.txt': 'a\n' }, [
     { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] },
     { text: 'Done.' },

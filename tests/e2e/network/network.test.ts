@@ -9,6 +9,7 @@ import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -106,7 +107,7 @@ describe('a run with --allow-domain', () => {
     expect(visits()).toBe(0);
   });
 
-  test('goes on through the proxy of the machine, whose login no command sees', async () => {
+  testAtNight('goes on through the proxy of the machine, whose login no command sees', async () => {
     const registry = createServer((_request, response) => response.end('a package')).listen(0, '127.0.0.1');
     await once(registry, 'listening');
     onTestFinished(() => void registry.close());

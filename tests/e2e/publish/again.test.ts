@@ -10,6 +10,7 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 let made: MadeRun;
@@ -118,7 +119,7 @@ describe('one branch, one pull request and one comment', () => {
     });
   });
 
-  test('are there when two publish at once', async () => {
+  testAtNight('are there when two publish at once', async () => {
     const there = await onGitHub(made, { issue: true });
     const both = await Promise.all([publish(there), publish(there)]);
     expect(
@@ -128,7 +129,7 @@ describe('one branch, one pull request and one comment', () => {
     await expectOneOfEach(there);
   });
 
-  test.each(['api', 'push'])(
+  test.each(sampled(['api', 'push'], () => 'via', 1))(
     'are there when two go hand in hand by %s: each waits for the other before every write',
     async (via) => {
       const there = await onGitHub(made, { issue: true });

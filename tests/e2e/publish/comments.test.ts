@@ -3,6 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import type { NewToken } from '../../support/github-server/server.ts';
 import { ENOUGH, openShop } from '../../support/jobs/shop.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 const shop = openShop();
 
@@ -51,24 +53,27 @@ describe('an issue that asked for the work', () => {
     expect(first.exitCode).toBe(0);
   });
 
-  test('a comment of another bot that ends with our mark is left alone, and a commit by git is of our own', async () => {
-    const number = ask();
-    const app: NewToken = { ...ENOUGH, login: 'fixer[bot]', id: 4_711 };
-    const first = await shop.publish(['--via', 'push'], { token: app });
-    const made = shop.upstream.issues.get(number)?.comments.splice(0)[0];
-    shop.github.addComment('octo/shop', number, { body: made?.body ?? '', author: BOT });
-    const second = await shop.publish(['--via', 'push'], { token: app });
-    expect(second.told.comment).toMatchObject({ operation: 'created' });
-    expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
-      BOT,
-      'fixer[bot]',
-    ]);
-    expect(await shop.upstream.git('log', '-1', '--format=%an <%ae>', first.told.branch ?? '')).toBe(
-      'fixer[bot] <4711+fixer[bot]@users.noreply.github.com>',
-    );
-  });
+  testAtNight(
+    'a comment of another bot that ends with our mark is left alone, and a commit by git is of our own',
+    async () => {
+      const number = ask();
+      const app: NewToken = { ...ENOUGH, login: 'fixer[bot]', id: 4_711 };
+      const first = await shop.publish(['--via', 'push'], { token: app });
+      const made = shop.upstream.issues.get(number)?.comments.splice(0)[0];
+      shop.github.addComment('octo/shop', number, { body: made?.body ?? '', author: BOT });
+      const second = await shop.publish(['--via', 'push'], { token: app });
+      expect(second.told.comment).toMatchObject({ operation: 'created' });
+      expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
+        BOT,
+        'fixer[bot]',
+      ]);
+      expect(await shop.upstream.git('log', '-1', '--format=%an <%ae>', first.told.branch ?? '')).toBe(
+        'fixer[bot] <4711+fixer[bot]@users.noreply.github.com>',
+      );
+    },
+  );
 
-  test('a comment of another bot that quotes our mark is left alone', async () => {
+  testAtNight('a comment of another bot that quotes our mark is left alone', async () => {
     const number = ask();
     const first = await shop.publish();
     const made = shop.upstream.issues.get(number)?.comments[0];
@@ -85,32 +90,38 @@ describe('an issue that asked for the work', () => {
     expect(first.exitCode).toBe(0);
   });
 
-  test('of two that were made at the same time only our own goes, and not that of another bot', async () => {
-    const number = ask();
-    await shop.publish();
-    const text = shop.upstream.issues.get(number)?.comments[0]?.body ?? '';
-    shop.upstream.issues.get(number)?.comments.splice(0);
-    let added = false;
-    shop.github.before(async ({ operation }) => {
-      if (added || operation !== 'issues/create-comment') return;
-      added = true;
-      shop.github.addComment('octo/shop', number, { body: text, author: 'other[bot]' });
-      shop.github.addComment('octo/shop', number, { body: text.replaceAll('\n', '\r\n'), author: BOT });
-    });
-    expect((await shop.publish()).told.comment?.operation).toBe('updated');
-    expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
-      'other[bot]',
-      BOT,
-    ]);
-  });
+  testAtNight(
+    'of two that were made at the same time only our own goes, and not that of another bot',
+    async () => {
+      const number = ask();
+      await shop.publish();
+      const text = shop.upstream.issues.get(number)?.comments[0]?.body ?? '';
+      shop.upstream.issues.get(number)?.comments.splice(0);
+      let added = false;
+      shop.github.before(async ({ operation }) => {
+        if (added || operation !== 'issues/create-comment') return;
+        added = true;
+        shop.github.addComment('octo/shop', number, { body: text, author: 'other[bot]' });
+        shop.github.addComment('octo/shop', number, { body: text.replaceAll('\n', '\r\n'), author: BOT });
+      });
+      expect((await shop.publish()).told.comment?.operation).toBe('updated');
+      expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
+        'other[bot]',
+        BOT,
+      ]);
+    },
+  );
 
-  test.each(['api', 'push'])('without an answer to who we are nothing is guessed (%s)', async (via) => {
-    const number = ask();
-    const trouble = { kind: 'status', status: 401 } as const;
-    shop.github.faults.add({ on: { operation: 'users/get-authenticated' }, times: 99, trouble });
-    const { exitCode, told } = await shop.publish(['--via', via]);
-    expect([exitCode, told.outcome, told.comment]).toEqual([11, 'publish_failed', null]);
-    expect(told.commit === null).toBe(via === 'push');
-    expect(shop.upstream.issues.get(number)?.comments).toEqual([]);
-  });
+  test.each(sampled(['api', 'push'], () => 'via'))(
+    'without an answer to who we are nothing is guessed (%s)',
+    async (via) => {
+      const number = ask();
+      const trouble = { kind: 'status', status: 401 } as const;
+      shop.github.faults.add({ on: { operation: 'users/get-authenticated' }, times: 99, trouble });
+      const { exitCode, told } = await shop.publish(['--via', via]);
+      expect([exitCode, told.outcome, told.comment]).toEqual([11, 'publish_failed', null]);
+      expect(told.commit === null).toBe(via === 'push');
+      expect(shop.upstream.issues.get(number)?.comments).toEqual([]);
+    },
+  );
 });

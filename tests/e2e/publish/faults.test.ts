@@ -10,6 +10,7 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 let made: MadeRun;
@@ -147,19 +148,29 @@ describe.concurrent('rate limits', () => {
     expect(first.exitCode, first.stderr).toBe(0);
   });
 
-  test.each<[string, Trouble]>([
-    ['a secondary limit of one second', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 1 }],
-    ['a secondary limit by 429', { kind: 'secondary-limit', status: 429, retryAfterSeconds: 1 }],
-    ['a primary limit that ends soon', { kind: 'primary-limit', status: 403, resetInSeconds: 1 }],
-  ])('%s is waited for', async (_, trouble) => {
+  test.each(
+    sampled<[string, Trouble]>(
+      [
+        ['a secondary limit of one second', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 1 }],
+        ['a secondary limit by 429', { kind: 'secondary-limit', status: 429, retryAfterSeconds: 1 }],
+        ['a primary limit that ends soon', { kind: 'primary-limit', status: 403, resetInSeconds: 1 }],
+      ],
+      () => 'waited for',
+    ),
+  )('%s is waited for', async (_, trouble) => {
     const { first } = await publishThrough({ on: { operation: 'pulls/create' }, trouble });
     expect(first.exitCode, first.stderr).toBe(0);
   });
 
-  test.each<[string, Trouble]>([
-    ['a secondary limit of an hour', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 3600 }],
-    ['a primary limit of half an hour', { kind: 'primary-limit', status: 429, resetInSeconds: 1800 }],
-  ])('%s is not waited for, and what was made is told', async (_, trouble) => {
+  test.each(
+    sampled<[string, Trouble]>(
+      [
+        ['a secondary limit of an hour', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 3600 }],
+        ['a primary limit of half an hour', { kind: 'primary-limit', status: 429, resetInSeconds: 1800 }],
+      ],
+      () => 'too long',
+    ),
+  )('%s is not waited for, and what was made is told', async (_, trouble) => {
     const { first } = await publishThrough({ on: { operation: 'pulls/create' }, times: 99, trouble });
     expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
     expect(first.told).toMatchObject({ commit: { operation: 'created' }, pullRequest: null });
@@ -208,7 +219,7 @@ test('an answer that never comes ends at the deadline', async () => {
   expect([exitCode, told?.outcome], stderr).toEqual([124, 'deadline']);
 });
 
-test('slow answers are waited for', async () => {
+testAtNight('slow answers are waited for', async () => {
   const there = await onGitHub(made);
   there.github.faults.add({ times: 99, trouble: { kind: 'slow', ms: 100 } });
   const { exitCode, stderr } = await publish(there);

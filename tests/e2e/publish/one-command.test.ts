@@ -11,6 +11,7 @@ import { done, edit, type Place, place } from '../../support/jobs/publishing-job
 import { type CliEnd, runCli } from '../../support/runs/cli.ts';
 import { runHere } from '../../support/runs/in-process.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -97,7 +98,7 @@ describe('run --publish', () => {
     expect(publication.pullRequest.number).toBe(at.hosted.pulls()[0]?.number);
   });
 
-  test('prints the patch, and nothing else, with --output patch', async () => {
+  testAtNight('prints the patch, and nothing else, with --output patch', async () => {
     const end = await runAndPublish([edit, done], ['--output', 'patch']);
     expect(end.exitCode, end.stderr).toBe(0);
     expect(end.stdout).toBe(readFileSync(join(end.runDir, 'changes.patch'), 'utf8'));
@@ -126,7 +127,7 @@ describe('run --publish', () => {
     expect(at.hosted.pulls()).toEqual([]);
   });
 
-  test('opens nothing for a run that changed nothing, and is not a failure', async () => {
+  testAtNight('opens nothing for a run that changed nothing, and is not a failure', async () => {
     const { at, ...end } = await runAndPublish([done]);
     expect([end.exitCode, end.lastLine.slice(0, 31)], end.stderr).toEqual([
       0,
@@ -153,7 +154,7 @@ describe('run --publish', () => {
     expect(at.hosted.pulls()).toEqual([]);
   });
 
-  test('shows the calls with --dry-run, and makes none that changes anything', async () => {
+  testAtNight('shows the calls with --dry-run, and makes none that changes anything', async () => {
     const { at, ...end } = await runAndPublish([edit, done], ['--dry-run']);
     expect(end.exitCode, end.stderr).toBe(0);
     expect(end.stderr).toMatch(/^would POST \/repos\/acme\/shop\/pulls /m);
@@ -233,7 +234,7 @@ test('a signal between run and publication leaves a run that can be published, a
   expect(at.hosted.pulls()).toHaveLength(1);
 });
 
-test('a patch that is too large is refused by publish, and the run says so before', async () => {
+testAtNight('a patch that is too large is refused by publish, and the run says so before', async () => {
   const at = await place([edit, done]);
   const runDir = join(temporaryFolder(), 'run');
   const words = ['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--max-patch-size', '9'];

@@ -11,6 +11,8 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 const LINES = Array.from({ length: 20 }, (_, at) => `line ${at + 1}\n`).join('');
 
@@ -33,60 +35,65 @@ beforeAll(async () => {
 afterAll(closeGitHubs);
 afterAll(removeFolders);
 
-describe.each(['api', 'push'])('a commit of a person on the branch (--via %s)', (via) => {
-  const args = ['--via', via];
+describe.each(sampled(['api', 'push'], () => 'via', 1))(
+  'a commit of a person on the branch (--via %s)',
+  (via) => {
+    const args = ['--via', via];
 
-  test('is not overwritten, and its author is named', async () => {
-    const there = await onGitHub(made);
-    const { repository } = there;
-    const first = await publish(there, { args });
-    expect(first.exitCode, first.stderr).toBe(0);
-    const branch = first.told?.branch ?? '';
-    const person = await repository.commit(branch, { 'a.txt': 'mine\n' }, { author: 'Ann Onym' });
-    const second = await publish(there, { args });
-    expect([second.exitCode, second.told?.outcome]).toEqual([11, 'publish_failed']);
-    expect(second.told?.errorCode).toBe('ERR_COMMITS_OF_OTHERS');
-    expect(second.told?.reason).toContain('Ann Onym');
-    expect(second.told?.reason).toContain(person.slice(0, 8));
-    expect(await repository.head(branch)).toBe(person);
-    expectRoute(there, via);
-  });
-
-  test('is not overwritten either when it comes while we publish', async () => {
-    const there = await onGitHub(made);
-    const { repository, github } = there;
-    const first = await publish(there, { args });
-    const branch = first.told?.branch ?? '';
-    // The base has moved on, so that there is something to be done on our own branch.
-    await repository.commit('main', { 'b.txt': 'B\n' });
-    let person = '';
-    github.before(async ({ operation }) => {
-      if (person !== '' || (operation !== 'git/update-ref' && operation !== 'git-http/receive-pack')) return;
-      person = await repository.commit(branch, { 'c.txt': 'mine\n' }, { author: 'Ann Onym' });
+    test('is not overwritten, and its author is named', async () => {
+      const there = await onGitHub(made);
+      const { repository } = there;
+      const first = await publish(there, { args });
+      expect(first.exitCode, first.stderr).toBe(0);
+      const branch = first.told?.branch ?? '';
+      const person = await repository.commit(branch, { 'a.txt': 'mine\n' }, { author: 'Ann Onym' });
+      const second = await publish(there, { args });
+      expect([second.exitCode, second.told?.outcome]).toEqual([11, 'publish_failed']);
+      expect(second.told?.errorCode).toBe('ERR_COMMITS_OF_OTHERS');
+      expect(second.told?.reason).toContain('Ann Onym');
+      expect(second.told?.reason).toContain(person.slice(0, 8));
+      expect(await repository.head(branch)).toBe(person);
+      expectRoute(there, via);
     });
-    const second = await publish(there, { args });
-    expect([second.exitCode, second.told?.outcome], second.stderr).toEqual([11, 'publish_failed']);
-    expect(second.told?.reason).toContain('Ann Onym');
-    expect(await repository.head(branch)).toBe(person);
-  });
 
-  test('is not overwritten when the branch appears in between', async () => {
-    const there = await onGitHub(made);
-    const { repository, github } = there;
-    let person = '';
-    github.before(async ({ operation, body }) => {
-      if (person !== '' || (operation !== 'git/create-ref' && operation !== 'git-http/receive-pack')) return;
-      const { ref } = (body ?? {}) as { ref?: string };
-      const planned = ref?.replace('refs/heads/', '') ?? branchOf;
-      person = await repository.commit(planned, { 'c.txt': 'mine\n' }, { author: 'Ann Onym' });
+    test('is not overwritten either when it comes while we publish', async () => {
+      const there = await onGitHub(made);
+      const { repository, github } = there;
+      const first = await publish(there, { args });
+      const branch = first.told?.branch ?? '';
+      // The base has moved on, so that there is something to be done on our own branch.
+      await repository.commit('main', { 'b.txt': 'B\n' });
+      let person = '';
+      github.before(async ({ operation }) => {
+        if (person !== '' || (operation !== 'git/update-ref' && operation !== 'git-http/receive-pack'))
+          return;
+        person = await repository.commit(branch, { 'c.txt': 'mine\n' }, { author: 'Ann Onym' });
+      });
+      const second = await publish(there, { args });
+      expect([second.exitCode, second.told?.outcome], second.stderr).toEqual([11, 'publish_failed']);
+      expect(second.told?.reason).toContain('Ann Onym');
+      expect(await repository.head(branch)).toBe(person);
     });
-    const branchOf = (await publish(there, { args: ['--dry-run'] })).told?.branch ?? '';
-    const { exitCode, told, stderr } = await publish(there, { args });
-    expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
-    expect(await repository.head(branchOf)).toBe(person);
-    expect((await find(there)).pulls).toEqual([]);
-  });
-});
+
+    test('is not overwritten when the branch appears in between', async () => {
+      const there = await onGitHub(made);
+      const { repository, github } = there;
+      let person = '';
+      github.before(async ({ operation, body }) => {
+        if (person !== '' || (operation !== 'git/create-ref' && operation !== 'git-http/receive-pack'))
+          return;
+        const { ref } = (body ?? {}) as { ref?: string };
+        const planned = ref?.replace('refs/heads/', '') ?? branchOf;
+        person = await repository.commit(planned, { 'c.txt': 'mine\n' }, { author: 'Ann Onym' });
+      });
+      const branchOf = (await publish(there, { args: ['--dry-run'] })).told?.branch ?? '';
+      const { exitCode, told, stderr } = await publish(there, { args });
+      expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
+      expect(await repository.head(branchOf)).toBe(person);
+      expect((await find(there)).pulls).toEqual([]);
+    });
+  },
+);
 
 describe('a base that has moved on', () => {
   test('elsewhere: the patch is rebuilt on it, and nothing of it is lost', async () => {
@@ -131,7 +138,7 @@ describe('a base that has moved on', () => {
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 
-  test('in a binary file: it is told as one, beside the lines that both have changed', async () => {
+  testAtNight('in a binary file: it is told as one, beside the lines that both have changed', async () => {
     const command = "printf 'a\\0c' > logo.bin; echo mine > a.txt";
     const both = await madeRun({ 'a.txt': 'a\n', 'logo.bin': Buffer.from('a\0b') }, [
       { calls: [call('run_command', { command })] },
@@ -170,7 +177,7 @@ describe('a base that has moved on', () => {
     );
   });
 
-  test('to where the change is already: there is nothing to do, and no pull request', async () => {
+  testAtNight('to where the change is already: there is nothing to do, and no pull request', async () => {
     const there = await onGitHub(made);
     const { repository } = there;
     await repository.commit('main', { 'a.txt': LINES.replace('line 2\n', 'line two\n'), 'gone.txt': null });
@@ -204,7 +211,7 @@ test('a pull request that people have given another base is updated there, and o
   ]);
 });
 
-test('work for another base does not get into the pull request of the first', async () => {
+testAtNight('work for another base does not get into the pull request of the first', async () => {
   const there = await onGitHub(made);
   const { repository, github } = there;
   await repository.git('branch', 'release', 'main');
@@ -227,35 +234,41 @@ test('work for another base does not get into the pull request of the first', as
   expect(github.invalid).toEqual([]);
 });
 
-test('a repository that is asked for by an old name keeps one branch and one pull request', async () => {
-  const there = await onGitHub(made);
-  there.github.addFormerName('acme/store', NAME);
-  for (const operation of ['created', 'none']) {
-    const { exitCode, told, stderr } = await publish(there, { args: ['--repository', 'acme/store'] });
-    expect(exitCode, stderr).toBe(0);
-    expect(told?.pullRequest).toMatchObject({ number: 1, operation });
-  }
-  expect((await find(there)).pulls).toHaveLength(1);
-  expect(there.github.invalid).toEqual([]);
-});
+testAtNight(
+  'a repository that is asked for by an old name keeps one branch and one pull request',
+  async () => {
+    const there = await onGitHub(made);
+    there.github.addFormerName('acme/store', NAME);
+    for (const operation of ['created', 'none']) {
+      const { exitCode, told, stderr } = await publish(there, { args: ['--repository', 'acme/store'] });
+      expect(exitCode, stderr).toBe(0);
+      expect(told?.pullRequest).toMatchObject({ number: 1, operation });
+    }
+    expect((await find(there)).pulls).toHaveLength(1);
+    expect(there.github.invalid).toEqual([]);
+  },
+);
 
-test('after a merge of its pull request and more work, a new one is opened from the same branch', async () => {
-  const there = await onGitHub(made);
-  const { repository, github } = there;
-  const first = await publish(there);
-  const branch = first.told?.branch ?? '';
-  // Merged as a squash: the commits of the branch are not in the history of main.
-  const pull = repository.issues.get(first.told?.pullRequest?.number ?? 0);
-  await repository.commit('main', { 'a.txt': LINES.replace('line 2\n', 'line two\n'), 'gone.txt': null });
-  if (pull?.pull) {
-    pull.state = 'closed';
-    pull.pull.merged = true;
-  }
-  await repository.commit('main', { 'a.txt': LINES, 'gone.txt': 'gone\n' }, { message: 'Revert' });
-  const second = await publish(there);
-  expect(second.exitCode, second.stderr).toBe(0);
-  expect(second.told?.branch).toBe(branch);
-  expect((await find(there)).pulls.map(({ state }) => state)).toEqual(['closed', 'open']);
-  expect(await repository.git('diff', '--name-only', 'main', branch)).toBe('a.txt\ngone.txt');
-  expect(github.invalid).toEqual([]);
-});
+testAtNight(
+  'after a merge of its pull request and more work, a new one is opened from the same branch',
+  async () => {
+    const there = await onGitHub(made);
+    const { repository, github } = there;
+    const first = await publish(there);
+    const branch = first.told?.branch ?? '';
+    // Merged as a squash: the commits of the branch are not in the history of main.
+    const pull = repository.issues.get(first.told?.pullRequest?.number ?? 0);
+    await repository.commit('main', { 'a.txt': LINES.replace('line 2\n', 'line two\n'), 'gone.txt': null });
+    if (pull?.pull) {
+      pull.state = 'closed';
+      pull.pull.merged = true;
+    }
+    await repository.commit('main', { 'a.txt': LINES, 'gone.txt': 'gone\n' }, { message: 'Revert' });
+    const second = await publish(there);
+    expect(second.exitCode, second.stderr).toBe(0);
+    expect(second.told?.branch).toBe(branch);
+    expect((await find(there)).pulls.map(({ state }) => state)).toEqual(['closed', 'open']);
+    expect(await repository.git('diff', '--name-only', 'main', branch)).toBe('a.txt\ngone.txt');
+    expect(github.invalid).toEqual([]);
+  },
+);

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { Publication } from '../../../src/domain/github/publishing/publication.ts';
 import type { NewToken } from '../../support/github-server/server.ts';
 import { ENOUGH, openShop } from '../../support/jobs/shop.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 const shop = openShop();
 
@@ -83,7 +84,7 @@ describe('a finished run', () => {
     ]);
   });
 
-  test('gets reviewers, assignees and a prefix, and later labels and a milestone', async () => {
+  testAtNight('gets reviewers, assignees and a prefix, and later labels and a milestone', async () => {
     await shop.publish(['--reviewer=maintainer', '--assignee=maintainer', '--title-prefix=[bot]']);
     const args = ['--label=bot', '--label=new one', '--milestone=Next', '--title-prefix=[bot]'];
     const { exitCode, told } = await shop.publish(args);
@@ -134,7 +135,7 @@ describe('a pull request that was ready, of which verification fails later,', ()
     );
   });
 
-  test('says that it should be a draft where GitHub does not turn it into one', async () => {
+  testAtNight('says that it should be a draft where GitHub does not turn it into one', async () => {
     await shop.publish(['--branch', 'work']);
     await red();
     shop.upstream.settings.drafts = false;

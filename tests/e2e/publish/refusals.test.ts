@@ -15,6 +15,8 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 const FILES = { 'a.txt': 'a\n', '.github/workflows/ci.yml': 'on: push\n' };
 const done = { text: 'Done.' };
@@ -38,11 +40,16 @@ afterAll(removeFolders);
 const nothing = { branches: [], pulls: [], comments: 0 };
 
 describe('what GitHub refuses is told with the permission that is missing', () => {
-  test.each([
-    ['contents', 'contents: write', { contents: 'read' }],
-    ['pull_requests', 'pull-requests: write', { pull_requests: 'read' }],
-    ['issues', 'issues: write', { issues: 'read', pull_requests: 'read' }],
-  ] as const)('%s', async (_, permission, lacking) => {
+  test.each(
+    sampled(
+      [
+        ['contents', 'contents: write', { contents: 'read' }],
+        ['pull_requests', 'pull-requests: write', { pull_requests: 'read' }],
+        ['issues', 'issues: write', { issues: 'read', pull_requests: 'read' }],
+      ] as const,
+      () => 'permission',
+    ),
+  )('%s', async (_, permission, lacking) => {
     const there = await onGitHub(made, { issue: true });
     const token = there.github.addToken({
       kind: 'installation',
@@ -54,7 +61,7 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect(there.github.invalid).toEqual([]);
   });
 
-  test.each(['api', 'push'])(
+  test.each(sampled(['api', 'push'], () => 'via'))(
     'a workflow in the patch (--via %s): file and permission, and how to mend it',
     async (via) => {
       const there = await onGitHub(workflow);
@@ -88,27 +95,30 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect(told?.reason).toContain('Allow GitHub Actions to create and approve pull requests');
   });
 
-  test('an archived repository, a token that is not one, and a repository that cannot be seen', async () => {
-    const there = await onGitHub(made, { private: true });
-    there.repository.settings.archived = true;
-    const reasons = [await publish(there), await publish({ ...there, token: 'ghs_nonsense' })];
-    there.repository.settings.archived = false;
-    const stranger = there.github.addToken({
-      kind: 'installation',
-      permissions: JOB_PERMISSIONS,
-      repositories: [],
-    });
-    reasons.push(await publish({ ...there, token: stranger }));
-    expect(reasons.map(({ exitCode }) => exitCode)).toEqual([11, 11, 11]);
-    expect(reasons.map(({ told }) => told?.reason)).toEqual([
-      expect.stringContaining('archived'),
-      expect.stringContaining('GITHUB_TOKEN'),
-      expect.stringContaining('--repository'),
-    ]);
-    expect(await find(there)).toEqual(nothing);
-  });
+  testAtNight(
+    'an archived repository, a token that is not one, and a repository that cannot be seen',
+    async () => {
+      const there = await onGitHub(made, { private: true });
+      there.repository.settings.archived = true;
+      const reasons = [await publish(there), await publish({ ...there, token: 'ghs_nonsense' })];
+      there.repository.settings.archived = false;
+      const stranger = there.github.addToken({
+        kind: 'installation',
+        permissions: JOB_PERMISSIONS,
+        repositories: [],
+      });
+      reasons.push(await publish({ ...there, token: stranger }));
+      expect(reasons.map(({ exitCode }) => exitCode)).toEqual([11, 11, 11]);
+      expect(reasons.map(({ told }) => told?.reason)).toEqual([
+        expect.stringContaining('archived'),
+        expect.stringContaining('GITHUB_TOKEN'),
+        expect.stringContaining('--repository'),
+      ]);
+      expect(await find(there)).toEqual(nothing);
+    },
+  );
 
-  test('no drafts in this repository', async () => {
+  testAtNight('no drafts in this repository', async () => {
     const there = await onGitHub(made, { drafts: false });
     const { exitCode, told } = await publish(there);
     expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
@@ -117,7 +127,7 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect(ready.exitCode, ready.stderr).toBe(0);
   });
 
-  test('a team of another organisation, before anything is made', async () => {
+  testAtNight('a team of another organisation, before anything is made', async () => {
     const there = await onGitHub(made, { teams: ['core'] });
     await expect(publish(there, { args: ['--team-reviewer=@other/core'] })).rejects.toThrow(
       '--team-reviewer: the team "other/core" is not one of acme, which owns the repository',
@@ -222,14 +232,17 @@ function edit(folder: string, name: string, from: string | RegExp, to: string): 
   writeFileSync(path, changed);
 }
 
-test.each(['api', 'push'])('an enterprise server is asked at its own addresses (--via %s)', async (via) => {
-  const there = await onGitHub(made, { issue: true });
-  const { github } = there;
-  const env = { GITHUB_API_URL: github.enterpriseUrl };
-  const { exitCode, stderr, told } = await publish(there, { env, args: ['--via', via] });
-  expect(exitCode, stderr).toBe(0);
-  expect(told?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
-});
+test.each(sampled(['api', 'push'], () => 'via', 1))(
+  'an enterprise server is asked at its own addresses (--via %s)',
+  async (via) => {
+    const there = await onGitHub(made, { issue: true });
+    const { github } = there;
+    const env = { GITHUB_API_URL: github.enterpriseUrl };
+    const { exitCode, stderr, told } = await publish(there, { env, args: ['--via', via] });
+    expect(exitCode, stderr).toBe(0);
+    expect(told?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
+  },
+);
 
 test('a dry run says what it would do, and does none of it', async () => {
   const there = await onGitHub(made, { issue: true });

@@ -9,6 +9,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -83,7 +84,7 @@ describe('a run whose verification fails', () => {
     await close();
   });
 
-  test('folds a large file, and shows it in parts', async () => {
+  testAtNight('folds a large file, and shows it in parts', async () => {
     const { page, close } = await openReport(browser, pageOf(await recorded));
     const large = page.locator('.file', { hasText: 'large.txt' });
     expect(await large.locator('tr').count()).toBe(0);
@@ -99,7 +100,7 @@ describe('a run whose verification fails', () => {
     await close();
   });
 
-  test('is laid out side by side on request, and remembers the theme that was chosen', async () => {
+  testAtNight('is laid out side by side on request, and remembers the theme that was chosen', async () => {
     const { page, close } = await openReport(browser, pageOf(await recorded));
     await page.getByRole('button', { name: 'Side by side' }).click();
     const row = page.locator('.diff.split tr', { hasText: 'a + b' });
@@ -116,12 +117,18 @@ describe('a run whose verification fails', () => {
     await close();
   });
 
-  test.each([
-    ['light', 1440],
-    ['dark', 1440],
-    ['light', 375],
-    ['dark', 375],
-  ] as const)(
+  test.each(
+    sampled(
+      [
+        ['light', 1440],
+        ['dark', 1440],
+        ['light', 375],
+        ['dark', 375],
+      ] as const,
+      () => 'page',
+      3,
+    ),
+  )(
     'has no barrier that axe knows, in the %s theme at %i pixels, and no line is too wide',
     async (theme, width) => {
       const { page, incidents, close } = await openReport(browser, pageOf(await recorded), { theme, width });

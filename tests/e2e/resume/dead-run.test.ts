@@ -18,6 +18,7 @@ import {
 import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -126,7 +127,7 @@ describe('a run whose process was killed', () => {
     expect((await over('publish', runDir)).stderr).toContain(DEAD);
   });
 
-  test('is not written where others may write', async () => {
+  testAtNight('is not written where others may write', async () => {
     const runDir = another();
     chmodSync(runDir, 0o777);
     expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject(ended(runDir));

@@ -16,6 +16,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 afterAll(removeFolders);
@@ -46,7 +47,7 @@ const entries = (gitDir: string) => readdirSync(gitDir).sort();
 
 const LEFT = ['HEAD', 'config', 'index', 'info', 'logs', 'objects', 'packed-refs', 'refs'];
 
-describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
+describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sandbox) => {
   test.each([
     ['a run that is done', ['test -e a.txt'], 'done'],
     ['a run whose verification fails', ['false'], 'verify_failed'],

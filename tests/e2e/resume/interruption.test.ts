@@ -5,6 +5,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -53,7 +54,7 @@ describe('SIGTERM', () => {
     expect(finished.patch).toContain('+new');
   });
 
-  test('while a rate limit is waited out: the retry is in the journal before its wait', async () => {
+  testAtNight('while a rate limit is waited out: the retry is in the journal before its wait', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const finished = await scriptedRun({
       repository,

@@ -10,6 +10,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -86,46 +87,49 @@ test('a run that is killed again and again, in its sandbox, comes to its end', a
   }
 });
 
-test('a run that is killed in one command six times is not blocked: the model has not repeated itself', async () => {
-  const { root } = await makeRepository(FILES);
-  const runDir = join(temporaryFolder(), 'run');
-  const slow = { calls: [call('run_command', { command: 'sleep 5 && echo c > c.txt' })] };
-  const server = await startClaudeServer({ turns: patient([slow, { text: 'Done.' }]), apiKey: KEY });
-  try {
-    const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir];
-    const journal = join(runDir, 'events.jsonl');
-    const begun = () => linesOf(journal).filter((line) => line.includes('"type":"tool.started"')).length;
-    for (let kills = 0; kills < 6; kills += 1) {
-      const child = execa(process.execPath, [CLI, ...(kills === 0 ? start : ['resume', runDir])], {
+testAtNight(
+  'a run that is killed in one command six times is not blocked: the model has not repeated itself',
+  async () => {
+    const { root } = await makeRepository(FILES);
+    const runDir = join(temporaryFolder(), 'run');
+    const slow = { calls: [call('run_command', { command: 'sleep 5 && echo c > c.txt' })] };
+    const server = await startClaudeServer({ turns: patient([slow, { text: 'Done.' }]), apiKey: KEY });
+    try {
+      const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir];
+      const journal = join(runDir, 'events.jsonl');
+      const begun = () => linesOf(journal).filter((line) => line.includes('"type":"tool.started"')).length;
+      for (let kills = 0; kills < 6; kills += 1) {
+        const child = execa(process.execPath, [CLI, ...(kills === 0 ? start : ['resume', runDir])], {
+          ...environment(server.url),
+          cwd: root,
+          reject: false,
+          stdin: 'ignore',
+        });
+        let isOver = false;
+        void child.then(() => {
+          isOver = true;
+        });
+        await until('the command runs', () => isOver || begun() > kills);
+        child.kill('SIGKILL');
+        await child;
+      }
+      const { exitCode, stderr } = await execa(process.execPath, [CLI, 'resume', runDir], {
         ...environment(server.url),
         cwd: root,
         reject: false,
-        stdin: 'ignore',
       });
-      let isOver = false;
-      void child.then(() => {
-        isOver = true;
-      });
-      await until('the command runs', () => isOver || begun() > kills);
-      child.kill('SIGKILL');
-      await child;
+      expect(exitCode, stderr).toBe(0);
+      const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+      expect([result.outcome, result.iterations, result.changedFiles.map(({ path }) => path)]).toEqual([
+        'done',
+        8,
+        ['c.txt'],
+      ]);
+    } finally {
+      await server.close();
     }
-    const { exitCode, stderr } = await execa(process.execPath, [CLI, 'resume', runDir], {
-      ...environment(server.url),
-      cwd: root,
-      reject: false,
-    });
-    expect(exitCode, stderr).toBe(0);
-    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
-    expect([result.outcome, result.iterations, result.changedFiles.map(({ path }) => path)]).toEqual([
-      'done',
-      8,
-      ['c.txt'],
-    ]);
-  } finally {
-    await server.close();
-  }
-});
+  },
+);
 
 test('a run that ended on a full disk goes on when there is room again', async () => {
   const { root } = await makeRepository(FILES);

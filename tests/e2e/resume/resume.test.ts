@@ -20,6 +20,7 @@ import { removeFolders, temporaryFolder } from '../../support/files/repository.t
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
@@ -115,7 +116,7 @@ function outcomesOf({ events }: RunEnd) {
   return events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
 }
 
-test('what commands have left in their git dir makes nobody wait', async () => {
+testAtNight('what commands have left in their git dir makes nobody wait', async () => {
   const run = await cutRun(FILES, [edit]);
   const alternates = join(run.runDir, 'agent.git/objects/info/alternates');
   for (const leave of [
@@ -155,20 +156,23 @@ describe('a run that was killed in the middle of a write', () => {
     expect(readdirSync(run.root).filter((name) => name.includes('patchsmith'))).toEqual([]);
   });
 
-  test('a write that was done is recorded under its call, and the model is told interrupted', async () => {
-    const run = await cutRun(FILES, [write]);
-    run.goBackTo(seqOf(run, 'tool.started'));
-    writeFileSync(join(run.root, 'new.txt'), 'new\n');
-    const end = ended(await run.resume());
-    expect(outcomesOf(end)[0]).toMatchObject({ status: 'failed', reason: 'interrupted' });
-    const changes = end.events.flatMap((event) => (event.type === 'change.recorded' ? event.changes : []));
-    // The model writes it again, to the same effect.
-    const again = ['new.txt', { by: 'tool', tool: 'write_file', calls: ['toolu_2_0'] }, 'identical'];
-    expect(changes.map(({ path, source, excluded }) => [path, source, excluded])).toEqual([
-      ['new.txt', { by: 'tool', tool: 'write_file', calls: ['toolu_0_0'] }, undefined],
-      again,
-    ]);
-  });
+  testAtNight(
+    'a write that was done is recorded under its call, and the model is told interrupted',
+    async () => {
+      const run = await cutRun(FILES, [write]);
+      run.goBackTo(seqOf(run, 'tool.started'));
+      writeFileSync(join(run.root, 'new.txt'), 'new\n');
+      const end = ended(await run.resume());
+      expect(outcomesOf(end)[0]).toMatchObject({ status: 'failed', reason: 'interrupted' });
+      const changes = end.events.flatMap((event) => (event.type === 'change.recorded' ? event.changes : []));
+      // The model writes it again, to the same effect.
+      const again = ['new.txt', { by: 'tool', tool: 'write_file', calls: ['toolu_2_0'] }, 'identical'];
+      expect(changes.map(({ path, source, excluded }) => [path, source, excluded])).toEqual([
+        ['new.txt', { by: 'tool', tool: 'write_file', calls: ['toolu_0_0'] }, undefined],
+        again,
+      ]);
+    },
+  );
 });
 
 describe('a run that was killed in the middle of a command', () => {
@@ -201,7 +205,7 @@ describe('the journal', () => {
     }
   });
 
-  test('with its last event torn anywhere is carried on to the same patch', async () => {
+  testAtNight('with its last event torn anywhere is carried on to the same patch', async () => {
     const run = await cutRun(FILES, [edit, write]);
     const seq = seqOf(run, 'change.recorded');
     run.goBackTo(seq);
@@ -310,25 +314,28 @@ describe('a run directory', () => {
     expect(existsSync(join(other, 'old.txt'))).toBe(false);
   });
 
-  test('that was moved sets the other checkout up again, and keeps what setup commands had changed', async () => {
-    const plan = join(temporaryFolder(), 'plan.md');
-    const setup = '[mkdir -p ignored; echo tool > ignored/tool; echo generated > gen.txt]';
-    writeFileSync(
-      plan,
-      `---\nsetup: ${setup}\nverify: [test -e ignored/tool]\nprotect: [b.txt]\n---\nDo it.\n`,
-    );
-    const forbidden = { calls: [call('write_file', { path: 'b.txt', content: 'x' })] };
-    const run = await cutRun(FILES, [edit, forbidden, write], { plan, message: null });
-    run.goBackTo(seqOf(run, 'tool.completed'));
-    const other = join(temporaryFolder(), 'checkout');
-    execFileSync('git', ['clone', '--quiet', run.root, other]);
-    const end = ended(await run.resume({ repo: other }));
-    expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', run.patch]);
-    expect(outcomesOf(end)[1]).toMatchObject({ reason: 'policy' });
-    expect(readFileSync(join(other, 'gen.txt'), 'utf8')).toBe('generated\n');
-  });
+  testAtNight(
+    'that was moved sets the other checkout up again, and keeps what setup commands had changed',
+    async () => {
+      const plan = join(temporaryFolder(), 'plan.md');
+      const setup = '[mkdir -p ignored; echo tool > ignored/tool; echo generated > gen.txt]';
+      writeFileSync(
+        plan,
+        `---\nsetup: ${setup}\nverify: [test -e ignored/tool]\nprotect: [b.txt]\n---\nDo it.\n`,
+      );
+      const forbidden = { calls: [call('write_file', { path: 'b.txt', content: 'x' })] };
+      const run = await cutRun(FILES, [edit, forbidden, write], { plan, message: null });
+      run.goBackTo(seqOf(run, 'tool.completed'));
+      const other = join(temporaryFolder(), 'checkout');
+      execFileSync('git', ['clone', '--quiet', run.root, other]);
+      const end = ended(await run.resume({ repo: other }));
+      expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', run.patch]);
+      expect(outcomesOf(end)[1]).toMatchObject({ reason: 'policy' });
+      expect(readFileSync(join(other, 'gen.txt'), 'utf8')).toBe('generated\n');
+    },
+  );
 
-  test('another checkout where something is in the way of a change is refused', async () => {
+  testAtNight('another checkout where something is in the way of a change is refused', async () => {
     const makes = { calls: [call('write_file', { path: 'build', content: 'new\n' })] };
     const run = await cutRun({ ...FILES, '.gitignore': 'build/\n' }, [makes, edit]);
     run.goBackTo(seqOf(run, 'tool.completed'));
@@ -339,7 +346,7 @@ describe('a run directory', () => {
     expect(await run.resume({ repo: other })).toMatch(/^\[ERR_CHANGES_NOT_TRANSFERRED\] .*"build"/);
   });
 
-  test('does not go on in a work tree that its directory was moved into', async () => {
+  testAtNight('does not go on in a work tree that its directory was moved into', async () => {
     const run = await cutRun(FILES, [edit, write]);
     run.goBackTo(seqOf(run, 'tool.completed'));
     const moved = join(run.root, 'run');
@@ -347,7 +354,7 @@ describe('a run directory', () => {
     expect(await run.resume({ runDir: moved })).toMatch(/^\[ERR_RUN_DIRECTORY_IN_TREE\] .* Move it out\.$/);
   });
 
-  test('that was begun without a sandbox is not told now that there is one', async () => {
+  testAtNight('that was begun without a sandbox is not told now that there is one', async () => {
     const run = await cutRun(FILES, [edit, write]);
     run.goBackTo(seqOf(run, 'tool.completed'));
     expect(await run.resume({ today: { sandbox: 'required' } })).toMatch(

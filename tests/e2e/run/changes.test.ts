@@ -9,6 +9,7 @@ import {
   temporaryFolder,
 } from '../../support/files/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -95,7 +96,7 @@ describe('a run that changes files in every way', () => {
     expect(await repository.git('diff', '--cached')).toBe('');
   });
 
-  test('a thousand files by one command are a thousand files in the patch', async () => {
+  testAtNight('a thousand files by one command are a thousand files in the patch', async () => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });
     const base = copyOf(repository);
     const finished = await scriptedRun({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -21,7 +22,7 @@ async function plan(frontMatter: Record<string, unknown>, args: readonly string[
   return scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args });
 }
 
-describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
+describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sandbox) => {
   test.each([
     [
       ['npm test; nmp run lint'],

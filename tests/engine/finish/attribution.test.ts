@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type AttributedPatchFile, provenanceOf } from '../../../src/engine/finish/attribution.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { linesOf, RecordedChanges } from './recorded-changes.ts';
 
 function sourcesOf(files: readonly AttributedPatchFile[]): Record<string, string[]> {
@@ -130,7 +131,7 @@ describe('every changed line of the patch names its calls', () => {
     expect(linesOf(file ? [file] : [])).toEqual({ 'a.txt': ['-two c1', '+zwei c1,c2'] });
   });
 
-  test('a patch of 1,500 files is shown in part, and says so', async () => {
+  testAtNight('a patch of 1,500 files is shown in part, and says so', async () => {
     const run = new RecordedChanges({});
     await run.step((scratch) => {
       for (let nth = 1_000; nth < 2_500; nth += 1) scratch.write(`many/${nth}.txt`, `${nth}\n`);

@@ -17,3 +17,8 @@ export function sampled<T>(all: readonly T[], kindOf: (one: T) => string, seed =
   const chosen = new Set([...kinds.values()].map((alike) => alike[seed % alike.length]));
   return all.filter((one) => chosen.has(one));
 }
+
+/** How many random cases `npm test` tries, where `npm run test:full` tries this many: a tenth, but never less than ten. */
+export function randomCases(all: number): number {
+  return IS_FULL ? all : Math.max(10, Math.ceil(all / 10));
+}

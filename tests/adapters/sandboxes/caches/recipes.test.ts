@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 import { openSandbox } from '../../../../src/adapters/sandboxes/open.ts';
 import type { PackageManager } from '../../../../src/domain/packages/package-manager.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
+import { testAtNight } from '../../../support/setup/at-night.ts';
 import { PATIENCE_MS } from '../../../support/waiting/patience.ts';
 import { makePlace, PROJECT, versionOutside } from '../fixture.ts';
 
@@ -123,7 +124,7 @@ with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED) as wheel:
   for path, text in {**files, info + 'RECORD': record + info + 'RECORD,,\\n'}.items(): wheel.writestr(path, text)
 sys.stdout.buffer.write(out.getvalue())`;
 
-test('pip', async (context) => {
+testAtNight('pip', async (context) => {
   if (versionOutside('python3 -m pip --version') === null) return context.skip(without('pip'));
   const name = 'tiny-1.0-py3-none-any.whl';
   const index = '--index-url http://HOST/simple/ --trusted-host HOST';
@@ -138,7 +139,7 @@ test('pip', async (context) => {
   });
 });
 
-test('cargo', async (context) => {
+testAtNight('cargo', async (context) => {
   if (versionOutside(`RUSTUP_HOME='${RUSTUP_HOME}' cargo --version`) === null)
     return context.skip(without('cargo'));
   const manifest = '[package]\nname = "tiny"\nversion = "1.0.0"\nedition = "2021"\n';

@@ -5,6 +5,7 @@ import { LiveView } from '../../../../src/adapters/sinks/progress/live-view.ts';
 import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import { Screen } from '../../../support/machine/screen.ts';
 import { limits } from '../../../support/runs/events.ts';
+import { randomCases } from '../../../support/setup/sample.ts';
 import { hostileText } from '../../../support/text/hostile-text.ts';
 
 const standing = {
@@ -108,7 +109,7 @@ test('no line is lost, whatever is printed and however often the window is resiz
       expect((await lines()).slice(0, printed.length)).toEqual(printed);
       expect((await lines()).length).toBe(printed.length + 1);
     }),
-    { numRuns: 60 },
+    { numRuns: randomCases(200) },
   );
 });
 

@@ -246,7 +246,7 @@ function stagedOf(scratch: ScratchCheckout, tree: string): string {
 test(
   'for any files and rules, and any changes to both, the patch has what git add --all takes from the end',
   async () => {
-    const numRuns = IS_FULL ? 400 : 12;
+    const numRuns = IS_FULL ? 400 : 4;
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 8 }),

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { testAtNight } from '../../../support/setup/at-night.ts';
 import { appliedByGit, filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
 
 const ODD_NAMES = [
@@ -186,21 +187,24 @@ describe('the patch', () => {
     expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
   });
 
-  test('texts of more lines than git has memory for are in it as binary files, and so are large ones beside them', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('lines.txt', '\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    scratch.write('lines.txt', Buffer.alloc(30_000_000, '\n'));
-    scratch.write('small.txt', 'one\ntwo\n');
-    const large = Buffer.alloc(9_000_000, `${'x'.repeat(99)}\n`);
-    for (const name of ODD_NAMES) scratch.write(name, large);
-    const patch = await patchOfAll(workspace);
-    const binary = patch.files.filter(({ additions }) => additions === null).map(({ path }) => path);
-    expect(binary.sort()).toEqual(['lines.txt', ...ODD_NAMES].sort());
-    expect(patch.files.find(({ path }) => path === 'small.txt')?.additions).toBe(2);
-    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
-  });
+  testAtNight(
+    'texts of more lines than git has memory for are in it as binary files, and so are large ones beside them',
+    async () => {
+      const scratch = new ScratchCheckout();
+      scratch.write('lines.txt', '\n');
+      scratch.commit();
+      const workspace = await scratch.open();
+      scratch.write('lines.txt', Buffer.alloc(30_000_000, '\n'));
+      scratch.write('small.txt', 'one\ntwo\n');
+      const large = Buffer.alloc(9_000_000, `${'x'.repeat(99)}\n`);
+      for (const name of ODD_NAMES) scratch.write(name, large);
+      const patch = await patchOfAll(workspace);
+      const binary = patch.files.filter(({ additions }) => additions === null).map(({ path }) => path);
+      expect(binary.sort()).toEqual(['lines.txt', ...ODD_NAMES].sort());
+      expect(patch.files.find(({ path }) => path === 'small.txt')?.additions).toBe(2);
+      expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+    },
+  );
 });
 
 const NOISY = `[diff]

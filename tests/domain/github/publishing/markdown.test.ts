@@ -11,10 +11,11 @@ import {
   textCell,
 } from '../../../../src/domain/github/publishing/markdown.ts';
 import { prose } from '../../../../src/domain/github/publishing/prose.ts';
+import { randomCases } from '../../../support/setup/sample.ts';
 import { hostileText as hostile } from '../../../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../../../support/text/rendered.ts';
 
-const often = { numRuns: 300 };
+const often = { numRuns: randomCases(600) };
 
 describe('hostile text is nothing but text', () => {
   test.each<[string, (text: string) => string]>([
@@ -178,7 +179,7 @@ describe('long text', () => {
           );
         }
       }),
-      { numRuns: 100 },
+      { numRuns: randomCases(200) },
     );
   });
 

@@ -12,6 +12,7 @@ import {
   publish,
 } from '../../../support/jobs/publishing.ts';
 import { call, scriptedRun } from '../../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../../support/setup/at-night.ts';
 
 let made: MadeRun;
 /** A run of the same plan that changes nothing. */
@@ -62,7 +63,7 @@ describe('a later run that finds nothing to change', () => {
     expect(there.github.invalid).toEqual([]);
   });
 
-  test('closes it with --stale close, and deletes the branch with --delete-branch', async () => {
+  testAtNight('closes it with --stale close, and deletes the branch with --delete-branch', async () => {
     const there = await published();
     const args = ['--stale', 'close', '--delete-branch'];
     const dry = await publish(withIdle(there), { args: [...args, '--dry-run'] });
@@ -93,7 +94,7 @@ describe('a later run that finds nothing to change', () => {
 });
 
 describe('a pull request that was closed without being merged', () => {
-  test('stays closed when people closed it, and the outcome says so', async () => {
+  testAtNight('stays closed when people closed it, and the outcome says so', async () => {
     const there = await published();
     const pull = there.repository.issues.get(there.number);
     if (pull) pull.state = 'closed';

@@ -13,6 +13,7 @@ import {
   publish,
 } from '../../../support/jobs/publishing.ts';
 import { call } from '../../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../../support/setup/at-night.ts';
 
 let made: MadeRun;
 
@@ -90,24 +91,27 @@ describe('the issue that --issue names', () => {
     expect(comments).toEqual([expect.stringContaining(says)]);
   });
 
-  test('learns of a run that left nothing, in the comment that there is, without a path of the runner', async () => {
-    const at = await there();
-    await publish(at, { args: LABEL });
-    const gone = { ...at, artifact: join(at.artifact, 'gone') };
-    expect(existsSync(gone.artifact)).toBe(false);
-    const { exitCode, told } = await publish(
-      { ...at, artifact: at.artifact },
-      {
-        args: LABEL,
-        run: gone.artifact,
-      },
-    );
-    expect([exitCode, told?.outcome]).toEqual([2, 'usage_error']);
-    const { labels, comments } = seen(at);
-    expect(labels).toEqual(['bug', 'patchsmith:failed']);
-    expect(comments).toEqual([expect.stringMatching(/^\*\*The run left no result\*\*/)]);
-    expect(comments.join()).not.toContain(at.artifact);
-  });
+  testAtNight(
+    'learns of a run that left nothing, in the comment that there is, without a path of the runner',
+    async () => {
+      const at = await there();
+      await publish(at, { args: LABEL });
+      const gone = { ...at, artifact: join(at.artifact, 'gone') };
+      expect(existsSync(gone.artifact)).toBe(false);
+      const { exitCode, told } = await publish(
+        { ...at, artifact: at.artifact },
+        {
+          args: LABEL,
+          run: gone.artifact,
+        },
+      );
+      expect([exitCode, told?.outcome]).toEqual([2, 'usage_error']);
+      const { labels, comments } = seen(at);
+      expect(labels).toEqual(['bug', 'patchsmith:failed']);
+      expect(comments).toEqual([expect.stringMatching(/^\*\*The run left no result\*\*/)]);
+      expect(comments.join()).not.toContain(at.artifact);
+    },
+  );
 
   test('must be the one that the run names', async () => {
     const at = await there();
