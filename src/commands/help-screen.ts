@@ -5,10 +5,13 @@ import { settingEntries } from '../config/schema.ts';
 import { shortened } from '../domain/text/shorten.ts';
 import type { Command } from './command.ts';
 
-/** Flags that a screen has room for, beside the switches of the command. */
-const MAX_FLAGS = 14;
+/** Lines of the smallest terminal. */
+const MAX_LINES = 24;
 
-const MAX_EXAMPLES = 3;
+/** Lines of a command's screen that are no flag and no example. */
+const FRAME_LINES = 8;
+
+const MAX_EXAMPLES = 2;
 
 /** Characters of a flag with its value; one with more values than fit has the first of them. */
 const MAX_FLAG = 32;
@@ -47,21 +50,14 @@ const FREQUENT: readonly SettingKey[] = [
 export function helpScreen(commands: readonly Command[], columns: number): string {
   const width = widthIn(columns);
   const names = Math.max(...commands.map(({ name }) => name.length));
-  const examples = commands.flatMap(({ examples: [first] }) => (first ? [first] : []));
+  const [example = ''] = commands.flatMap(({ examples: [first] }) => first?.slice(0, 1) ?? []);
   return [
-    'patchsmith: a plan and principles in, a proven patch out',
-    '',
-    'Usage: patchsmith <command> [flags]',
+    'patchsmith <command> [flags]: a plan and principles in, a proven patch out',
     '',
     ...commands.map(({ name, summary }) => row(name, summary, names, width)),
     '',
-    'Examples:',
-    ...examples.slice(0, MAX_EXAMPLES).map(([line]) => `  ${line}`),
-    '',
-    'patchsmith <command> --help   what most people need of a command',
-    'patchsmith help <command>     all of its flags, with defaults and exit codes',
-    'patchsmith help               every command in full, with more examples',
-    'patchsmith --version          the version',
+    `Example: ${example}`,
+    'More: patchsmith <command> --help, and patchsmith help [command]',
   ].join('\n');
 }
 
@@ -70,7 +66,10 @@ export function commandScreen(command: Command, columns: number): string {
   const width = widthIn(columns);
   const { name, summary, operands, switches, settings, examples } = command;
   const taken = settingEntries().filter(({ key }) => settings.includes(key));
-  const shown = taken.length <= MAX_FLAGS ? taken : frequentIn(taken);
+  const lines = examples.slice(0, MAX_EXAMPLES).map(([line]) => `  ${line}`);
+  const ownRows = Object.keys(switches).length + 1;
+  const room = MAX_LINES - FRAME_LINES - ownRows - lines.length;
+  const shown = taken.length <= room ? taken : frequentIn(taken, room);
   const rows: [string, string][] = [
     ...shown.map((entry): [string, string] => [flagOf(entry), meaningOf(entry, command)]),
     ...Object.entries(switches).map(([flag, help]): [string, string] => [`    --${flag}`, help]),
@@ -85,15 +84,14 @@ export function commandScreen(command: Command, columns: number): string {
     '',
     ...rows.map(([flag, help]) => row(flag, help, flags, width)),
     ...(left > 0 ? ['', `${left} more flags: patchsmith help ${name}`] : []),
-    ...(examples.length > 0 ? ['', 'Examples:'] : []),
-    ...examples.slice(0, MAX_EXAMPLES).map(([line]) => `  ${line}`),
+    ...(lines.length > 0 ? ['', lines.length === 1 ? 'Example:' : 'Examples:', ...lines] : []),
     ...(left > 0 ? [] : ['', `Defaults, variables and exit codes: patchsmith help ${name}`]),
   ].join('\n');
 }
 
-function frequentIn(taken: readonly SettingEntry[]): SettingEntry[] {
+function frequentIn(taken: readonly SettingEntry[], room: number): SettingEntry[] {
   const found = FREQUENT.flatMap((key) => taken.find((entry) => entry.key === key) ?? []);
-  return found.slice(0, MAX_FLAGS);
+  return found.slice(0, room);
 }
 
 function flagOf({ flag, short, value }: SettingEntry): string {

@@ -3,6 +3,7 @@
 import { SETTING_GROUPS, settingsIn } from '../config/schema.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
+import { columnsOf } from '../host/columns.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd, sayTo } from '../host/say.ts';
 import type { Command, Given } from './command.ts';
@@ -85,7 +86,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'prepare',
     summary:
-      'Before a run that is to be published: check that GitHub would permit it, and say on the issue that work begins',
+      'Check that GitHub would let a run be published, before it starts: also says on the issue that work begins',
     examples: [
       [
         'patchsmith prepare --repository octo/shop --issue 7 --trigger-label patchsmith',
@@ -150,7 +151,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'resume',
     summary:
-      'Continue a run that was killed, or that a signal, a limit or the provider ended (RUN: its id or run directory, or last)',
+      'Continue a run that was cut short: killed, or ended by a signal, a limit or the provider (RUN: its id or run directory, or last)',
     examples: [
       ['patchsmith resume RUN', 'Continue a run after Ctrl-C, a kill or an outage'],
       ['patchsmith resume RUN --max-iterations 50', 'Continue a run that has reached a limit'],
@@ -205,7 +206,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'doctor',
     summary:
-      'Show how commands are contained here, which tools work inside, and whether model and GitHub can be reached',
+      'Show whether runs can work on this machine: how commands are contained, which tools work inside, and whether model and GitHub can be reached',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
     settings: [
@@ -230,7 +231,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
     summary:
-      'Look at the repository and write project file, plan, principles and a GitHub Actions workflow: init [TEMPLATE]',
+      'Write project file, plan, principles and a GitHub Actions workflow: init [TEMPLATE], made for this repository',
     examples: [
       [
         'patchsmith init issue',
@@ -400,6 +401,8 @@ async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutc
     cwd: edge.cwd,
     env: withoutKey(edge.env),
     connect: () => connectionLines(edge, given),
+    columns: columnsOf(edge.stdout),
+    redact: edge.redact,
     print: (document) => handOver(edge.stdout, edge.redact(document)),
   });
   return sayEnd(edge, outcome);

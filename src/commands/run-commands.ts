@@ -53,7 +53,7 @@ export const RUN_COMMANDS: readonly Command[] = [
   {
     name: 'report',
     summary:
-      'Make the page of a run, report.html in its directory, and print its path (RUN: its id or run directory; default: last)',
+      'Make report.html, the page of a run, and print its path (RUN: its id or run directory; default: last)',
     examples: [['patchsmith report --open', 'The last run of this checkout, in the browser']],
     operands: ['[RUN]'],
     settings: ['repo'],
@@ -100,7 +100,7 @@ export const RUN_COMMANDS: readonly Command[] = [
   },
   {
     name: 'clean',
-    summary: 'Remove finished runs that are old, and the oldest beyond --max-total-size',
+    summary: 'Remove old finished runs: by age, and the oldest beyond --max-total-size',
     examples: [
       ['patchsmith clean --older-than 14d --keep-failed', 'Remove runs of two weeks ago that went well'],
       ['patchsmith clean --max-total-size 1g --dry-run', 'Only say which runs would go'],

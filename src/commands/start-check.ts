@@ -14,10 +14,11 @@ import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
+import { columnsOf } from '../host/columns.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
 import { timeoutSignal } from '../host/timeout-signal.ts';
-import { pageOf } from '../texts/check-page.ts';
+import { inTerminal, pageOf } from '../texts/check-page.ts';
 import { countOf, linesOf, type Opened } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
@@ -196,7 +197,11 @@ async function tell(edge: HostContext, checked: Checked, isJson: boolean): Promi
     result,
   };
   const where = result === null ? [] : [`result: ${result}`];
-  const page = [...pageOf(lines), ...where].map((line) => `${oneLine(edge.redact(line), 2_000)}\n`).join('');
+  const columns = columnsOf(edge.stdout);
+  const shown = (line: string) => oneLine(edge.redact(line), 2_000);
+  const page = [...pageOf(lines).map((line) => inTerminal(shown(line), columns)), ...where.map(shown)]
+    .map((line) => `${line}\n`)
+    .join('');
   const document = isJson ? `${inertJson(redactedJson(CheckReport.parse(report), edge.redact, 2))}\n` : page;
   const unread = await handOver(edge.stdout, document);
   // A person who leaves early has seen enough; a machine has half a document.

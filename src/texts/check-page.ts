@@ -1,12 +1,22 @@
 /** What a check has found, for people. */
 
 import type { CheckLine } from '../domain/check-report.ts';
+import { wrapped } from '../domain/text/columns.ts';
 
 /** The page: a line for each finding, and below it what to do. */
 export function pageOf(lines: readonly CheckLine[]): string[] {
   const marks = { ok: 'ok', note: 'note', failed: 'FAILED', skipped: '-' };
   return lines.flatMap(({ part, status, said, fix }) => [
     `${marks[status].padEnd(6)}  ${part.padEnd(10)}  ${said}`,
-    ...(fix === null ? [] : [`${' '.repeat(20)}fix: ${fix}`]),
+    ...(fix === null ? [] : [`${' '.repeat(TEXT)}fix: ${fix}`]),
   ]);
+}
+
+/** The column in which what was found begins. */
+const TEXT = 20;
+
+/** A line of the page as a terminal shows it; `margin` is how far the whole page is moved to the right. */
+export function inTerminal(line: string, columns: number, margin = 0): string {
+  const isFix = line.startsWith(`${' '.repeat(margin + TEXT)}fix: `);
+  return wrapped(line, columns, margin + TEXT + (isFix ? 'fix: '.length : 0));
 }

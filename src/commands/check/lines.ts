@@ -66,8 +66,8 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           {
             part: 'plan',
             status: 'note',
-            said: 'none given, so only what .patchsmith.yml and flags name is checked',
-            fix: 'name the one that you will run: patchsmith check --plan FILE',
+            said: 'none given: only .patchsmith.yml and flags were checked',
+            fix: 'patchsmith check --plan FILE, or -m "TASK"',
           },
         ],
   principles: ({ result: { principles } }) =>
@@ -85,8 +85,8 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           {
             part: 'principles',
             status: 'note',
-            said: 'none: there is no AGENTS.md and no CLAUDE.md from the root down to this folder',
-            fix: 'write an AGENTS.md that says how changes are made here, or go on without',
+            said: 'none: there is no AGENTS.md or CLAUDE.md in this folder or above it in the repository',
+            fix: 'write an AGENTS.md that says how changes are made here, or do without',
           },
         ],
   model: () => [],
@@ -111,7 +111,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           {
             part: 'verify',
             status: 'note',
-            said: 'no verify command, so nobody but the model judges the work',
+            said: 'no verify command: only the model judges its work',
             fix: 'name one: --verify "npm test", or verify: in the plan or .patchsmith.yml',
           },
         ]

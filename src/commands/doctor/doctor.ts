@@ -9,12 +9,13 @@ import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { CheckLine } from '../../domain/check-report.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { wantedCaches } from '../../engine/open/caches.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
-import { pageOf } from '../../texts/check-page.ts';
+import { inTerminal, pageOf } from '../../texts/check-page.ts';
 
 /** The arguments of `patchsmith doctor`. */
 export interface DoctorInput {
@@ -23,6 +24,9 @@ export interface DoctorInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Looks up whether model and GitHub can be reached, for a bounded time. */
   readonly connect: () => Promise<readonly CheckLine[]>;
+  /** The width that its lines may have. */
+  readonly columns: number;
+  readonly redact: Redact;
   /** Prints the document on stdout. Resolves when it is on its way, with an outcome where it could not be written. */
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }
@@ -33,6 +37,8 @@ export async function examineMachine({
   cwd,
   env,
   connect,
+  columns,
+  redact,
   print,
 }: DoctorInput): Promise<RunOutcome> {
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
@@ -54,12 +60,13 @@ export async function examineMachine({
   const isJson = settings.output === 'json';
   const connections = await connect();
   const document = { ...examination, readOnly, connections };
+  const shown = (line: string) => oneLine(redact(line), 1_000);
   const lines = [
-    ...page(examination, where),
+    ...page(examination, where).map(shown),
     'model and GitHub:',
-    ...pageOf(connections).map((line) => `  ${line}`),
+    ...pageOf(connections).map((line) => inTerminal(shown(`  ${line}`), columns, 2)),
   ];
-  const text = lines.map((line) => `${oneLine(line, 1_000)}\n`).join('');
+  const text = lines.map((line) => `${line}\n`).join('');
   const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : text);
   const verdict =
     readOnly === null ? verdictOn(examination, connections) : usageError('ERR_UNWRITABLE', readOnly);
