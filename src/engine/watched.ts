@@ -17,7 +17,8 @@ export function watched(
     provider: {
       ...provider,
       async complete(request) {
-        const waiting = progress.begin({ label: WAITING_FOR[request.purpose ?? 'turn'] });
+        const { purpose = 'turn' } = request;
+        const waiting = progress.begin({ label: WAITING_FOR[purpose], isTurn: purpose === 'turn' });
         try {
           return await provider.complete({
             ...request,

@@ -36,6 +36,8 @@ test.each([80, 160])(
     expect(finished.exitCode, finished.stdout).toBe(0);
     expect(finished.stdout).toMatch(/ {2}› run_command sleep 2; echo done · 1 s of 60 s/);
     expect(finished.stdout).toMatch(/ {2}› waiting for the model · \d s/);
+    expect(finished.stdout).toContain('── iteration 1 of 25');
+    expect(finished.stdout).not.toContain('── iteration 0');
     expect(finished.stdout).toContain('  changed: a.txt');
     const screen = new Screen(columns, 30);
     await screen.show(finished.stdout);

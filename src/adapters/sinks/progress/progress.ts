@@ -184,8 +184,10 @@ export class Progress implements EventSink {
   }
 
   #moment(): Moment {
+    const standing = this.#standing();
+    const begun = this.#activities.hasTurn() ? 1 : 0;
     return {
-      standing: this.#standing(),
+      standing: standing && { ...standing, iterations: standing.iterations + begun },
       now: this.#options.clock(),
       doing: this.#activities.now(),
       words: this.#printer.words,

@@ -14,6 +14,8 @@ export interface Activity {
   readonly isAnnounced?: boolean;
   /** It is what something else is a part of, and only named while it is alone. Default: false. */
   readonly isOuter?: boolean;
+  /** It is the model's next answer, with which an iteration begins. Default: false. */
+  readonly isTurn?: boolean;
 }
 
 /** Follows one activity. */
@@ -80,6 +82,11 @@ export class Activities {
     };
   }
 
+  /** Whether the model is asked for the answer that begins an iteration. */
+  hasTurn(): boolean {
+    return [...this.#entries].some(({ activity }) => activity.isTurn === true);
+  }
+
   /** What is going on, in the order in which it began. */
   now(): Doing[] {
     return this.#shown().map((entry) => this.#doing(entry));
@@ -95,11 +102,11 @@ export class Activities {
     const { label, forMs, timeoutMs, detail } = this.#doing(entry);
     if (forMs < FIRST_BEAT_MS) return null;
     const others = more.length === 0 ? '' : `, and ${more.length} more`;
-    const details = [detail, timeoutMs === null ? '' : `stopped after ${seconds(timeoutMs)}`].filter(Boolean);
+    const details = [detail, timeoutMs === null ? '' : `limit ${seconds(timeoutMs)}`].filter(Boolean);
     const isFirst = !entry.isAnnounced;
     for (const each of [entry, ...more]) each.isAnnounced = true;
     if (isFirst) return `${[label, ...details].join(', ')} …${others}`;
-    return `${[`${label}: still going on after ${seconds(forMs)}`, ...details].join(', ')}${others}`;
+    return `${[`${label}: ${seconds(forMs)} so far`, ...details].join(', ')}${others}`;
   }
 
   /** Without those that others are a part of. */

@@ -24,9 +24,9 @@ test('what takes its time is named after five seconds, and again every thirty', 
   const { activities, linesOf } = open();
   const command = activities.begin({ label: 'run_command npm test', timeoutMs: 120_000 });
   expect(linesOf(70)).toEqual([
-    '5: run_command npm test, stopped after 120 s …',
-    '35: run_command npm test: still going on after 35 s, stopped after 120 s',
-    '65: run_command npm test: still going on after 65 s, stopped after 120 s',
+    '5: run_command npm test, limit 120 s …',
+    '35: run_command npm test: 35 s so far, limit 120 s',
+    '65: run_command npm test: 65 s so far, limit 120 s',
   ]);
   command.end();
   expect(linesOf(60)).toEqual([]);
@@ -35,7 +35,7 @@ test('what takes its time is named after five seconds, and again every thirty', 
 test('what has been announced is named after thirty seconds of silence', () => {
   const { activities, linesOf } = open();
   activities.begin({ label: 'setup npm ci', isAnnounced: true });
-  expect(linesOf(40)).toEqual(['30: setup npm ci: still going on after 30 s']);
+  expect(linesOf(40)).toEqual(['30: setup npm ci: 30 s so far']);
 });
 
 test('an answer says how much of it is there, and a pause how long it still takes', () => {
@@ -48,8 +48,8 @@ test('an answer says how much of it is there, and a pause how long it still take
     { label: 'pause before attempt 2', forMs: 6_000, timeoutMs: null, detail: '45 s left' },
   ]);
   expect(linesOf(70)).toEqual([
-    '35: pause before attempt 2: still going on after 35 s, 16 s left',
-    '65: waiting for the model, attempt 2: still going on after 65 s',
+    '35: pause before attempt 2: 35 s so far, 16 s left',
+    '65: waiting for the model, attempt 2: 65 s so far',
   ]);
 });
 
@@ -64,4 +64,14 @@ test('several things are counted, and what they are a part of is not among them'
   two?.end();
   whole.end();
   expect(activities.now()).toEqual([]);
+});
+
+test('whether an iteration has begun is known from the moment the model is asked', () => {
+  const { activities } = open();
+  activities.begin({ label: 'waiting for a summary' });
+  expect(activities.hasTurn()).toBe(false);
+  const turn = activities.begin({ label: 'waiting for the model', isTurn: true });
+  expect(activities.hasTurn()).toBe(true);
+  turn.end();
+  expect(activities.hasTurn()).toBe(false);
 });
