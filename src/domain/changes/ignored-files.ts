@@ -34,3 +34,28 @@ export class IgnoredFileList {
     return { paths: paths.slice(0, MAX_NAMED), count: this.#count };
   }
 }
+
+/**
+ * The paths in few words: what runs by its name as it is; of the rest, for each top-level name, the path where there is one,
+ * else the folder that holds all of them, such as `target/debug/`.
+ */
+export function inFewWords(paths: readonly string[]): string[] {
+  const [programs = /./] = RANKS;
+  const named = paths.filter((path) => programs.test(path));
+  const groups = new Map<string, string>();
+  for (const path of paths) {
+    if (programs.test(path)) continue;
+    const [top = ''] = path.split('/', 1);
+    const before = groups.get(top);
+    groups.set(top, before === undefined ? path : commonFolder(before, path));
+  }
+  return [...named, ...groups.values()];
+}
+
+/** With a slash at its end. A folder holds itself. */
+function commonFolder(one: string, other: string): string {
+  let end = 0;
+  for (let at = 0; at < Math.min(one.length, other.length) && one[at] === other[at]; at += 1)
+    if (one[at] === '/') end = at + 1;
+  return one.slice(0, end);
+}

@@ -1,6 +1,6 @@
 /** Builds `result.json` step by step, so that what is known so far can be written at any moment. */
 
-import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
 import { type BaseRevision, isTaken, type RunStarted } from '../../domain/run/events.ts';
@@ -152,7 +152,7 @@ export function closingWarnings(
       : []),
     ...(ignored.count > 0
       ? [
-          `Not in the patch, because ignore rules hide them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, MAX_NAMED).join(', ')}.`,
+          `Not in the patch, because ignore rules hide them: ${filesAndFolders(ignored.count)} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
         ]
       : []),
   ];
