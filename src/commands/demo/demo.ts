@@ -45,7 +45,7 @@ function emptyFolder({ XDG_CACHE_HOME: named, HOME }: RunInput['env']): string {
 }
 
 function next(repo: string): string {
-  return `That was a recorded conversation; everything else was real. After "npm link" here:
+  return `That was a recorded conversation; everything else was real. With patchsmith on your PATH:
   cd ${JSON.stringify(repo)}
   patchsmith blame     which call made which line
   patchsmith replay    the same run again, without a model

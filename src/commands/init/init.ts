@@ -107,7 +107,7 @@ export async function initialise({
     `Look at the commands in ${PROJECT_FILE}, and at the plan: ${plans.join(', ')}.`,
     ...(project?.cache ? [`Have the packages on this machine, once: ${project.cache.filledBy}`] : []),
     `See whether a run could begin here, without a cost: ${typeLine('check', plans, project)}`,
-    `Then let it work: ${typeLine('run', plans, project)} (docs/sandbox.md says how tests get their packages)`,
+    `Then let it work: ${typeLine('run', template.needsIssue ? null : plans, project)} (docs/sandbox.md says how tests get their packages)`,
     `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
     ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
@@ -132,7 +132,12 @@ function notWritten(project: Project | null): string[] {
 }
 
 /** What to type next. */
-function typeLine(command: 'check' | 'run', [plan = '']: readonly string[], project: Project | null): string {
+function typeLine(
+  command: 'check' | 'run',
+  plans: readonly string[] | null,
+  project: Project | null,
+): string {
   const flags = project === null ? '' : packageFlags(project);
-  return `patchsmith ${command} --plan ${plan}${flags && ` ${flags}`}`;
+  const task = plans === null ? '-m "…what you want done…"' : `--plan ${plans[0]}`;
+  return `patchsmith ${command} ${task}${flags && ` ${flags}`}`;
 }

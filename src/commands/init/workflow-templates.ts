@@ -20,6 +20,8 @@ export interface WorkflowTemplate {
   readonly isOfOutsiders?: true;
   /** Plan texts by file name in `.github/patchsmith`. */
   readonly plans: Readonly<Record<string, string>>;
+  /** Its plan is about an issue, so it says nothing to a run that begins without one. */
+  readonly needsIssue?: true;
   /** What to do on GitHub before it works, one sentence each. */
   readonly next: readonly string[];
 }
@@ -40,16 +42,19 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
   issue: {
     workflow: issue,
     plans: { 'issue.md': issuePlan },
+    needsIssue: true,
     next: [KEY, PULL_REQUESTS, 'Make a label patchsmith, and set it on an issue.'],
   },
   comment: {
     workflow: comment,
     plans: { 'issue.md': issuePlan },
+    needsIssue: true,
     next: [KEY, PULL_REQUESTS, 'Comment on an issue: /patchsmith, and what to do.'],
   },
   checks: {
     workflow: checks,
     plans: { 'issue.md': issuePlan },
+    needsIssue: true,
     next: [
       KEY,
       'Name your workflows in it, publish with the token of a GitHub App (init --app, here and for the workflow that opens the pull requests), and give allow-bot the id of its bot.',
@@ -58,6 +63,7 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
   conflicts: {
     workflow: conflicts,
     plans: { 'issue.md': issuePlan },
+    needsIssue: true,
     next: [KEY, 'Name the branches in it that pull requests are merged into.'],
   },
   schedule: {

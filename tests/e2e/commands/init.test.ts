@@ -92,12 +92,14 @@ test('the commands of a repository are found and written, and what was there alr
   expect(end.stderr).toContain(
     'without a cost: patchsmith check --plan .github/patchsmith/issue.md --cache npm\n',
   );
+  expect(end.stderr).toContain('Then let it work: patchsmith run -m "…what you want done…" --cache npm (');
   expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toContain(
     'setup:\n  # from package-lock.json\n  - test -d node_modules || npm ci\n',
   );
   expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toContain('Run `npm test` before you end.');
   const again = await runCli(['init', 'schedule'], { cwd: root });
   expect(again.stderr).toContain('left .patchsmith.yml as it is');
+  expect(again.stderr).toContain('patchsmith run --plan .github/patchsmith/maintenance.md --cache npm (');
   expect(again.stderr).toContain(
     'See whether .patchsmith.yml, which was there, has this: setup: test -d node_modules || npm ci, verify: npm test.',
   );
