@@ -21,6 +21,13 @@ export interface Span {
   readonly to: number;
 }
 
+/** Something to say about an iteration. */
+export interface Note {
+  readonly at: number;
+  readonly of: string;
+  readonly text: string;
+}
+
 /** A tool call of the model. `ms` is null for a call that did not begin or did not end. */
 export interface Call {
   readonly id: string;
@@ -44,7 +51,7 @@ export interface Iteration {
   readonly turn: Of<'turn'> | null;
   readonly calls: Call[];
   readonly spans: Span[];
-  readonly notes: { readonly at: number; readonly of: string; readonly text: string }[];
+  readonly notes: Note[];
   readonly verified: Of<'verify'>[];
 }
 
@@ -78,6 +85,7 @@ export function callKey(iteration: number, id: string): string {
 export function runOf(data: ReportData): Run {
   const fold = new Fold(data.events);
   for (const event of data.events) fold.take(event);
+  fold.end();
   const { started, iterations, asked, calls, last } = fold;
   return { data, started, iterations, asked, calls, length: last };
 }
@@ -89,6 +97,8 @@ class Fold {
   readonly calls = new Map<string, Call>();
   last = 0;
   #open = new Map<string, Call>();
+  /** Attempts at the next answer, and the pauses after them. */
+  #lost: { readonly note: Note; readonly span: Span }[] = [];
   #start: number;
   #before: number;
 
@@ -115,8 +125,10 @@ class Fold {
         this.#turn(event, now);
         return;
       case 'lost': {
-        current.notes.push({ at: now, of: 'lost', text: event.text });
-        current.spans.push({ kind: 'wait', from: now, to: now + event.waitMs });
+        this.#lost.push({
+          note: { at: now, of: 'lost', text: event.text },
+          span: { kind: 'wait', from: now, to: now + event.waitMs },
+        });
         const { usage, costUsd } = event;
         if (usage) this.asked.push({ n: current.n + 1, isLost: true, tokens: usage, costUsd, ms: 0 });
         return;
@@ -148,9 +160,26 @@ class Fold {
     }
   }
 
+  /** No answer came any more. */
+  end(): void {
+    const last = this.iterations.at(-1);
+    for (const { note, span } of this.#lost.splice(0)) {
+      last?.notes.push(note);
+      last?.spans.push(span);
+    }
+  }
+
   #turn(turn: Of<'turn'>, now: number): void {
     const next = iteration(this.iterations.length, turn);
-    next.spans.push({ kind: 'model', from: Math.max(0, now - turn.ms), to: now });
+    let asked = Math.max(0, now - turn.ms);
+    for (const { note, span } of this.#lost.splice(0)) {
+      const wait = { ...span, to: Math.min(span.to, now) };
+      if (asked < wait.from) next.spans.push({ kind: 'model', from: asked, to: wait.from });
+      next.spans.push(wait);
+      next.notes.push(note);
+      asked = Math.max(asked, wait.to);
+    }
+    next.spans.push({ kind: 'model', from: asked, to: now });
     turn.calls.forEach(({ id, tool, about, input }, index) => {
       const at = index + 1;
       const anchor = `c${next.n}-${at}`;

@@ -196,10 +196,9 @@ function counts(file: ChangedFile): HTMLElement {
 
 function sumOf(files: readonly ChangedFile[], bytes: number): string {
   if (files.length === 0) return 'No file changed.';
-  const sum = (name: 'additions' | 'deletions') =>
-    formatNumber(files.reduce((all, file) => all + (file[name] ?? 0), 0));
+  const sum = (name: 'additions' | 'deletions') => files.reduce((all, file) => all + (file[name] ?? 0), 0);
   const size = bytes > 0 ? `, a patch of ${bytes < 1024 ? `${bytes} bytes` : formatSize(bytes)}` : '';
-  return `${pluralize(files.length, 'file')} changed, ${sum('additions')} lines added and ${sum('deletions')} removed${size}.`;
+  return `${pluralize(files.length, 'file')} changed, ${pluralize(sum('additions'), 'line')} added and ${formatNumber(sum('deletions'))} removed${size}.`;
 }
 
 function madeBy(views: readonly Omit<FileView, 'layout'>[]): MadeBy {

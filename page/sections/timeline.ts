@@ -88,7 +88,7 @@ function legend(shown: readonly Iteration[], length: number): HTMLElement {
 
 function ticks(length: number): HTMLElement[] {
   return [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const tick = h('span', {}, duration(length * part));
+    const tick = h('span', {}, part === 0 ? '0' : duration(length * part));
     tick.style.left = `${part * 100}%`;
     return tick;
   });
