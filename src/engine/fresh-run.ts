@@ -100,6 +100,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
       mode: settings.sandbox,
       hosts: { domains: settings.allowedDomains, privateHosts: settings.allowedPrivate },
       onProving: () => preloadProvider(session, model.choice),
+      ...(orient === null ? {} : { lookup: orient.lookup }),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },
     giveUp: session.interrupt,
@@ -108,11 +109,11 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
       begin(place, { isReadOnly: forbidsBelow(plan, paths), guard: pathGuard(plan, paths), waits }),
     whyNotIn: (sandbox) => whyNotInSandbox(session, sandbox),
     // What setup commands make is looked up after them.
-    whyHopeless: async (sandbox) => {
+    whyHopeless: async ({ sandbox, lookedUp }) => {
       session.record({ sandbox: sandbox.level });
       const [refusal, orientation = ''] = await Promise.all([
         plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
-        orient?.(sandbox, hostsOf(sandbox, settings)),
+        orient?.end({ sandbox, lookedUp, hosts: hostsOf(sandbox, settings) }),
       ]);
       known.orientation = orientation;
       return refusal;

@@ -62,7 +62,7 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   /** Why the run cannot go on in this sandbox; null when it can. */
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;
   /** Why the run cannot reach its end whatever the model does, looked up before it is asked; null when nothing says so. */
-  whyHopeless?(sandbox: Sandbox): Promise<string | null>;
+  whyHopeless?(opened: Pick<OpenParts<Taken>, 'sandbox' | 'lookedUp'>): Promise<string | null>;
   /** Sends the first request early, where it can go out before the workspace has been taken. */
   prefetch?(provider: LlmProvider, sandbox: Sandbox): PrefetchedTurn | null;
   /** Runs the commands that come before the work. */
@@ -70,7 +70,7 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
 }
 
 /** The sandbox that a run asks for. */
-export interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
+export interface WantedSandbox extends Pick<SandboxOptions, 'onProving' | 'lookup'> {
   readonly mode: SandboxMode;
   readonly hosts: AllowedHosts;
   /** Absolute path at which commands see the work tree. Default: its own. */
@@ -154,7 +154,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
   if (refusal !== null) return stopped(refusal);
 
   const { sandbox, beside } = parts;
-  const hopeless = (await admitted.whyHopeless?.(sandbox)) ?? null;
+  const hopeless = (await admitted.whyHopeless?.(parts)) ?? null;
   if (hopeless !== null) return stopped(usageError('ERR_PROGRAM_MISSING', hopeless));
   // The model may work while the workspace is taken.
   const ahead = admitted.prefetch?.(parts.provider, sandbox) ?? null;
@@ -200,6 +200,8 @@ interface OpenParts<Taken> {
   readonly provider: LlmProvider;
   readonly sandbox: Sandbox;
   readonly warnings: readonly string[];
+  /** What the wanted sandbox's `lookup` printed; null where it was not run. */
+  readonly lookedUp: string | null;
   readonly beside: OpenSibling;
   readonly begun: BegunTaking<Taken>;
 }
@@ -214,7 +216,7 @@ async function openParts<Taken extends TakenWorkspace>(
   session: Session,
   { located: { checkout, directory }, admitted, closing }: Stages<Taken> & { closing: Closing },
 ): Promise<OpenParts<Taken> | Stopped> {
-  const { mode, hosts, shownAs = checkout.root, onProving } = admitted.sandbox;
+  const { mode, hosts, shownAs = checkout.root, onProving, lookup } = admitted.sandbox;
   const begun = await admitted.begin();
   const caches = await wantedCaches(session.input, checkout);
   const options = {
@@ -226,6 +228,7 @@ async function openParts<Taken extends TakenWorkspace>(
     ...sandboxSettings(session.input),
     ...caches,
     ...(onProving === undefined ? {} : { onProving }),
+    ...(lookup === undefined ? {} : { lookup }),
   };
   const opening = Promise.all([admitted.openProvider(), openContained(session, { options, hosts, closing })]);
   const both = await raceAbort(admitted.giveUp, opening);

@@ -63,5 +63,5 @@ async function openUncontained(options: SandboxOptions, warnings: string[]): Pro
     writable: [root, files, '/tmp'],
   });
   const all = hasCaches(options) ? [...warnings, NO_CACHES] : warnings;
-  return { status: 'ok', sandbox, warnings: all, shown: [] };
+  return { status: 'ok', sandbox, warnings: all, shown: [], lookedUp: null };
 }

@@ -42,6 +42,11 @@ export interface SandboxOptions {
   readonly keepsSpare?: boolean;
   /** The environment in which to find toolchains. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /**
+   * A script that the command which proves the sandbox runs at its end, with the PATH of commands; it has to come to an end by
+   * itself. Null for none.
+   */
+  readonly lookup?: () => Promise<string | null>;
   /** Called while a first command proves the sandbox, which takes some milliseconds: time for other work. */
   readonly onProving?: () => void;
 }
@@ -54,8 +59,14 @@ export interface ShownPlace {
 
 /** An open sandbox, or why there is none. */
 export type OpenedSandbox =
-  /** `warnings` are sentences for people. */
-  | { status: 'ok'; sandbox: Sandbox; warnings: string[]; shown: ShownPlace[] }
+  /** `warnings` are sentences for people; `lookedUp` is what `lookup` printed, null where it was not run. */
+  | {
+      status: 'ok';
+      sandbox: Sandbox;
+      warnings: string[];
+      shown: ShownPlace[];
+      lookedUp: string | null;
+    }
   /** The options cannot be fulfilled; `reason` names the one. */
   | { status: 'refused'; reason: string }
   /** `reason` names the cause and the fix. */

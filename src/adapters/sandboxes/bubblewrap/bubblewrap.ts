@@ -1,17 +1,20 @@
 /** Commands in namespaces of their own: no network, no other processes, no files but the work tree and the toolchains. */
 
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
-import { openLifecycle } from '../command/sandbox-lifecycle.ts';
+import { openLifecycle, type RunCommand } from '../command/sandbox-lifecycle.ts';
 import { type ScriptPlace, withScript } from '../command/shell.ts';
 import { superviseCommand } from '../command/supervise-command.ts';
-import { Spare } from './spare.ts';
+import { Spare, type SpareResources } from './spare.ts';
 import { type BubblewrapSetup, lineOf, setUp } from './start.ts';
 
 /** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
   const spare = new Spare(setup);
-  const lifecycle = openLifecycle({ level, ...setup }, (command, { path, ...own }) =>
+  const prepare = (own: SpareResources) => {
+    if (setup.keepsSpare) spare.makeSoon(own);
+  };
+  const run: RunCommand = (command, { path, ...own }) =>
     withScript(command.script, path, async (script) => {
       const ended = await superviseCommand(
         async (onBytes) => {
@@ -25,10 +28,10 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
         command,
         own.watchdog,
       );
-      if (setup.keepsSpare) spare.makeSoon(own);
+      prepare(own);
       return ended;
-    }),
-  );
+    });
+  const lifecycle = openLifecycle({ level, ...setup }, run, prepare);
   return {
     ...lifecycle,
     async close() {

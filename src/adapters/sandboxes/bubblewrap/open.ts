@@ -110,13 +110,14 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   const numbers = await numbersFile(files, setup.limits);
   const warnings = [...caches.warnings, ...(await warningsAbout(root, boundaries.homes))];
   const shown = [...shownPlaces(mounts, [files, agentGit.gitDir]), ...caches.shown];
+  const lookup = (await options.lookup?.()) ?? null;
   const proving = proveNewest(
-    { ...setup, numbers, limits: enforcedLimits(options.limits, true, numbers !== null) },
+    { ...setup, lookup, numbers, limits: enforcedLimits(options.limits, true, numbers !== null) },
     filter,
   ).then((proven) =>
     // The watch counts alone where bubblewrap may not set the number.
     proven.status === 'unavailable' && proven.reason.includes(PID_MAX)
-      ? proveNewest({ ...setup, numbers: null }, filter)
+      ? proveNewest({ ...setup, lookup, numbers: null }, filter)
       : proven,
   );
   // By then the command is running.
@@ -132,9 +133,9 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
       `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,
     );
   }
-  const { sandbox } = proven;
+  const { sandbox, lookedUp } = proven;
   const close = () => sandbox.close().finally(caches.close);
-  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown };
+  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown, lookedUp };
 }
 
 const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: async () => undefined };

@@ -24,11 +24,23 @@ export async function featuresOf(program: string): Promise<BubblewrapFeatures | 
   return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
 }
 
-/** Null if every assertion held, otherwise what went wrong. `files` is a path that must not exist inside. */
+/** `lookedUp` is what the script printed that was to be run at the end. */
+export type Probed =
+  | { readonly status: 'contained'; readonly lookedUp: string | null }
+  | { readonly status: 'failed'; readonly failure: string };
+
+/** What is printed when every assertion held. */
+const CONTAINED = 'contained\n';
+
+/**
+ * Whether every assertion held, or what went wrong. `files` is a path that must not exist inside. Once they have held, the same
+ * command runs `lookup`: a sandbox of its own would cost every start of a run five programs.
+ */
 export async function probe(
   sandbox: Sandbox,
   { files, numbers }: Pick<BubblewrapSetup, 'files' | 'numbers'>,
-): Promise<string | null> {
+  lookup: { readonly script: string; readonly path: string } | null,
+): Promise<Probed> {
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
     fail() { echo "$1"; exit 1; }
@@ -49,20 +61,27 @@ export async function probe(
     [ ! -e ${quoted(files)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
-    echo contained`;
+    echo contained
+    ${lookup === null ? '' : `PATH=${quoted(lookup.path)}\n${lookup.script}`}`;
   try {
     const { end, output } = await sandbox.run({
       script,
       timeoutMs: PROBE_MS,
       signal: new AbortController().signal,
     });
-    if (end.timedOut) return `the probe took longer than ${PROBE_MS / 1000} s`;
-    return output.head === 'contained\n' ? null : output.head.trim() || 'the probe did not run';
+    if (end.timedOut) return failed(`the probe took longer than ${PROBE_MS / 1000} s`);
+    const said = `${output.head}${output.tail}`;
+    if (!said.startsWith(CONTAINED)) return failed(said.trim() || 'the probe did not run');
+    return { status: 'contained', lookedUp: lookup === null ? null : said.slice(CONTAINED.length) };
   } catch (error) {
     // bubblewrap's message when the machine does not let it work.
-    if (error instanceof BubblewrapFailure) return error.message;
+    if (error instanceof BubblewrapFailure) return failed(error.message);
     throw error;
   }
+}
+
+function failed(failure: string): Probed {
+  return { status: 'failed', failure };
 }
 
 /**

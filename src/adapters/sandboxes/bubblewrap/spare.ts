@@ -23,7 +23,8 @@ interface Held {
   onBytes: (bytes: Uint8Array) => void;
 }
 
-interface Own {
+/** What it gets from the sandbox that it belongs to. */
+export interface SpareResources {
   readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
 }
@@ -44,7 +45,7 @@ export class Spare {
   }
 
   /** Sets one up if no command has come after a moment. */
-  makeSoon(own: Own): void {
+  makeSoon(own: SpareResources): void {
     if (this.#isClosed || this.#timer !== null || this.#held !== null) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -96,7 +97,7 @@ export class Spare {
     this.#dropped.add(gone);
   }
 
-  async #make(own: Own): Promise<Held | null> {
+  async #make(own: SpareResources): Promise<Held | null> {
     const shown = shownBy(this.#setup);
     if (shown === null) return null;
     // A new file: the one before may not have been read yet.

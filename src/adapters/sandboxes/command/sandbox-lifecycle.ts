@@ -33,16 +33,18 @@ export interface SandboxTraits {
   readonly writable: readonly string[];
 }
 
-/** After `close`, commands are answered as interrupted. */
+/** After `close`, commands are answered as interrupted. `onOpen` gets what commands get before there is one. */
 export function openLifecycle(
   { level, limits, files, pipes, writable }: SandboxTraits,
   runCommand: RunCommand,
+  onOpen?: (own: Pick<CommandResources, 'pipes' | 'foreign'>) => void,
 ): Sandbox {
   const closing = new AbortController();
   const foreign = new ForeignDescriptors();
   const watchdog = new ResourceWatchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;
+  onOpen?.({ pipes, foreign });
   return {
     level,
     limits,
