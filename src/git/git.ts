@@ -15,6 +15,8 @@ export interface GitCall {
   /** Folder in which git runs; never the work tree, unless the call only asks where things are. */
   readonly cwd: string;
   readonly args: readonly string[];
+  /** Arguments of a second call that follows if the first succeeds, in the same process: nothing is awaited in between. */
+  readonly next?: readonly string[];
   /** Added to the environment built from scratch; undefined removes a variable from it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Bytes for stdin; if absent, stdin is closed. */
@@ -40,17 +42,19 @@ export interface GitAnswer {
  */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
   checkTime();
-  const { program, args } = commandLine(gitProgram(), [...QUIET, ...call.args]);
+  const next = call.next === undefined ? null : [...QUIET, ...call.next];
+  const { program, args } = commandLine(gitProgram(), [...QUIET, ...call.args], next);
+  // The process that talks to the network is a child of git, and keeps its pipes open; the first of two is one of the shell.
+  const isGroup = call.signal !== undefined || next !== null;
   const child = spawn(program, args, {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // The process that talks to the network is a child of git, and keeps its pipes open.
-    detached: call.signal !== undefined,
+    detached: isGroup,
   });
   const closed = once(child, 'close');
   feed(child.stdin, call.input);
-  const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
+  const kill = () => void (isGroup ? killGroup(child.pid) : child.kill('SIGKILL'));
   if (call.signal?.aborted) kill();
   call.signal?.addEventListener('abort', kill, { once: true });
   // A second signal ends the runner in the middle of anything.
@@ -84,10 +88,10 @@ export function needsMoreMemory({ exitCode, stderr }: Pick<GitAnswer, 'exitCode'
 const MAX_DATA_KIB = 2 ** 20;
 
 /**
- * The shell that sets the limit becomes git, with the same process id. A lower existing limit is kept. This costs 0.3 ms of
+ * The shell that sets the limit becomes git, with the same process id, or the last of two. A lower existing limit is kept. This costs 0.3 ms of
  * processor time, and 0.5 ms of waiting.
  */
-const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; exec "$0" "$@"`;
+const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; `;
 
 /** Ends the message of a git that failed because of this limit. */
 const MEMORY_LIMIT = '(git may allocate 1 GiB)';
@@ -98,10 +102,23 @@ const MEMORY_LIMIT = '(git may allocate 1 GiB)';
  */
 const PLAIN_QUESTIONS: ReadonlySet<string> = new Set(['config', 'rev-parse', 'symbolic-ref']);
 
-/** The program to start for `git ARGS`, with its arguments. */
-export function commandLine(git: string, args: readonly string[]): { program: string; args: string[] } {
-  if (isPlainQuestion(args)) return { program: git, args: [...args] };
-  return { program: '/bin/sh', args: ['-c', WITHIN_MEMORY, git, ...args] };
+/** The program to start for `git ARGS`, with its arguments; `next` are those of a second git that follows if the first succeeds. */
+export function commandLine(
+  git: string,
+  args: readonly string[],
+  next: readonly string[] | null = null,
+): { program: string; args: string[] } {
+  if (next === null && isPlainQuestion(args)) return { program: git, args: [...args] };
+  const script =
+    next === null
+      ? `${WITHIN_MEMORY}exec "$0" "$@"`
+      : `${WITHIN_MEMORY}"$0" ${words(1, args.length)} && exec "$0" ${words(args.length + 1, next.length)}`;
+  return { program: '/bin/sh', args: ['-c', script, git, ...args, ...(next ?? [])] };
+}
+
+/** `count` arguments of a shell, from the one with this number on. */
+function words(from: number, count: number): string {
+  return Array.from({ length: count }, (_, at) => `"\${${from + at}}"`).join(' ');
 }
 
 function isPlainQuestion(args: readonly string[]): boolean {

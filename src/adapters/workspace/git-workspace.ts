@@ -179,8 +179,8 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
     async rebase(changes) {
       const index = new ScratchIndex(shadowDir, BASE_INDEX);
       await index.readTree(base.tree);
-      await index.edit(changes.map(({ path, after }) => ({ path, state: after })));
-      base = { ...base, tree: await index.writeTree(), dirty: true };
+      const tree = await index.editedTree(changes.map(({ path, after }) => ({ path, state: after })));
+      base = { ...base, tree, dirty: true };
       snapshot.rebase(changes);
     },
 

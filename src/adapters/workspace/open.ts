@@ -215,11 +215,7 @@ async function baseRevision(
         });
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
   scratch.copy(BASELINE_INDEX, objectFormat);
-  const writeTree = async () => {
-    await scratch.edit(snapshot.known.differences());
-    return scratch.writeTree();
-  };
-  const [head, tree] = await Promise.all([headTree, writeTree()]);
+  const [head, tree] = await Promise.all([headTree, scratch.editedTree(snapshot.known.differences())]);
   const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
   return { ...baseCommit(checkout), tree, dirty };
 }

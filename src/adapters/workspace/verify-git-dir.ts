@@ -75,8 +75,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   const { checkout, shadowDir, base, net, folder, gitDir } = request;
   const scratch = new ScratchIndex(shadowDir, 'verify.index');
   await scratch.readTree(base.tree);
-  await scratch.edit(net.map(({ path, after }) => ({ path, state: after })));
-  const tree = await scratch.writeTree();
+  const tree = await scratch.editedTree(net.map(({ path, after }) => ({ path, state: after })));
   mkdirSync(folder, { mode: 0o700 });
   // The sandbox mounts the git dir there.
   mkdirSync(join(folder, '.git'));

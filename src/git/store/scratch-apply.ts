@@ -76,9 +76,9 @@ export function openScratchRepository(
           before === null ? [] : [{ path: from ?? path, state: stateOf(before) }],
         ),
       );
-      const applied = await index.apply(patch);
-      if (applied.exitCode !== 0) return `git does not apply it: ${applied.stderr || 'it did not say why'}`;
-      const made = await listTree(gitDir, await index.writeTree());
+      const applied = await index.appliedTree(patch);
+      if (applied.tree === null) return `git does not apply it: ${applied.stderr || 'it did not say why'}`;
+      const made = await listTree(gitDir, applied.tree);
       const wanted = new Map(
         files.flatMap(({ path, after }) => (after === null ? [] : [[path, stateOf(after)] as const])),
       );

@@ -53,24 +53,31 @@ export class ScratchIndex {
     await this.#run(['read-tree', tree]);
   }
 
-  /** Deletions come first, so that a file can replace a folder and a folder a file. */
   async edit(edits: readonly TreeEdit[]): Promise<void> {
-    if (edits.length === 0) return;
+    if (edits.length > 0) await runGit({ ...this.#call(UPDATE), input: this.#records(edits) });
+  }
+
+  /** The tree of the index with these edits. */
+  async editedTree(edits: readonly TreeEdit[]): Promise<string> {
+    if (edits.length === 0) return idIn(await this.#run(WRITE));
+    const call = { ...this.#call(UPDATE), next: this.#args(WRITE), input: this.#records(edits) };
+    return idIn(await runGit(call));
+  }
+
+  /** Deletions come first, so that a file can replace a folder and a folder a file. */
+  #records(edits: readonly TreeEdit[]): Buffer {
     const removed = edits.flatMap(({ path, state }) => (state ? [] : [`0 ${this.#nullId}\t${path}\0`]));
     const put = edits.flatMap(({ path, state }) => (state ? [`${state.mode} ${state.blob}\t${path}\0`] : []));
-    const input = Buffer.concat([...removed, ...put].map(encodeName));
-    await runGit({ ...this.#call(['update-index', '-z', '--index-info']), input });
+    return Buffer.concat([...removed, ...put].map(encodeName));
   }
 
-  /** Applies a patch. Resolves with git's answer, since a refusal is a result and not a broken machine. */
-  async apply(patch: Uint8Array): Promise<GitAnswer> {
-    const args = ['apply', '--cached', '--binary', '--whitespace=nowarn', '-'];
-    return askGit({ ...this.#call(args), input: patch });
-  }
-
-  /** Blobs may be missing, as in a partial clone: they are in a store that is not read here. */
-  async writeTree(): Promise<string> {
-    return (await this.#run(['write-tree', '--missing-ok'])).toString('latin1').trim();
+  /**
+   * Applies a patch. Resolves with git's answer, since a refusal is a result and not a broken machine, and with the tree of the
+   * index with the patch; null where it was refused.
+   */
+  async appliedTree(patch: Uint8Array): Promise<GitAnswer & { tree: string | null }> {
+    const answer = await askGit({ ...this.#call(APPLY), next: this.#args(WRITE), input: patch });
+    return { ...answer, tree: answer.exitCode === 0 ? idIn(answer.stdout) : null };
   }
 
   #run(args: readonly string[]): Promise<Buffer> {
@@ -78,6 +85,19 @@ export class ScratchIndex {
   }
 
   #call(args: readonly string[]) {
-    return { cwd: this.#shadowDir, args: [`--git-dir=${this.#shadowDir}`, ...args], env: this.#env };
+    return { cwd: this.#shadowDir, args: this.#args(args), env: this.#env };
   }
+
+  #args(args: readonly string[]): string[] {
+    return [`--git-dir=${this.#shadowDir}`, ...args];
+  }
+}
+
+const UPDATE = ['update-index', '-z', '--index-info'];
+const APPLY = ['apply', '--cached', '--binary', '--whitespace=nowarn', '-'];
+/** Blobs may be missing, as in a partial clone: they are in a store that is not read here. */
+const WRITE = ['write-tree', '--missing-ok'];
+
+function idIn(stdout: Buffer): string {
+  return stdout.toString('latin1').trim();
 }

@@ -54,8 +54,7 @@ async function makeTree(gitDir: string, { baseTree, files }: CommitOrder): Promi
   for (const { state } of files) if (state?.bytes) store.write(state.bytes, null);
   const index = new ScratchIndex(gitDir, 'push.index');
   await index.readTree(baseTree);
-  await index.edit(files);
-  return index.writeTree();
+  return index.editedTree(files);
 }
 
 function identity(author: Person, committer: Person): Record<string, string> {

@@ -32,6 +32,5 @@ async function treeWithout(
 ): Promise<string> {
   const index = new ScratchIndex(shadowDir, 'uncommitted.index');
   await index.readTree(tree);
-  await index.edit(left.map(({ path, committed }) => ({ path, state: committed })));
-  return index.writeTree();
+  return index.editedTree(left.map(({ path, committed }) => ({ path, state: committed })));
 }

@@ -22,8 +22,8 @@ export async function makeProvenPatch(
   const early = beginProof(shadowDir, baseTree);
   const target = new ScratchIndex(shadowDir, 'patch.index');
   if (!target.copy(BASE_INDEX, objectFormat)) await target.readTree(baseTree);
-  await target.edit(net.map(({ path, after }) => ({ path, state: after })));
-  const trees = { shadowDir, baseTree, tree: await target.writeTree() };
+  const tree = await target.editedTree(net.map(({ path, after }) => ({ path, state: after })));
+  const trees = { shadowDir, baseTree, tree };
   const asked = { renames: '--find-renames=50%', attributes: [] };
   const first = await prove(trees, asked, early);
   if (first.status === 'proven') return first;
@@ -122,11 +122,10 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?:
   const bytes = diff.stdout;
   const files = changedFiles(listed.stdout);
   if (bytes.length > 0) {
-    const applied = await proof.index.apply(bytes);
+    const applied = await proof.index.appliedTree(bytes);
     if (needsMoreMemory(applied)) return { status: 'too_large', message: applied.stderr };
-    if (applied.exitCode !== 0) return failed('be applied to its base', applied.stderr);
-    const rebuilt = await proof.index.writeTree();
-    if (rebuilt !== tree) return failed('be proven', `it makes tree ${rebuilt} instead of ${tree}`);
+    if (applied.tree === null) return failed('be applied to its base', applied.stderr);
+    if (applied.tree !== tree) return failed('be proven', `it makes tree ${applied.tree} instead of ${tree}`);
   } else if (tree !== baseTree) {
     return failed('be made', `trees ${baseTree} and ${tree} differ without a difference`);
   }

@@ -4,13 +4,16 @@ import type { ChildProcess } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { basename } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders } from '../support/files/repository.ts';
-import { call, scriptedRun } from '../support/runs/scripted-run.ts';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 
 test('a run starts few programs before its first request, and few after its last answer', async () => {
-  const repository = await makeRepository({ 'a.txt': 'old\n', 'package.json': '{"scripts":{"test":"true"}}\n' });
+  const repository = await makeRepository({
+    'a.txt': 'old\n',
+    'package.json': '{"scripts":{"test":"true"}}\n',
+  });
   const started = startedPrograms();
   let before: string[] = [];
   let atLast = 0;
@@ -34,7 +37,7 @@ test('a run starts few programs before its first request, and few after its last
   const others = before.filter((name) => !name.startsWith('git ') && name !== 'bwrap, waiting');
   expect(others.sort()).toEqual(['bwrap', 'mkfifo']);
   expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(6);
-  expect(started().slice(atLast)).toHaveLength(9);
+  expect(started().slice(atLast)).toHaveLength(7);
 });
 
 /** Of this process, as they are named on their command lines; of git, what it is asked for. */
