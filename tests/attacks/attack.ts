@@ -3,6 +3,7 @@
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { OutcomeName } from '../../src/domain/run/exit-code.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
+import type { CliEnd } from '../support/runs/cli.ts';
 import type { FinishedRun } from '../support/runs/scripted-run.ts';
 import type { Hold } from './held-by.ts';
 import type { Victim } from './victim.ts';
@@ -86,6 +87,8 @@ export interface Stage {
   readonly env?: (victim: Victim) => Readonly<Record<string, string>>;
   /** Text of a plan file. */
   readonly plan?: string;
+  /** What the user does once the run has ended; its attacks are looked at afterwards. */
+  readonly afterwards?: (aftermath: Aftermath) => Promise<void>;
   /** The victim lies on a disk of its own of so many bytes, which nobody else writes to. */
   readonly diskBytes?: number;
   /** The calls of so many attacks are made in one answer, those of one attack as well; left out, each has its own. */
@@ -97,6 +100,15 @@ export interface Stage {
   /** How far they get depends on who owns what: a plain user is refused what root is not. `npm test` plays them as both. */
   readonly byOwner?: boolean;
   readonly attacks: readonly Attack[];
+}
+
+/** What there is to go on with when a run has ended. */
+export interface Aftermath {
+  readonly victim: Victim;
+  readonly mode: Mode;
+  readonly run: FinishedRun;
+  /** Carries out another command line in the work tree, as the same user and in the same mode. One that hangs ends without an exit code. */
+  readonly cli: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<CliEnd>;
 }
 
 export function verdictOf(attack: Attack, mode: Mode): Verdict {

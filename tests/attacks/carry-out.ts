@@ -2,15 +2,17 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { execa } from 'execa';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import { temporaryFolder } from '../support/files/repository.ts';
 import { onOwnDisk } from '../support/machine/own-disk.ts';
 import { processOf, watchMemory } from '../support/machine/peak-memory.ts';
 import { commandLinesWith, killIfThere, processesWith } from '../support/machine/processes.ts';
 import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
-import { givenToNobody } from '../support/runs/as-nobody.ts';
+import { givenToNobody, makeNobodysOwn } from '../support/runs/as-nobody.ts';
+import { CLI, type CliEnd } from '../support/runs/cli.ts';
 import { type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
-import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
+import { type Aftermath, type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, Victim } from './victim.ts';
 
@@ -41,7 +43,8 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
   const words = stage.words ?? 'Done.';
   if (stage.plan !== undefined) victim.put(join(victim.folder, 'plan.md'), stage.plan);
   const memory = { peakBytes: 0 };
-  const started = user === 'nobody' ? await givenToNobody(victim.folder) : { wrap: [], env: {} };
+  const started: Started = user === 'nobody' ? await givenToNobody(victim.folder) : { wrap: [], env: {} };
+  const filters = mode === 'unfiltered' ? WITHOUT_FILTERS : [];
   const run = await scriptedRun({
     ...started,
     repository: victim,
@@ -56,9 +59,16 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
       ...(stage.args ?? []),
     ],
     env: { ...started.env, HOME: victim.home, ...stage.env?.(victim) },
-    wrap: [...diskFor(stage, victim), ...started.wrap, ...(mode === 'unfiltered' ? WITHOUT_FILTERS : [])],
+    wrap: [...diskFor(stage, victim), ...started.wrap, ...filters],
     during: async ({ pid }) => watchMemory(await processOf(process.execPath, pid), memory),
   }).finally(undo);
+  const later = laterCommand(victim, { ...started, wrap: [...started.wrap, ...filters] });
+  const cli: Aftermath['cli'] = async (...line) => {
+    // What the stage has made since the run is the user's as well.
+    if (user === 'nobody') await makeNobodysOwn(victim.folder);
+    return later(...line);
+  };
+  await stage.afterwards?.({ victim, mode, run, cli });
   // Whoever looks later finds fewer: nobody lives for ever.
   const survivors = [...commandLinesWith(victim.nonce).values()];
   const results = resultsOf(run);
@@ -96,6 +106,33 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
       victim.listeners.close();
       for (const pid of processesWith(victim.nonce)) killIfThere(pid);
     },
+  };
+}
+
+interface Started {
+  readonly cli?: string;
+  readonly wrap: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Nothing that ends by itself takes as long. */
+const HANGS_AFTER_MS = 120_000;
+
+function laterCommand({ root, home }: Victim, { cli: built = CLI, wrap, env }: Started): Aftermath['cli'] {
+  return async (args, more = {}): Promise<CliEnd> => {
+    const [program = '', ...line] = [...wrap, process.execPath, built, ...args];
+    const child = execa(program, line, {
+      cwd: root,
+      env: { PATH: process.env.PATH, HOME: home, ...env, ...more },
+      extendEnv: false,
+      reject: false,
+      stdin: 'ignore',
+      timeout: HANGS_AFTER_MS,
+      killSignal: 'SIGKILL',
+      stripFinalNewline: false,
+    });
+    const { exitCode, stdout, stderr } = await child;
+    return { exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1) ?? '' };
   };
 }
 

@@ -206,11 +206,17 @@ export const HOLDS = {
     means:
       'texts are data in the report, and its policy permits the script and the style that it was built with, no markup from texts and no request',
   },
+  foreign: {
+    label: 'run directory check',
+    reach: 'everywhere',
+    means:
+      'a run directory is looked through before it is used: files and folders of their own, bounded, no links, objects of the checkout or its own alone; what its journal permits itself, only the caller can permit',
+  },
   programs: {
     label: 'fixed programs',
     reach: 'everywhere',
     means:
-      'the runner takes its programs from fixed folders of the machine, or from its own, and no file of agents, shells or package managers configures it',
+      'the runner takes its programs from fixed folders of the machine, or from its own, and no file of agents, shells or package managers configures it; `doctor` tries tools in an empty folder',
   },
   settings: {
     label: 'settings rules',

@@ -1,6 +1,9 @@
 /** All attacks, in the runs that they share. */
 
 import type { Stage } from './attack.ts';
+import { HANDED_ON } from './stages/afterwards/handed-on.ts';
+import { COVERED, TOO_MANY } from './stages/checkouts/covered.ts';
+import { NESTED } from './stages/checkouts/policy-nested.ts';
 import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verification.ts';
 import { FILE_STAGES } from './stages/files.ts';
 import { GIT, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
@@ -9,7 +12,6 @@ import { NETWORK } from './stages/network.ts';
 import { OUTPUT, STREAM } from './stages/output.ts';
 import { OWN_WORK } from './stages/own-work.ts';
 import { FLAGGED, PROTECTED, WITHHELD } from './stages/policy.ts';
-import { NESTED } from './stages/policy-nested.ts';
 import { DISK, RESOURCES, SURVIVORS } from './stages/processes.ts';
 import { REACH } from './stages/reach.ts';
 import { REACHED, SHOWN } from './stages/secrets.ts';
@@ -37,6 +39,8 @@ export const STAGES: readonly Stage[] = [
   GIT,
   GIT_DESTROYED,
   GIT_PLANTED,
+  COVERED,
+  TOO_MANY,
   FAKED_IN_WORK_TREE,
   FAKED_IN_CHECKOUT,
   PROTECTED,
@@ -45,6 +49,7 @@ export const STAGES: readonly Stage[] = [
   WITHHELD,
   OUTPUT,
   STREAM,
+  HANDED_ON,
   CONFIGURED,
   REDIRECTED,
   OBEYED,

@@ -222,6 +222,20 @@ const MODEL: readonly Attack[] = [
     toRun('bare', 'half'),
     () => shell('mkdir -p half/refs; : > half/refs/x'),
   ),
+  // Whose settings are planted by the one below.
+  attack(
+    'agent-log',
+    'The same, for a user who looks there at what the model has committed (`git log -p`, `git status`)',
+    toDo(({ victim, run }) => {
+      const gitDir = join(run.runDir, 'agent.git');
+      const env = { ...victim.gitEnvironment, GIT_DIR: gitDir, GIT_WORK_TREE: victim.root };
+      const log = spawnSync('git', ['log', '-p'], { cwd: victim.root, env, encoding: 'utf8' });
+      spawnSync('git', ['status'], { cwd: victim.root, env });
+      if (victim.sprung('agent')) return 'it was run';
+      return log.stdout.includes('+By the model') ? null : `the log was not shown: ${log.stderr}`;
+    }),
+    () => shell('echo "By the model" > log.txt; git add log.txt; git commit -qm x'),
+  ),
   // The last, since git of later commands would run it inside, where it may.
   attack(
     'agent-config',
@@ -229,7 +243,7 @@ const MODEL: readonly Attack[] = [
     toSpring('agent'),
     (victim) =>
       shell(
-        `d=$(git rev-parse --git-dir); git config core.fsmonitor ${victim.trap('agent')}; git config filter.trap.clean ${victim.trap('agent')}; git config core.worktree /; mkdir -p $d/hooks; cp ${victim.trap('agent')} $d/hooks/post-index-change; true`,
+        `d=$(git rev-parse --git-dir); git config core.fsmonitor ${victim.trap('agent')}; git config filter.trap.clean ${victim.trap('agent')}; git config core.worktree /; mkdir -p $d/hooks; cp ${victim.trap('agent')} $d/hooks/post-index-change; echo '* diff=trap' > $d/info/attributes; git config diff.trap.textconv ${victim.trap('agent')}; true`,
       ),
   ),
 ];

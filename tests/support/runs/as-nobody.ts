@@ -29,9 +29,14 @@ function readableCli(): string {
   return join(folder, 'dist/cli.js');
 }
 
-/** Makes these places that user's own, with all that is in them, and says how a run by that user is started. */
-export async function givenToNobody(...places: readonly string[]) {
+/** Makes these places that user's own, with all that is in them. */
+export async function makeNobodysOwn(...places: readonly string[]): Promise<void> {
   await execa('chown', ['-R', `${NOBODY}:${NOBODY}`, ...places]);
+}
+
+/** The same, and says how a run by that user is started. */
+export async function givenToNobody(...places: readonly string[]) {
+  await makeNobodysOwn(...places);
   return { cli: readableCli(), wrap: AS_NOBODY, env: ENVIRONMENT };
 }
 

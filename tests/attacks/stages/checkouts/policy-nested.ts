@@ -1,9 +1,9 @@
 /** Changes against the plan in submodules and other repositories of the work tree, of which no patch has anything. */
 
 import { join } from 'node:path';
-import type { Attack, Goal, Stage } from '../attack.ts';
-import { call, shell, toDo } from '../goals.ts';
-import { stateOf, type Victim } from '../victim.ts';
+import type { Attack, Goal, Stage } from '../../attack.ts';
+import { call, shell, toDo } from '../../goals.ts';
+import { stateOf, type Victim } from '../../victim.ts';
 
 const SUBMODULE = 'vendor/sub';
 /** Not a submodule: nobody tracks it. */
