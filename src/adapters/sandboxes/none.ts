@@ -106,7 +106,7 @@ function processOf(child: ChildProcess, mark: string, output: Readable): Contain
   return {
     exited: exitOf(child),
     output,
-    usage: (enough) => usageOfMarked(`${MARK}=${mark}`, enough),
+    usage: (look) => usageOfMarked(`${MARK}=${mark}`, look),
     async killAll() {
       if (child.pid !== undefined) killNow(-child.pid);
       await killMarked(`${MARK}=${mark}`);

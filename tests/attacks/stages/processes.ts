@@ -143,6 +143,7 @@ export const SURVIVORS: Stage = {
 };
 
 const KIB = 1024;
+const MEMFD_CREATE = process.arch === 'arm64' ? 279 : 319;
 
 export const RESOURCES: Stage = {
   name: 'commands that want everything',
@@ -174,6 +175,24 @@ export const RESOURCES: Stage = {
         `perl -e 'my @a; for (1..100) { push @a, "x" x (10 * 1024 * 1024); select undef, undef, undef, 0.02; } sleep 15; print "has it all\\n"'`,
       toHear('has it all'),
       20,
+    ),
+    byLimit(
+      'memfd',
+      'A command that keeps 600 MB in files without a name (`memfd_create`)',
+      () =>
+        `perl -e 'for (1 .. 150) { my $name = "held"; my $fd = syscall(${MEMFD_CREATE}, $name, 0); open(my $out, ">&=", $fd); syswrite($out, "x" x 4000000); push @held, $out; select undef, undef, undef, 0.01; } sleep 15; print "has it all\\n"'`,
+      toHear('has it all'),
+      20,
+    ),
+    byLimit(
+      'tmpfs',
+      'A command that keeps 600 MB in files of `/tmp` and `/dev/shm`',
+      () =>
+        'for i in $(seq 75); do head -c 4000000 /dev/zero > /tmp/held-$i; head -c 4000000 /dev/zero > /dev/shm/held-$i; done; sleep 15; echo has it all',
+      toHear('has it all'),
+      20,
+      // There they are the machine's.
+      { none: 'untried' },
     ),
     byLimit(
       'file',

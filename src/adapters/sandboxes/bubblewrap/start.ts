@@ -173,7 +173,7 @@ export async function setUp(
   const contained: ContainedProcess = {
     exited: exited(),
     output,
-    usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
+    usage: (look) => (init === null ? null : usageInNamespace(init, look)),
     async killAll() {
       const init = await withTimeout(STATUS_MS, status.init);
       if (init !== null) {

@@ -5,7 +5,7 @@ import { whole } from '../../../domain/conversation/excerpt.ts';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
 import type { CommandResult, SandboxCommand } from '../../../ports.ts';
 import { OutputCapture } from './output-capture.ts';
-import type { ResourceUsage } from './usage.ts';
+import type { ResourceUsage, UsageDepth } from './usage.ts';
 import type { ResourceWatchdog } from './watchdog.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -15,8 +15,8 @@ export interface ContainedProcess {
   readonly exited: Promise<ExitStatus>;
   /** stdout and stderr in one stream; its bytes go where `start` directed them. */
   readonly output: Readable;
-  /** What its processes currently use; null if unknown. Counts only up to `enough` tasks. */
-  usage(enough: number): ResourceUsage | null;
+  /** What its processes currently use; null if unknown. */
+  usage(depth: UsageDepth): ResourceUsage | null;
   /** Kills every process of the command and resolves when they are gone. */
   killAll(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function superviseCommand(
   const contained = await start((bytes) => capture.write(bytes));
   const drained = untilClosed(contained.output);
 
-  const watch = watchdog.watch((enough) => contained.usage(enough));
+  const watch = watchdog.watch((look) => contained.usage(look));
   const ending = await firstOf(contained.exited, watch.exceeded, command).catch(async (error: unknown) => {
     watch.stop();
     await contained.killAll();

@@ -1,6 +1,7 @@
 /** How much the processes of a command use, according to /proc. */
 
 import { entriesOf, readText } from '../host-files.ts';
+import { filesInMemory } from './files-in-memory.ts';
 import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
 
 /** What a command's processes use of the machine at one moment. */
@@ -9,33 +10,40 @@ export interface ResourceUsage {
   readonly tasks: number;
   /** Bytes of memory that belong to them alone. */
   readonly ownBytes: number;
-  /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped. */
-  readonly mappedBytes: number;
+  /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped; all that they hold, where that was asked for. */
+  readonly fileBytes: number;
+}
+
+/** How closely processes are looked at. */
+export interface UsageDepth {
+  /** With more processes than so many, their usage does not matter. */
+  readonly enough: number;
+  /** Also files in memory that they have not mapped, which takes a look at every descriptor. */
+  readonly countsFiles: boolean;
 }
 
 /**
- * Everything in the pid namespace of `init`, however it tries to hide; null if that is gone. Stops at `enough` processes.
+ * Everything in the pid namespace of `init`, however it tries to hide; null if that is gone.
  * The namespace's own /proc shows nothing else, and one listing counts a fork bomb; but only root may read it. For other
  * users, whose processes the kernel limits, everything descends from the init.
  */
-export function usageInNamespace(init: ProcessId, enough: number): ResourceUsage | null {
+export function usageInNamespace(init: ProcessId, depth: UsageDepth): ResourceUsage | null {
   const folder = `/proc/${init.pid}/root/proc`;
   const inside = entriesOf(folder)?.flatMap(({ name }) => (/^\d+$/.test(name) ? [Number(name)] : []));
   const pids = inside ?? descendantsOf(init);
-  const usage = sum(inside === undefined ? '/proc' : folder, pids, enough);
+  const usage = sum(inside === undefined ? '/proc' : folder, pids, depth);
   // A later process with the same number would have shown the whole machine.
   return pids.length > 0 && identify(init.pid)?.startTime === init.startTime ? usage : null;
 }
 
 /** Everything that was started with `entry` in its environment. */
-export function usageOfMarked(entry: string, enough: number): ResourceUsage {
-  return sum('/proc', processesMarked(entry), enough);
+export function usageOfMarked(entry: string, depth: UsageDepth): ResourceUsage {
+  return sum('/proc', processesMarked(entry), depth);
 }
 
-/** With more processes than `enough`, their usage does not matter. */
-function sum(folder: string, pids: readonly number[], enough: number): ResourceUsage {
+function sum(folder: string, pids: readonly number[], { enough, countsFiles }: UsageDepth): ResourceUsage {
   // Each is at least one task, and reading the usage of thousands would take too long.
-  if (pids.length > enough) return { tasks: pids.length, ownBytes: 0, mappedBytes: 0 };
+  if (pids.length > enough) return { tasks: pids.length, ownBytes: 0, fileBytes: 0 };
   let tasks = 0;
   let ownKb = 0;
   let mappedKb = 0;
@@ -46,7 +54,8 @@ function sum(folder: string, pids: readonly number[], enough: number): ResourceU
     // Usually they all map the same memory.
     mappedKb = Math.max(mappedKb, figureIn(status, 'RssShmem'));
   }
-  return { tasks, ownBytes: ownKb * 1024, mappedBytes: mappedKb * 1024 };
+  const held = countsFiles ? filesInMemory(folder, pids) : 0;
+  return { tasks, ownBytes: ownKb * 1024, fileBytes: Math.max(mappedKb * 1024, held) };
 }
 
 /** A main thread that has ended no longer shows the memory that its other threads still hold. */

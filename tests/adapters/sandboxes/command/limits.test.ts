@@ -1,5 +1,7 @@
 /** What commands can take of the machine, and what becomes of one that takes more. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { arch } from 'node:process';
@@ -33,6 +35,12 @@ const killedFor = (exceeded: CommandEnd['exceeded']) => ({
   durationMs: expect.any(Number),
 });
 const MEMFD_CREATE = arch === 'arm64' ? 279 : 319;
+/** Perl that writes files of 8 MB which have no name, says so, and holds them. */
+const holding = (count: number) =>
+  `for (1 .. ${count}) { my $name = "held"; my $fd = syscall(${MEMFD_CREATE}, $name, 0); open(my $out, ">&=", $fd);
+    syswrite($out, "x" x 8000000); push @held, $out; } $| = 1; print "all\n"; sleep 300`;
+const FILLING =
+  'for (1 .. 60) { open(my $out, ">", "/tmp/fill-$_"); syswrite($out, "x" x 8000000) } sleep 30';
 const isRoot = process.getuid?.() === 0;
 
 describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
@@ -71,12 +79,23 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
 
   test('files in memory count', async () => {
     const { run } = await opened();
-    const fill = 'for i in $(seq 60); do head -c 8000000 /dev/zero > /tmp/fill-$i; done; sleep 300';
-    const memfd = `perl -e 'for (1 .. 60) { my $name = "held"; my $fd = syscall(${MEMFD_CREATE}, $name, 0); open(my $out, ">&=", $fd);
-      syswrite($out, "x" x 8000000); push @held, $out; } sleep 300'`;
+    const memfd = `perl -e '${holding(60)}'`;
     // Without a sandbox /tmp is the machine's, and most often on its disk.
-    if (mode === 'required') expect((await run(fill)).end).toEqual(killedFor('memory'));
+    if (mode === 'required') expect((await run(`perl -e '${FILLING}'`)).end).toEqual(killedFor('memory'));
     expect((await run(memfd)).end).toEqual(killedFor('memory'));
+  });
+
+  test('files in memory count, whatever others free of theirs meanwhile', async () => {
+    const { run } = await opened();
+    for (const fill of mode === 'required' ? [holding(60), FILLING] : [holding(60)]) {
+      const others = spawn('sh', ['-c', `exec perl -e '${holding(60)}'`], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      await once(others.stdout, 'data');
+      const command = run(`perl -e '${fill}'`);
+      others.kill('SIGKILL');
+      expect((await command).end).toEqual(killedFor('memory'));
+    }
   });
 
   test('memory counts for all commands together, and the largest of them goes', async () => {
