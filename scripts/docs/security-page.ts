@@ -227,5 +227,6 @@ Random sequences of hostile commands between tool calls (\`tests/attacks/hostile
 signals, ptrace, repositories, closed folders, sparse files, millions of lines) are played against the built command, as the user of
 the tests and, where that is root, as one without privileges. After each run nothing outside was read or written, nothing
 protected has changed, nothing is alive, no file has a set-id bit, git runs nothing that was planted, the runner has stayed below
-400 MB, and the result is final. \`npm test\` plays the same 40 sequences each time, \`npm run test:full\` 2,000, others every night;
+400 MB, and the result is final; where a deadline strikes in their midst, the run is over within five seconds of it, with all of
+this. \`npm test\` plays the same 40 sequences each time, \`npm run test:full\` 2,000, others every night;
 \`PATCHSMITH_FUZZ_SEED\` and \`PATCHSMITH_FUZZ_SEQUENCES\` play others, and more.`;
