@@ -1,6 +1,7 @@
 /** What the step does in each mode. */
 
-import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
+import { readResult } from '../adapters/storage/read-result.ts';
+import { runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import type { Given } from '../commands/command.ts';
 import { COMMANDS } from '../commands/registry.ts';
 import { type RunAndPublishEnd, runAndPublish } from '../commands/run-and-publish.ts';

@@ -2,7 +2,8 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { endDeadRun } from '../adapters/storage/dead-run.ts';
-import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
+import { readResult } from '../adapters/storage/read-result.ts';
+import { runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 

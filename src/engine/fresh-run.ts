@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
+import { isTaken, JOURNAL_VERSION } from '../domain/journal/base.ts';
 import type { ServerTool } from '../domain/mcp/server-tool.ts';
-import { type CommandReport, isTaken, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
+import type { CommandReport, RunStarted } from '../domain/run/events.ts';
 import { done, usageError } from '../domain/run/outcome.ts';
 import { openingOf } from '../domain/run/state.ts';
 import { openedPart } from './finish/result.ts';
@@ -246,15 +247,15 @@ async function settle(
 /** What a check keeps for the run that follows, which runs the commands of its baseline only where something differs. */
 async function reuseOf(
   session: Session,
-  { plan: { setup }, verify }: Task,
+  { plan: { setup }, verify, baseline }: Task,
   { patchsmith, sandbox, base }: Pick<RunStarted, 'patchsmith' | 'sandbox' | 'base'>,
 ) {
-  const { env, now, settings } = session.input;
+  const { env, now, settings, isCheck = false } = session.input;
   const { mounts, caches, verifyIn, verifyTimeoutMs, allowedDomains, allowedPrivate } = settings;
   const { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } = settings;
   // What commands could have written is not believed.
   const isWritable = sandbox === 'none' || mounts.some((mount) => mount.endsWith(':rw'));
-  if (isWritable || settings.preflight === 'off' || !isTaken(base))
+  if ((!isCheck && baseline === null) || isWritable || settings.preflight === 'off' || !isTaken(base))
     return { known: () => null, keep: () => {} };
   const { keepBaseline, keptBaseline } = await import('../adapters/storage/checked-baseline.ts');
   const limits = { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes, verifyTimeoutMs };

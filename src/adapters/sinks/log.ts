@@ -4,7 +4,8 @@
  */
 
 import { blockingAmong } from '../../domain/findings/finding.ts';
-import { isTaken, type RunEvent } from '../../domain/run/events.ts';
+import { isTaken } from '../../domain/journal/base.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';

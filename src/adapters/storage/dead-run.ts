@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { type RunDirectory, readResult, resultText, writeResult } from './run-directory.ts';
+import { readResult } from './read-result.ts';
+import { type RunDirectory, resultText, writeResult } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 import { lockRun } from './run-lock.ts';
 

@@ -17,12 +17,9 @@ import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
-import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 
 /** Absolute paths of the files in which a run is stored. */
 export interface RunDirectory {
@@ -173,12 +170,6 @@ export function writeResult(directory: RunDirectory, text: string): void {
 /** Removes the page of a run that goes on. */
 export function removeReport({ report }: RunDirectory): void {
   rmSync(report, { force: true });
-}
-
-/** The stored result; null if there is none that can be parsed. */
-export function readResult(directory: RunDirectory): RunResult | null {
-  const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
-  return read.status === 'ok' ? (RunResult.safeParse(jsonOf(read.bytes)).data ?? null) : null;
 }
 
 /** Pretty-printed JSON with a final newline, as in `result.json` and on stdout with `--output json`. */

@@ -3,7 +3,8 @@
 import { isAbsolute, normalize } from 'node:path';
 import { createProvider } from '../../adapters/providers/registry.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
-import { type RunDirectory, readResult } from '../../adapters/storage/run-directory.ts';
+import { readResult } from '../../adapters/storage/read-result.ts';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';

@@ -3,8 +3,8 @@
 import { pathToFileURL } from 'node:url';
 import { execa } from 'execa';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { readResult } from '../../adapters/storage/read-result.ts';
 import { recordedEvents, writeReport } from '../../adapters/storage/report-file.ts';
-import { readResult } from '../../adapters/storage/run-directory.ts';
 import { done, internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 

@@ -3,7 +3,7 @@
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
-import { readResult } from '../../adapters/storage/run-directory.ts';
+import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';

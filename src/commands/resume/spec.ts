@@ -11,9 +11,10 @@ import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-p
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { answeredCalls } from '../../domain/conversation/segments.ts';
 import { failed } from '../../domain/failed.ts';
+import { isTaken } from '../../domain/journal/base.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import { isTaken, type RunStarted } from '../../domain/run/events.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { advance, type RunState } from '../../domain/run/state.ts';
 import { reopenServersOf } from '../../engine/mcp/open-servers.ts';

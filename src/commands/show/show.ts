@@ -4,7 +4,7 @@ import { endDeadRun } from '../../adapters/storage/dead-run.ts';
 import { findRun } from '../../adapters/storage/find-run.ts';
 import { summarise } from '../../adapters/storage/listing/run-summary.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
-import { readResult } from '../../adapters/storage/run-directory.ts';
+import { readResult } from '../../adapters/storage/read-result.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sentence } from '../../domain/text/sentence.ts';

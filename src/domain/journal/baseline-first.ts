@@ -1,6 +1,7 @@
 /** A run's events as if its baseline had been known at once, for whoever begins with it. */
 
-import { type BaseRevision, isTaken, type RunEvents } from '../run/events.ts';
+import type { BaseRevision, RunEvents } from '../run/events.ts';
+import { isTaken } from './base.ts';
 
 /** Null for a run that ended before its baseline had been taken. */
 export function baselineFirst([start, ...rest]: RunEvents): { base: BaseRevision; events: RunEvents } | null {

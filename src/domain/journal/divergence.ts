@@ -1,9 +1,10 @@
 /** Finds where a replayed run differs from its recording. Times, durations and run ids do not count. */
 
 import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
-import { type CommandReport, isTaken, type RunEvent } from '../run/events.ts';
+import type { CommandReport, RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
 import { shortened } from '../text/shorten.ts';
+import { isTaken } from './base.ts';
 
 /** `at` names the field; `expected` is the recorded value, `got` the current one, both shortened. */
 export interface Divergence {

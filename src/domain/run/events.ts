@@ -15,6 +15,7 @@ import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
 import { ReviewCompleted, ReviewFailed, ReviewSettings } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
+import { JOURNAL_VERSION } from '../journal/base.ts';
 import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
@@ -24,12 +25,6 @@ import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.
 import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
-
-/**
- * The journal's format. Version 1 has the whole base in `run.started`; versions 1 and 2 know conversations of one segment only,
- * and are read as such; up to version 3 nobody else is asked to review the work. Readers refuse any other version.
- */
-export const JOURNAL_VERSION = 4;
 
 /** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
 export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
@@ -59,11 +54,6 @@ export type BaseRevision = z.infer<typeof BaseRevision>;
 /** What is known of it at once, before the baseline has been taken. */
 export const BaseCommit = BaseRevision.omit({ tree: true, dirty: true });
 export type BaseCommit = z.infer<typeof BaseCommit>;
-
-/** Whether the tree that changes count from is known. */
-export function isTaken(base: BaseRevision | BaseCommit): base is BaseRevision {
-  return 'tree' in base;
-}
 
 /** The tool settings of a run, recorded so that tools behave the same in a replay. */
 const ToolSettings = z.strictObject({

@@ -5,7 +5,7 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
-import { isTaken } from '../../domain/run/events.ts';
+import { isTaken } from '../../domain/journal/base.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';

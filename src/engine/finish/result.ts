@@ -3,7 +3,8 @@
 import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
-import { type BaseRevision, isTaken, type RunStarted } from '../../domain/run/events.ts';
+import { isTaken } from '../../domain/journal/base.ts';
+import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import type { RunOutcome, Withheld } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';

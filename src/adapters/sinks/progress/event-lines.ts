@@ -6,13 +6,8 @@ import { describeCall } from '../../../domain/conversation/describe-call.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
 import { countFindings, type Finding, placeOf } from '../../../domain/findings/finding.ts';
-import {
-  type BaseRevision,
-  type CommandReport,
-  isTaken,
-  type RunEvent,
-  type RunStarted,
-} from '../../../domain/run/events.ts';
+import { isTaken } from '../../../domain/journal/base.ts';
+import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';

@@ -1,0 +1,12 @@
+/** What every run has to know of the journal's beginning, without the schemas of all that can stand in one. */
+
+/**
+ * The journal's format. Version 1 has the whole base in `run.started`; versions 1 and 2 know conversations of one segment only,
+ * and are read as such; up to version 3 nobody else is asked to review the work. Readers refuse any other version.
+ */
+export const JOURNAL_VERSION = 4;
+
+/** Whether the tree that changes count from is known. */
+export function isTaken<Base extends object>(base: Base): base is Extract<Base, { tree: string }> {
+  return 'tree' in base;
+}
