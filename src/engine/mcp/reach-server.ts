@@ -1,10 +1,7 @@
 /** One MCP server: started where it belongs, connected to, and its tools chosen. */
 
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ConnectOptions, ServerConnection } from '../../adapters/mcp/connect.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { isWithin } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type ChosenTool, chosenTools } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
@@ -13,6 +10,7 @@ import type { Sandbox } from '../../ports.ts';
 import { shellWord } from '../../tools/result.ts';
 import { sandboxSettings } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
+import { codeInTree } from './code-in-tree.ts';
 
 /** A server that is there, or why it is not. */
 export type Reached =
@@ -54,18 +52,11 @@ export function whyNotStarted(
     if (hasSecrets && entry.isContained && trust?.isOutsiders === true)
       return `The MCP server ${name} has variables that are secret, and an outsider's code is checked out, which it may run or show them to. Start it with sandbox: false, or without them.`;
     if (entry.isContained) continue;
-    const words = [...(entry.command.includes('/') ? [entry.command] : []), ...entry.args];
-    const inTree = words.find((word) => isFileIn(root, word));
-    if (inTree !== undefined || (entry.command.includes('/') && !entry.command.startsWith('/')))
-      return `The MCP server ${name} would run ${JSON.stringify(inTree ?? entry.command)} outside of the sandbox, and what lies in the work tree is not run there. Name a program on PATH or by its absolute path, outside of the work tree.`;
+    const inTree = codeInTree(root, entry);
+    if (inTree !== null)
+      return `The MCP server ${name} would run ${JSON.stringify(inTree)} outside of the sandbox, and what lies in the work tree is not run there. Name a program on PATH or by its absolute path, outside of the work tree.`;
   }
   return null;
-}
-
-/** A file that commands could write to, and that would be code to whoever is given its name. */
-function isFileIn(root: string, word: string): boolean {
-  const place = resolve(root, word);
-  return isWithin(place, root) && statSync(place, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** Starts and connects. Whatever was started ends when that fails. */

@@ -1,0 +1,56 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codeInTree } from '../../../src/engine/mcp/code-in-tree.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+
+/** A work tree with a server in it, and one beside it. */
+function places() {
+  const folder = tempFolder({ 'tree/server.mjs': '', 'tree/package/index.js': '', 'beside/server.mjs': '' });
+  mkdirSync(join(folder, 'tree/data'));
+  return { root: join(folder, 'tree'), beside: join(folder, 'beside/server.mjs') };
+}
+
+type Line = readonly [command: string, ...args: string[]];
+const found = (line: Line, env: Record<string, string> = {}) => {
+  const { root, beside } = places();
+  const [command = '', ...args] = line.map((word) => word.replace('ROOT', root).replace('BESIDE', beside));
+  const filled = Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, value.replace('ROOT', root)]),
+  );
+  return codeInTree(root, { command, args, env: filled })?.replace(root, 'ROOT') ?? null;
+};
+
+describe('code of the work tree is', () => {
+  test.each<[Line, string]>([
+    [['./server.mjs'], './server.mjs'],
+    [['bin/missing'], 'bin/missing'],
+    [['node', 'ROOT/server.mjs'], 'ROOT/server.mjs'],
+    [['node', 'server.mjs'], 'server.mjs'],
+    [['node', 'BESIDE', '--plugin', 'ROOT/server.mjs'], 'ROOT/server.mjs'],
+    [['node', '--import=ROOT/server.mjs', 'BESIDE'], '--import=ROOT/server.mjs'],
+    [['node', 'ROOT/package'], 'ROOT/package'],
+    [['/usr/bin/node', '--inspect', 'ROOT/package'], 'ROOT/package'],
+    [['node', '--require', 'ROOT/package', 'BESIDE'], 'ROOT/package'],
+    [['python3.12', 'ROOT'], 'ROOT'],
+  ])('in %j', (line, word) => {
+    expect(found(line)).toBe(word);
+  });
+
+  test.each(['NODE_OPTIONS', 'PYTHONPATH', 'PATH', 'LD_PRELOAD'])('behind the variable %s', (name) => {
+    expect(found(['server'], { [name]: '/usr/lib:ROOT/lib' })).toBe(name);
+    expect(found(['server'], { [name]: '--import=ROOT/server.mjs' })).toBe(name);
+    expect(found(['server'], { [name]: '/usr/lib' })).toBe(null);
+  });
+});
+
+test('a folder that a server works on is none', () => {
+  const lines: Line[] = [
+    ['server', 'ROOT'],
+    ['npx', '-y', '@modelcontextprotocol/server-filesystem', 'ROOT/data'],
+    ['uvx', 'mcp-server-git', '--repository', 'ROOT'],
+    ['python', '-m', 'mcp_server_git', '--repository', 'ROOT'],
+    ['node', 'BESIDE', 'ROOT', '--cache=ROOT/data'],
+  ];
+  expect(lines.map((line) => found(line, { ROOT_OF_IT: 'ROOT' }))).toEqual(lines.map(() => null));
+});
