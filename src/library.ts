@@ -19,7 +19,7 @@ import type { HostContext } from './host/context.ts';
 import { monotonicNow } from './host/monotonic-clock.ts';
 import { VERSION } from './host/process.ts';
 import type { LlmProvider, Tool } from './ports.ts';
-import { createTools, type ToolMaker } from './tools/registry.ts';
+import { createTools, definitionsOf, type ToolMaker } from './tools/registry.ts';
 
 export type { RunEvent } from './domain/run/events.ts';
 export type { RunResult } from './domain/run/result.ts';
@@ -98,6 +98,8 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     [],
   );
   if (inputs.status === 'refused') return refusedResult(refusedFor(inputs.problems), VERSION);
+  const taken = whyTakenByServer(tools, Object.keys(inputs.servers));
+  if (taken !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', taken), VERSION);
   const outcome = await runPatchsmith({
     ...edge,
     settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
@@ -135,11 +137,28 @@ function toolMaker(own: readonly Tool[]): ToolMaker {
 
 function whyNotTools(tools: readonly Tool[]): string | null {
   const names = tools.map(({ name }) => name);
-  for (const [at, name] of names.entries()) {
+  for (const [at, tool] of tools.entries()) {
+    const { name } = tool;
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
       return `The tool ${JSON.stringify(name)} needs a name of 1 to 64 letters, digits, _ and -.`;
     if ((BUILT_IN_TOOLS as readonly string[]).includes(name) || names.indexOf(name) !== at)
       return `There is a tool ${name} already: give yours another name.`;
+    try {
+      definitionsOf([tool]);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return `The tool ${name} cannot be described to a model: ${error.message}`;
+    }
+  }
+  return null;
+}
+
+/** Which tools a server has is known once it is there, which is too late to choose another name. */
+function whyTakenByServer(tools: readonly Tool[], servers: readonly string[]): string | null {
+  for (const { name } of tools) {
+    const server = servers.find((one) => name.startsWith(`${one}__`));
+    if (server !== undefined)
+      return `The tool ${name} has a name that the MCP server ${server} may have a tool by: give yours another name.`;
   }
   return null;
 }

@@ -7,6 +7,7 @@ import { ProviderFailureKind } from '../domain/run/limits.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Tool, ToolResult, TurnResult } from '../ports.ts';
+import { jsonSchemaOf } from '../tools/registry.ts';
 import { failedCall } from '../tools/result.ts';
 
 const Output = z.looseObject({ head: z.string(), omitted: z.int().nonnegative(), tail: z.string() });
@@ -24,6 +25,8 @@ const Result = z.discriminatedUnion('status', [
 export function ownTool(tool: Tool): Tool {
   return {
     ...tool,
+    schema: guardedSchema(tool),
+    inputSchema: tool.inputSchema ?? jsonSchemaOf(tool.schema),
     async execute(input, context) {
       const result: unknown = await raceAbort(
         context.signal,
@@ -39,6 +42,25 @@ export function ownTool(tool: Tool): Tool {
         : failedCall('crashed', 'The tool returned something that is no result.');
     },
   };
+}
+
+/** The schema of a tool, with an issue in place of what it throws, and of what naming the path throws that a call will write. */
+function guardedSchema(tool: Tool): z.ZodType {
+  return z.unknown().transform((input, context) => {
+    try {
+      const parsed = tool.schema.safeParse(input);
+      if (parsed.success) {
+        tool.target?.(parsed.data);
+        return parsed.data;
+      }
+      for (const { path, message } of parsed.error.issues)
+        context.addIssue({ code: 'custom', path: [...path], message });
+    } catch (error) {
+      const message = `the tool failed unexpectedly to read it: ${messageOf(error)}`;
+      context.addIssue({ code: 'custom', message });
+    }
+    return z.NEVER;
+  });
 }
 
 function crash(error: unknown): ToolResult {

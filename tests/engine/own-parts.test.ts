@@ -54,6 +54,46 @@ describe('a tool', () => {
     expect(await called(execute)).toMatchObject(crash(text));
   });
 
+  test.each([
+    [
+      'whose schema throws',
+      () =>
+        z.unknown().refine(() => {
+          throw new Error('in the schema');
+        }),
+      'in the schema',
+    ],
+    ['whose schema does not answer at once', () => z.unknown().refine(async () => true), 'Promise'],
+    ['whose path throws', () => z.unknown(), 'in the path'],
+    ['that refuses its input', () => z.strictObject({ a: z.string() }), 'expected string'],
+  ])('%s refuses the input', (what, schema, text) => {
+    const target =
+      what === 'whose path throws'
+        ? {
+            target: () => {
+              throw new Error('in the path');
+            },
+          }
+        : {};
+    const tool = ownTool({
+      name: 'own',
+      description: '',
+      schema: schema(),
+      lane: 'write',
+      execute: hung,
+      ...target,
+    });
+    const parsed = tool.schema.safeParse({});
+    expect(parsed.error?.issues).toMatchObject([{ message: expect.stringContaining(text) }]);
+  });
+
+  test('is described as its schema says', () => {
+    const schema = z.strictObject({ a: z.string() });
+    const tool = ownTool({ name: 'own', description: '', schema, lane: 'read', execute: hung });
+    expect(tool.inputSchema).toMatchObject({ properties: { a: { type: 'string' } }, required: ['a'] });
+    expect(tool.schema.safeParse({ a: 'x' }).data).toEqual({ a: 'x' });
+  });
+
   test('that never returns is left when the run is stopped', async () => {
     expect(await called(hung, stoppedSoon())).toMatchObject({ status: 'failed', reason: 'interrupted' });
   });

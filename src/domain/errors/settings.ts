@@ -97,8 +97,8 @@ export const SETTINGS = {
     'Choose another `--provider`, or another `--by`.',
   ),
   ERR_LIBRARY_TOOL: misuse(
-    'A tool that a program passes to the library has a name that cannot be used, or that is taken.',
-    'Give it a name of its own, of letters, digits, `_` and `-`.',
+    'A tool that a program passes to the library has a name that cannot be used or is taken, or no description and schema for a model.',
+    'Give it a name of its own, of letters, digits, `_` and `-`, a description, and a schema that JSON Schema can express.',
   ),
   ERR_PROVIDER_UNUSABLE: misuse(
     'The provider cannot be asked with these settings: its login, its script or recording, or its program is missing or wrong.',

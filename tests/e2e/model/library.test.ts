@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { publint } from 'publint';
 import { afterAll, expect, test } from 'vitest';
-import { run, type Tool } from '../../../src/library.ts';
+import * as z from 'zod';
+import { run, said, type Tool } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -92,6 +93,18 @@ test('settings that are wrong are a result, and so is a tool with a name that is
   const tools = [{ name: 'search' } as Tool];
   expect(await refusedBy({ settings: { message: 'x', repo: root }, tools })).toMatch(
     /There is a tool search already/,
+  );
+  const own = (name: string, schema: Tool['schema'] = z.unknown()) =>
+    [{ name, description: 'Does it.', schema, lane: 'read', execute: async () => said('x') }] as const;
+  const config = join(temporaryFolder(), 'mcp.json');
+  writeFileSync(config, JSON.stringify({ mcpServers: { own: { command: 'no-such-server' } } }));
+  const settings = { message: 'x', repo: root };
+  const env = { ANTHROPIC_API_KEY: KEY };
+  expect(
+    await refusedBy({ settings: { ...settings, mcpConfig: config }, env, tools: own('own__look') }),
+  ).toMatch(/The tool own__look has a name that the MCP server own may have a tool by/);
+  expect(await refusedBy({ settings, tools: own('when', z.date()) })).toMatch(
+    /The tool when cannot be described to a model: Date/,
   );
 });
 
