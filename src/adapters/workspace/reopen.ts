@@ -37,6 +37,8 @@ export interface KeptState {
   readonly states: ReadonlyMap<string, FileState | null>;
   /** Files that calls were asked to write, whether they did or not. */
   readonly written: readonly string[];
+  /** The commit that a fresh checkout has where the base is the tree of none: the head that a base was merged into. */
+  readonly checkedOut?: string;
   /** What to do with git dirs that commands may have created; null if no command was in progress. */
   readonly mayHavePlanted: 'remove' | 'leave' | null;
 }
@@ -49,7 +51,7 @@ export interface ReopenedWorkspace {
   readonly found: readonly PathChange[];
   /** Git dirs that did not exist when the run began; only searched for if commands were in progress. */
   readonly planted: readonly string[];
-  /** Those of the found paths that equal the base. */
+  /** Those of the found paths that equal the base, or what a fresh checkout has in its place. */
   readonly asInBase: ReadonlySet<string>;
 }
 
@@ -95,7 +97,7 @@ export function beginAnew(checkout: Checkout, places: WorkspacePlaces): BegunReo
 export async function reopenWorkspace(
   checkout: Checkout,
   places: WorkspacePlaces,
-  { base, states, written, mayHavePlanted }: KeptState,
+  { base, states, written, checkedOut, mayHavePlanted }: KeptState,
 ): Promise<Reopening> {
   const {
     shadowDir,
@@ -180,7 +182,10 @@ export async function reopenWorkspace(
     keepsBase,
     writeLog: parts.writeLog,
   });
-  const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
+  const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
+  const asInBase = found.filter(({ path, after }) =>
+    [listed, fresh].some((tree) => tree !== null && sameState(tree.get(path) ?? null, after)),
+  );
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
 }
 

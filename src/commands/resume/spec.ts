@@ -163,8 +163,14 @@ async function begin(
     base,
     states,
     written: writtenPaths(callsOf(events), tools),
+    ...checkedOutBy(events[0]),
     mayHavePlanted: wereCommandsUnderWay(events) ? 'remove' : null,
   });
+}
+
+/** A run on a merge began with what it had made of the head of its pull request. */
+function checkedOutBy({ followUp }: RunStarted): { checkedOut?: string } {
+  return followUp === null || followUp.merge === null ? {} : { checkedOut: followUp.head };
 }
 
 const CHANGED_BEFORE_ITS_BASELINE =

@@ -33,6 +33,19 @@ export async function transferChanges(
   { run, workspace, sandbox, verifyPlace, lacking, iteration }: Transfer,
 ): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
   const [start] = run.events;
+  const { root } = workspace;
+  const states = workTreeStates(run.events);
+  const places = { root, shadowDir: run.directory.shadowGit };
+  const notPut = (failure: string) =>
+    stopped(
+      usageError('ERR_CHANGES_NOT_TRANSFERRED', `The run's changes cannot be applied to ${root}: ${failure}`),
+    );
+  // A merge is there before its setup commands run, as when the run began.
+  const merged = lacking.filter(({ path }) => !states.has(path));
+  const unmerged = merged.length === 0 ? null : await revertChanges(places, merged);
+  if (unmerged !== null) return notPut(unmerged);
+  if (merged.length > 0) await workspace.capture('all');
+
   const setup = start.setup.map(({ command }) => command);
   const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
   const ran = await runBefore(
@@ -42,19 +55,14 @@ export async function transferChanges(
   );
   if (ran.status !== 'ok') return stoppedBefore(session, ran);
 
-  const states = workTreeStates(run.events);
   const wanted = new Map(lacking.map(({ path, before }) => [path, before]));
   for (const { path } of ran.changes) {
     const state = states.get(path);
     if (state !== undefined) wanted.set(path, state);
   }
-  const { root } = workspace;
   const changes = [...wanted].map(([path, before]) => ({ path, before, after: null }));
-  const failure = await revertChanges({ root, shadowDir: run.directory.shadowGit }, changes);
-  if (failure !== null)
-    return stopped(
-      usageError('ERR_CHANGES_NOT_TRANSFERRED', `The run's changes cannot be applied to ${root}: ${failure}`),
-    );
+  const failure = await revertChanges(places, changes);
+  if (failure !== null) return notPut(failure);
 
   const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
   for (const [path, state] of wanted) {

@@ -19,7 +19,7 @@ const NOTHING: UncommittedPart = { patch: null, warnings: [] };
 
 /** Keeps the uncommitted work beside a patch that has something in it: without it nobody could apply the patch to the commit. */
 export async function uncommittedPart(
-  { workspace, directory }: Ready,
+  { workspace, directory, start: { followUp } }: Ready,
   net: readonly PathChange[],
   kept: { readonly patch: ProvenPatch | null; readonly isThere: boolean },
 ): Promise<UncommittedPart> {
@@ -36,7 +36,11 @@ export async function uncommittedPart(
   if (failure !== null) return { patch: null, warnings: [notKept(failure)] };
   const { commit } = workspace.base();
   const base = commit === null ? 'an empty tree' : commit.slice(0, 12);
-  const what = `The work tree had uncommitted changes when the run began. The patch applies to ${base} after ${directory.uncommitted}.`;
+  const merge = followUp?.merge ?? null;
+  const what =
+    merge === null
+      ? `The work tree had uncommitted changes when the run began. The patch applies to ${base} after ${directory.uncommitted}.`
+      : `The patch counts from the merge of ${merge.slice(0, 12)}, which publish makes again. By hand, apply ${directory.uncommitted} to ${base} first.`;
   return {
     patch: { path: directory.uncommitted, sha256, bytes: bytes.length },
     warnings: [what, ...notes],

@@ -1,10 +1,11 @@
 /** The base of a pull request of ours has changed the same lines: a run resolves that, and publishes a merge of both. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { recordIn } from '../../../src/domain/github/publishing/record.ts';
-import { removeFolders } from '../../support/files/repository.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import {
   expectDone,
   type Life,
@@ -12,7 +13,8 @@ import {
   openLife,
   writes,
 } from '../../support/jobs/pull-request-life.ts';
-import { call } from '../../support/runs/scripted-run.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
 
 let life: Life;
 let branch: string;
@@ -159,6 +161,50 @@ test('one in protected files is refused before a model is asked, unless the run 
   expectDone(resolved);
   expect((await life.publish(resolved)).told?.errorCode).toBe('ERR_PROTECTED_PATH');
   expectDone(await life.publish(resolved, accepted));
+});
+
+test('a run that was cut off on the merge goes on in a fresh checkout of the head, from its journal alone', async () => {
+  const before = await life.hosted.head(branch);
+  const base = await life.hosted.commit('main', {
+    'a.txt': 'theirs\n\n\n\nz, too\n',
+    'b.txt': 'better\n',
+    'c.txt': 'c\n',
+    'd.txt': null,
+  });
+  await life.toHead(1);
+  const note = { calls: [call('write_file', { path: 'note.txt', content: 'note\n' })] };
+  const resolve = writes('a.txt', 'new and theirs\n\n\n\nz, too\n', 'Kept both.');
+  const server = await startClaudeServer({ turns: (_, at) => [note, ...resolve][at] ?? note, apiKey: KEY });
+  onTestFinished(() => server.close());
+  const there = ['--base-url', server.url];
+  const setup = join(temporaryFolder(), 'plan.md');
+  writeFileSync(setup, '---\nsetup: [test -f c.txt]\nverify: [grep -q better b.txt]\n---\nResolve it.\n');
+  const asked = ['--continue', '1', '--plan', setup, '--max-iterations', '1', ...there];
+  const cut = await life.run([], asked, PUSH);
+  expect(cut.result.outcome, cut.stderr).toBe('limit_reached');
+  const journal = temporaryFolder();
+  for (const name of ['events.jsonl', 'result.json', 'shadow.git'])
+    cpSync(join(cut.runDir, name), join(journal, name), { recursive: true });
+  const fresh = join(temporaryFolder(), 'fresh');
+  await life.checkout.git('clone', '--quiet', '--branch', branch, life.hosted.gitFolder, fresh);
+  const { exitCode, stderr } = await cliHere(
+    ['resume', journal, '--repo', fresh, '--max-iterations', '9', ...there],
+    { cwd: fresh, env: { PATH: process.env.PATH, HOME: fresh, ANTHROPIC_API_KEY: KEY } },
+  );
+  expect(exitCode, stderr).toBe(0);
+  expect(server.requests).toHaveLength(3);
+  expect(stderr).toContain(
+    `The patch counts from the merge of ${base.slice(0, 12)}, which publish makes again.`,
+  );
+  expect([existsSync(join(fresh, 'd.txt')), readFileSync(join(fresh, 'note.txt'), 'utf8')]).toEqual([
+    false,
+    'note\n',
+  ]);
+  const published = await life.publish({ ...cut, runDir: journal });
+  expectDone(published);
+  const head = published.told?.commit?.sha ?? '';
+  expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
+  expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt\nA\tnote.txt');
 });
 
 test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {

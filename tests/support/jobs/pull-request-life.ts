@@ -1,7 +1,7 @@
 /** The life of a pull request on a local GitHub: runs in a checkout, publications of them, and what people do in between. */
 
 import { expect } from 'vitest';
-import type { Script } from '../claude-server/script.ts';
+import type { Script, ScriptedTurn } from '../claude-server/script.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../github-server/server.ts';
 import type { Issue } from '../github-server/state/world.ts';
@@ -10,7 +10,7 @@ import { jobEnvironment } from './github-job.ts';
 import { NAME, type Published, publish } from './publishing.ts';
 
 /** A write of a file, and the end of the work. */
-export function writes(path: string, content: string, summary: string): Script {
+export function writes(path: string, content: string, summary: string): ScriptedTurn[] {
   const finish = call('finish', { status: 'done', summary });
   return [{ calls: [call('write_file', { path, content })] }, { calls: [finish] }];
 }
