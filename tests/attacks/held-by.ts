@@ -224,6 +224,12 @@ export const HOLDS = {
     means:
       'a project file may lower limits, not raise them, and chooses no address; of `.env` only the key is read, and only where git does not track it',
   },
+  today: {
+    label: "today's settings",
+    reach: 'everywhere',
+    means:
+      'a recorded run is resumed by the settings of whoever resumes it: what its journal asks for beyond them is refused before the model is asked, and what they protect stays',
+  },
 } as const satisfies Record<string, HoldKind>;
 
 export type Hold = keyof typeof HOLDS;

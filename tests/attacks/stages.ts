@@ -8,6 +8,7 @@ import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verificati
 import { FILE_STAGES } from './stages/files.ts';
 import { GIT, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './stages/incidents.ts';
+import { JOURNALS } from './stages/jobs/journals.ts';
 import { NETWORK } from './stages/network.ts';
 import { OUTPUT, STREAM } from './stages/output.ts';
 import { OWN_WORK } from './stages/own-work.ts';
@@ -45,6 +46,7 @@ export const STAGES: readonly Stage[] = [
   FAKED_IN_CHECKOUT,
   PROTECTED,
   NESTED,
+  JOURNALS,
   FLAGGED,
   WITHHELD,
   OUTPUT,

@@ -205,6 +205,16 @@ test('a run that was cut off on the merge goes on in a fresh checkout of the hea
   const head = published.told?.commit?.sha ?? '';
   expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
   expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt\nA\tnote.txt');
+
+  // What a journal says of another pull request is asked of GitHub.
+  const file = join(journal, 'result.json');
+  const result = JSON.parse(readFileSync(file, 'utf8'));
+  for (const other of [{ pullRequest: 99 }, { marker: '00000000' }, { branch: 'main' }]) {
+    writeFileSync(file, JSON.stringify({ ...result, followUp: { ...result.followUp, ...other } }));
+    const hostile = await life.publish({ ...cut, runDir: journal }, ['--comment', 'never']);
+    expect([hostile.exitCode, hostile.told?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
+  }
+  expect(await life.hosted.head('main')).toBe(base);
 });
 
 test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {
