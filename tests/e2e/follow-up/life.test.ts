@@ -60,6 +60,11 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
     });
     expect(pull?.threads.map(({ comments }) => comments.length)).toEqual([2, 2]);
     heads.push(await repository.head(branch));
+    // Each line has its answer, which names the commit that changed the file.
+    const answers = pull?.threads.map(({ comments }) => comments.at(-1));
+    expect(answers?.map((answer) => [answer?.author.login, answer?.body.split(';')[0]])).toEqual(
+      [1, 2].map(() => ['github-actions[bot]', `Changed in ${heads.at(-1)}`]),
+    );
 
     const sha = heads.at(-1) ?? '';
     github.addCheck({ sha, name: 'test', conclusion: 'failure', log: 'FAIL: c.txt is missing' });
@@ -103,6 +108,8 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
     );
     expect([new Set(heads).size, missing]).toEqual([5, ['0', '0', '0', '0', '0']]);
     expect(repository.pulls().map(({ number, state }) => [number, state])).toEqual([[2, 'open']]);
+    expect(repository.issues.get(1)?.labels.map(({ name }) => name)).toEqual(['patchsmith:done']);
+    expect(pull?.draft).toBe(false);
     expect(life.said(1)).toEqual([expect.stringContaining('#2')]);
     expect(life.said(2)).toHaveLength(1);
     expect(repository.issues.get(2)?.body?.match(/^- `[0-9a-f]{12}` /gm)).toHaveLength(3);
