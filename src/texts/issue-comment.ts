@@ -1,6 +1,7 @@
 /** The comment on the issue that requested the work: the result, the reason, and what to do. */
 
 import template from '../../prompts/issue-comment.md';
+import type { ErrorCode } from '../domain/errors/registry.ts';
 import { escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
@@ -37,7 +38,7 @@ type Operation = 'created' | 'updated' | 'closed' | 'none';
 export function commentText(facts: CommentFacts): string {
   const { result, pullRequest, conflicts, runUrl, marker } = facts;
   const { name, reason } = toldOutcome(facts);
-  const words = wordsFor(result, name);
+  const words = wordsFor(facts, name);
   const isOpen = pullRequest !== null && pullRequest.operation !== 'closed';
   const isLacking = isOpen && name === 'publish_failed';
   const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
@@ -115,12 +116,37 @@ interface Words {
   readonly next: string;
 }
 
-function wordsFor({ plan, runId, outcome }: RunResult, name: OutcomeName): Words {
+function wordsFor({ result, outcome: end }: CommentFacts, name: OutcomeName): Words {
+  const { plan, runId, outcome } = result;
   // The run has ended, and what is wrong is wrong with its publication.
   if (plan !== null && name === 'usage_error' && outcome !== name && outcome !== null) return NOT_PUBLISHED;
-  if (plan !== null) return OUTCOMES[name];
+  if (plan !== null) return { ...OUTCOMES[name], next: nextStep(result, name, end.errorCode) };
   return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
 }
+
+/** What to do next depends on why: publishing again does not help where the patch is the reason. */
+function nextStep({ patch, iterations }: RunResult, name: OutcomeName, errorCode: string | null): string {
+  if (name === 'publish_failed' && patch === null)
+    return iterations === 0 ? 'No model was asked.' : 'There is no patch. When that is fixed, run it again.';
+  return NEXT_FOR[errorCode ?? ''] ?? OUTCOMES[name].next;
+}
+
+const AGAIN = 'Run it again. The patch of this run is kept among the artifacts.';
+
+/** By the code of the error, where the outcome alone says too little. */
+const NEXT_FOR: Readonly<Record<string, string>> = {
+  ERR_PATCH_CONFLICT: AGAIN,
+  ERR_PATCH_BROKEN: 'Run it again, and have a maintainer look at where the artifact of this run comes from.',
+  ERR_MERGE_NOT_MADE: AGAIN,
+  ERR_PULL_REQUEST_MOVED:
+    'When that is settled, run it again. The patch of this run is kept among the artifacts.',
+  ERR_PATCH_TOO_LARGE: 'Ask for less at once, or let a maintainer raise the bound in the workflow.',
+  ERR_SECRET_IN_PATCH: 'Ask for a change without it, or let a maintainer accept the file in the workflow.',
+  ERR_REPOSITORY_IN_PATCH: 'Ask for a change that leaves these folders alone.',
+  ERR_DENIED: 'A maintainer can allow it in the workflow; then run it again.',
+  ERR_HIDDEN_PATH: 'Nothing of it was published.',
+  ERR_GIT_DIR_IN_DOUBT: 'Nothing of it was published.',
+} satisfies Partial<Record<ErrorCode, string>>;
 
 const NOT_PUBLISHED: Words = {
   headline: 'The change could not be published',

@@ -92,6 +92,20 @@ ${MARKER}`);
     expect(text).toContain('The patch does not fit onto main.\n\n- `src/money.ts`: both sides changed it\n');
   });
 
+  test.each([
+    [
+      'ERR_GITHUB_REFUSED',
+      {},
+      'The patch is kept among the artifacts; publishing can be repeated without another run.',
+    ],
+    ['ERR_PATCH_CONFLICT', {}, 'Run it again. The patch of this run is kept among the artifacts.'],
+    ['ERR_MERGE_NOT_MADE', { patch: null, iterations: 0 }, 'No model was asked.'],
+    ['ERR_PATCH_NOT_PROVEN', { patch: null }, 'There is no patch. When that is fixed, run it again.'],
+  ])('of what could not be published for %s (%o) says only what helps', (errorCode, part, next) => {
+    const outcome: RunOutcome = { name: 'publish_failed', exitCode: 11, errorCode, reason: 'So it is.' };
+    expect(commentText(facts({ outcome, result: finishedRun(part) }))).toContain(`\n\n${next} [Log`);
+  });
+
   test('of a pull request that is not as asked for says both', () => {
     const outcome: RunOutcome = {
       name: 'publish_failed',

@@ -35,9 +35,13 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
       );
     return null;
   }
-  // Where the patch lies on this machine is of no use to readers of the issue, who find it among the artifacts.
+  // Where the patch lies on this machine is of no use to readers of the issue; that it is among the artifacts is said below.
   const reason =
-    patchFile === null ? end.reason : end.reason.replaceAll(patchFile, 'the artifacts of the run');
+    patchFile === null
+      ? end.reason
+      : end.reason
+          .replace(` The patch is kept in ${patchFile}.`, '')
+          .replaceAll(patchFile, 'the artifacts of the run');
   const body = commentText({ ...told, result, outcome: { ...end, reason }, runUrl, marker });
   told.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
   sayMade(`comment on #${askedIn.number} ${told.comment.operation}`);

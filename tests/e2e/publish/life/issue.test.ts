@@ -144,5 +144,5 @@ test('a refusal is told on the issue without the path of the patch on the runner
   expect(told?.reason).toContain(at.artifact);
   const { comments } = seen(at);
   expect(comments.join()).not.toContain(at.artifact);
-  expect(comments.join()).toContain('The patch is kept in the artifacts of the run.');
+  expect(comments.join()).toContain('kept among the artifacts');
 });
