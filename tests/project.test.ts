@@ -107,6 +107,7 @@ test('CI runs the commands of the README on the oldest and the newest supported 
     'npm run demo',
   ]);
   expect(jobs.test?.strategy?.matrix.node).toEqual([/\d+\.\d+/.exec(manifest.engines.node)?.[0], '24']);
+  expect(jobs.package?.strategy?.matrix.node).toEqual(['20.19', '22', '24']);
   expect(jobs.full?.steps.at(-1)?.run).toBe('npm run test:full');
   for (const job of Object.values(jobs)) expect(job.permissions).toEqual({ contents: 'read' });
 });
