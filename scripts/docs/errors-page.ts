@@ -35,5 +35,6 @@ scripts compare codes. \`patchsmith help CODE\` prints a row of this page, which
     patchsmith: usage_error (exit 2) [ERR_NO_TASK]: there is no plan: give one with --plan FILE, …
 
 Where several things are wrong with the command line and the settings, all are told, each with its code, and the code of the whole is
-\`ERR_SEVERAL_PROBLEMS\`. The code of a publication that a run's end keeps from happening is that of the run. Warnings, and what tools
-answer to the model, have no codes.`;
+\`ERR_SEVERAL_PROBLEMS\`. The code of a publication that a run's end keeps from happening is that of the run. A line of \`check\` or \`doctor\`
+about what failed has the code that a run would end with. Warnings have no codes: they end nothing, and \`warnings\` in
+\`result.json\` has all of them. Neither has what tools answer to the model, which gets a reason for programs instead.`;

@@ -39,10 +39,10 @@ export async function startCheck(edge: HostContext, given: Given): Promise<Comma
     ...asked,
   ]);
   const wantsToPublish = switches.has('publish');
-  const publishing = wantsToPublish ? await publishingLine(edge, given) : NOT_TO_PUBLISH;
+  const publishing = wantsToPublish ? await publishingLines(edge, given) : [NOT_TO_PUBLISH];
   const checked =
     parts.settings === null || parts.problems.length > 0
-      ? { lines: [...parts.problems.map((one) => lacking('settings', one.message)), publishing] }
+      ? { lines: [...parts.problems.map((one) => lacking('settings', one.code, one.message)), ...publishing] }
       : await checkParts(edge, parts, publishing);
   return { status: 'told', outcome: await tell(edge, checked, isJson) };
 }
@@ -60,7 +60,7 @@ const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks th
  */
 export async function connectionLines(edge: HostContext, given: Given): Promise<CheckLine[]> {
   const parts = await readRunParts(edge, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
-  if (parts.settings === null) return parts.problems.map(({ message }) => lacking('settings', message));
+  if (parts.settings === null) return parts.problems.map((one) => lacking('settings', one.code, one.message));
   const { settings, key, otherKeys, keyless } = parts;
   for (const secret of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(secret);
   const bounded = { ...edge, interrupt: AbortSignal.any([edge.interrupt, timeoutSignal(MAX_LOOK_MS)]) };
@@ -70,13 +70,13 @@ export async function connectionLines(edge: HostContext, given: Given): Promise<
       ? skipped('model', 'not asked for without a key')
       : modelFoundLine(bounded, { settings, key }),
     settings.repository === null || !(edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN)
-      ? skipped('publishing', NOTHING_TO_ASK)
-      : publishingLine(bounded, given).catch((error: unknown) => {
+      ? [skipped('publishing', NOTHING_TO_ASK)]
+      : publishingLines(bounded, given).catch((error: unknown) => {
           if (!bounded.interrupt.aborted) throw error;
-          return skipped('publishing', 'GitHub gave no answer in time');
+          return [skipped('publishing', 'GitHub gave no answer in time')];
         }),
   ]);
-  return [...lines, priceLine(settings), model, publishing];
+  return [...lines, priceLine(settings), model, ...publishing];
 }
 
 /** Longest wait for the model's API and for GitHub. */
@@ -98,14 +98,18 @@ interface Checked {
   readonly result?: string | null;
 }
 
-async function checkParts(edge: HostContext, parts: ValidParts, publishing: CheckLine): Promise<Checked> {
+async function checkParts(
+  edge: HostContext,
+  parts: ValidParts,
+  publishing: readonly CheckLine[],
+): Promise<Checked> {
   const { settings, hasFile } = parts;
   const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
   const before = [
     fine('settings', `${sources} are valid`),
     ...keyLines(edge, parts, 'it was not sent anywhere'),
     priceLine(settings),
-    publishing,
+    ...publishing,
   ];
   const { session, outcome } = await openChecked(edge, parts);
   const { result } = session;
@@ -151,18 +155,18 @@ async function openChecked(
 }
 
 /** Whether the token is there and may do what publishing takes. */
-async function publishingLine(edge: HostContext, { flags }: Given): Promise<CheckLine> {
+async function publishingLines(edge: HostContext, { flags }: Given): Promise<CheckLine[]> {
   const ready = readPublishInputs(edge, {
     flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' },
     switches: new Set(),
     problems: [],
   });
   if (ready.status === 'refused')
-    return lacking('publishing', ready.problems.map(({ message }) => message).join('; '));
+    return ready.problems.map((one) => lacking('publishing', one.code, one.message));
   edge.hide(ready.token);
   const obstacle = await obstacleToPublishing(edge, ready, null);
-  if (obstacle !== null) return lacking('publishing', obstacle.reason);
-  return fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`);
+  if (obstacle !== null) return [lacking('publishing', obstacle.errorCode, obstacle.reason)];
+  return [fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`)];
 }
 
 function programsIn({ stage, result: { setup, verifyBaseline } }: Session): Opened['programs'] {

@@ -28,6 +28,7 @@ export const CheckLine = z.strictObject({
     .describe(
       'note: a run can begin, and people should know; failed: a run would end there; skipped: not wanted, or not reached',
     ),
+  code: ErrorCodeText.nullable().describe('Of what failed; docs/errors.md says what each code means'),
   said: z.string(),
   fix: z
     .string()
@@ -37,18 +38,23 @@ export const CheckLine = z.strictObject({
 export type CheckLine = z.infer<typeof CheckLine>;
 
 /** A line about what a run could not do without. */
-export function lacking(part: CheckLine['part'], said: string, fix: string | null = null): CheckLine {
-  return { part, status: 'failed', said, fix };
+export function lacking(
+  part: CheckLine['part'],
+  code: string | null,
+  said: string,
+  fix: string | null = null,
+): CheckLine {
+  return { part, status: 'failed', code, said, fix };
 }
 
 /** A line about what was not looked at. */
 export function skipped(part: CheckLine['part'], said: string): CheckLine {
-  return { part, status: 'skipped', said, fix: null };
+  return { part, status: 'skipped', code: null, said, fix: null };
 }
 
 /** A line about what is as it should be. */
 export function fine(part: CheckLine['part'], said: string): CheckLine {
-  return { part, status: 'ok', said, fix: null };
+  return { part, status: 'ok', code: null, said, fix: null };
 }
 
 /** The document, version 1. The published JSON schema is generated from this object. */

@@ -6,8 +6,8 @@ import { wrapped } from '../domain/text/columns.ts';
 /** The page: a line for each finding, and below it what to do. */
 export function pageOf(lines: readonly CheckLine[]): string[] {
   const marks = { ok: 'ok', note: 'note', failed: 'FAILED', skipped: '-' };
-  return lines.flatMap(({ part, status, said, fix }) => [
-    `${marks[status].padEnd(6)}  ${part.padEnd(10)}  ${said}`,
+  return lines.flatMap(({ part, status, code, said, fix }) => [
+    `${marks[status].padEnd(6)}  ${part.padEnd(10)}  ${code === null ? '' : `[${code}] `}${said}`,
     ...(fix === null ? [] : [`${' '.repeat(TEXT)}fix: ${fix}`]),
   ]);
 }

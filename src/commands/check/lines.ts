@@ -40,7 +40,7 @@ export function linesOf(opened: Opened): CheckLine[] {
     // What went well in it before is shown, too.
     const hasRun = part === 'setup' || (part === 'verify' && opened.result.verifyBaseline !== null);
     const before = hasRun ? FOUND[part](opened).filter(({ status }) => status !== 'skipped') : [];
-    return [...before, lacking(part, outcome.reason)];
+    return [...before, lacking(part, outcome.errorCode, outcome.reason)];
   });
 }
 
@@ -66,6 +66,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           {
             part: 'plan',
             status: 'note',
+            code: null,
             said: 'none given: only .patchsmith.yml and flags were checked',
             fix: 'patchsmith check --plan FILE, or -m "TASK"',
           },
@@ -85,6 +86,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           {
             part: 'principles',
             status: 'note',
+            code: null,
             said: 'none: there is no AGENTS.md or CLAUDE.md in this folder or above it in the repository',
             fix: 'write an AGENTS.md that says how changes are made here, or do without',
           },
@@ -95,6 +97,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
       ? {
           part: 'sandbox',
           status: 'note',
+          code: null,
           said: 'none: commands run as you, with your files and network',
           fix: 'patchsmith doctor says what is missing',
         }
@@ -111,6 +114,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           {
             part: 'verify',
             status: 'note',
+            code: null,
             said: 'no verify command: only the model judges its work',
             fix: 'name one: --verify "npm test", or verify: in the plan or .patchsmith.yml',
           },
@@ -136,6 +140,7 @@ function verifyLine(report: CommandReport, willCompareFailures: boolean): CheckL
   return {
     part: 'verify',
     status: 'note',
+    code: null,
     said: `${ended(report)}: fails before the work${lastWords(report.output)}`,
     fix: willCompareFailures
       ? null

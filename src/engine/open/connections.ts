@@ -25,7 +25,11 @@ export function keyLines(
   const { keyVariable = null } = providerNamed(settings.provider) ?? {};
   if (keyless.length > 0) {
     const [said = '', fix = null] = (keyless.at(-1)?.message ?? '').split(': ', 2);
-    return [...keyless.slice(0, -1).map(({ message }) => lacking('key', message)), lacking('key', said, fix)];
+    const code = keyless.at(-1)?.code ?? null;
+    return [
+      ...keyless.slice(0, -1).map((one) => lacking('key', one.code, one.message)),
+      lacking('key', code, said, fix),
+    ];
   }
   if (key !== null) return [fine('key', `${keyVariable} is set; ${use}`)];
   const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
@@ -43,6 +47,7 @@ export function priceLine({ provider, model, price }: Settings): CheckLine {
   return {
     part: 'price',
     status: 'note',
+    code: null,
     said: `not known for ${model}, so the cost of a run is unknown, too`,
     fix: 'give it with --price, if the name of the model is right',
   };
@@ -61,9 +66,9 @@ export async function modelFoundLine(
     case 'known':
       return fine('model', `${found.host} takes the key and has ${model}; no tokens were used`);
     case 'refused':
-      return lacking('model', found.said, found.fix);
+      return lacking('model', null, found.said, found.fix);
     case 'unclear':
-      return { part: 'model', status: 'note', said: found.said, fix: null };
+      return { part: 'model', status: 'note', code: null, said: found.said, fix: null };
     case 'not asked':
       return skipped('model', `${provider} is not asked: it has no question that uses no tokens`);
   }

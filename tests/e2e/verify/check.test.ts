@@ -110,12 +110,15 @@ test('what is wrong stands on one page, each part as far as it could be looked a
     'failed setup',
     'skipped verify',
   ]);
-  const said = Object.fromEntries(report.lines.map(({ part, said, fix }) => [part, [said, fix]]));
+  const said = Object.fromEntries(report.lines.map(({ part, code, said, fix }) => [part, [code, said, fix]]));
   expect(said.key).toEqual([
+    'ERR_NO_KEY',
     'there is no ANTHROPIC_API_KEY',
     expect.stringContaining('set it in the environment'),
   ]);
-  expect(said.setup?.[0]).toContain('setup command failed, exit code 4 after');
+  expect(said.plan).toEqual([null, expect.any(String), null]);
+  expect(said.setup?.[0]).toBe('ERR_SETUP_FAILED');
+  expect(said.setup?.[1]).toContain('setup command failed, exit code 4 after');
   expect(report.warnings.join()).toContain(
     'commands before the work changed them: a.txt. To take that back: patchsmith undo',
   );
@@ -129,7 +132,7 @@ test('settings, token and sandbox are named when they are what is wrong', async 
     ['FAILED settings', 'FAILED settings', '- publishing'],
   ]);
   const token = await check({ args: ['--publish', '--verify', 'true && nmp test'] });
-  expect(token.stdout).toContain('FAILED  publishing  there is no token: set GITHUB_TOKEN');
+  expect(token.stdout).toContain('FAILED  publishing  [ERR_NO_TOKEN] there is no token: set GITHUB_TOKEN');
   expect(token.stdout).toMatch(/^note {4}plan {8}none given/m);
   expect(token.stdout).toMatch(/^FAILED {2}verify .*"nmp" is not found in the sandbox/m);
   const setup =
