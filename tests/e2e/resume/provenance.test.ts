@@ -36,9 +36,10 @@ test(
   'a run that is carried on knows who had changed what, what was red before, and whether foreign changes count',
   async () => {
     const asked = { verify: ['echo FAIL old; exit 3'], verifyBaseline: true, includeForeign: true };
-    const run = await cutRun(FILES, TURNS, asked, (root, answer) => {
+    const meddle = (root: string, answer: number) => {
       if (answer === 1) writeFileSync(join(root, 'theirs.txt'), 'foreign\n');
-    });
+    };
+    const run = await cutRun(FILES, TURNS, asked, meddle, { all: true });
     const both = ['edit_file', 'run_command'];
     const made = [
       { path: 'a.txt', sources: both, hunks: [both], cut: null },

@@ -298,7 +298,7 @@ describe('a run directory', () => {
   });
 
   test('that was moved goes on in another checkout of the same base', async () => {
-    const run = await cutRun(FILES, TURNS, VERIFY);
+    const run = await cutRun(FILES, TURNS, VERIFY, undefined, { all: true });
     const finish = run.events.findLast(({ type }) => type === 'turn.completed')?.seq ?? 0;
     run.goBackTo(finish);
     const moved = `${run.runDir}.moved`;

@@ -15,7 +15,7 @@ import type { ScriptedTurn } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
 import { answersIn, asksForSummary, summaryOf } from '../claude-server/summaries.ts';
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
-import { sampled } from '../setup/sample.ts';
+import { IS_FULL, sampled } from '../setup/sample.ts';
 import { KEY } from './scripted-run.ts';
 import { validEvents } from './valid-events.ts';
 
@@ -47,7 +47,8 @@ export interface CutRun extends RunEnd {
 }
 
 /**
- * Carries out a run to its end and keeps a copy of everything after each event, as a SIGKILL would leave it. `meddle` may
+ * Carries out a run to its end and keeps a copy of everything after events, as a SIGKILL would leave it: after the first four
+ * and the first of each kind, which `cutsOf` names, or after each event if `all` says so, as in the full suite. `meddle` may
  * change the work tree while the model thinks about its answer, counted from 0.
  */
 export async function cutRun(
@@ -55,7 +56,11 @@ export async function cutRun(
   turns: readonly ScriptedTurn[],
   given: Partial<Settings> = {},
   meddle: (root: string, answer: number) => void = () => {},
-  { prepare, ...more }: Pick<RunInput, 'manyFiles'> & { prepare?: (root: string) => void } = {},
+  {
+    prepare,
+    all = IS_FULL,
+    ...more
+  }: Pick<RunInput, 'manyFiles'> & { prepare?: (root: string) => void; all?: boolean } = {},
 ): Promise<CutRun> {
   const { root } = await makeRepository(files);
   prepare?.(root);
@@ -77,8 +82,13 @@ export async function cutRun(
     baseUrl: server.url,
   };
   let seq = 0;
-  const copying = sink(() => {
+  const kinds = new Set<string>();
+  const copying = sink((line) => {
     seq += 1;
+    // Nothing is written once more when the stream is closed.
+    const kind = line === '' ? '' : kindOf(JSON.parse(line) as RunEvent);
+    if (!all && seq > 4 && kinds.has(kind)) return;
+    kinds.add(kind);
     rmSync(copyOf(seq), { recursive: true, force: true });
     mkdirSync(copyOf(seq));
     cpSync(root, join(copyOf(seq), 'root'), COPY);
@@ -109,6 +119,7 @@ export async function cutRun(
       interrupt,
     } = {}) {
       if (keep) seq = endOf(runDir, []).events.length;
+      if (keep) kinds.clear();
       const again = {
         ...inputOf(
           { ...settings, repo: repo ?? null, output: keep ? 'jsonl' : 'none', ...today },
@@ -183,9 +194,11 @@ export function endOf(runDir: string, printed: readonly string[]): RunEnd {
  * kills it after every event.
  */
 export function cutsOf(events: readonly RunEvent[]): RunEvent[] {
-  return sampled(events, (event) =>
-    event.type === 'tool.started' ? `${event.type} ${event.call.name}` : event.type,
-  );
+  return sampled(events, kindOf);
+}
+
+function kindOf(event: RunEvent): string {
+  return event.type === 'tool.started' ? `${event.type} ${event.call.name}` : event.type;
 }
 
 interface Said {
