@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { WITHOUT_FILTERS } from '../../support/machine/without-filters.ts';
+import { runCli } from '../../support/runs/cli.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
@@ -114,7 +115,10 @@ test('outside of a checkout it tries an empty folder, and a hostile mount is exi
   expect(plain.stdout).toContain('checkout: none (');
   expect(plain.stdout).toContain('works   git  git version');
   for (const mount of ['/', '/etc/passwd', '/proc/1/root', '/var/run/docker.sock', `${folder}/none`]) {
-    const { exitCode, stderr } = await doctor(['--repo', folder, '--mount', mount], { PATH });
+    const { exitCode, stderr } = await runCli(['doctor', '--repo', folder, '--mount', mount], {
+      cwd: folder,
+      env: { PATH },
+    });
     expect([mount, exitCode, stderr]).toEqual([
       mount,
       2,
