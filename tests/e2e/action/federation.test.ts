@@ -93,7 +93,7 @@ testAtNight('a token that ends within the run is exchanged anew, with a fresh id
   expect(new Set(ended.masks).size).toBe(4);
 });
 
-test('an outage of the exchange is asked again, and nothing else is', async () => {
+testAtNight('an outage of the exchange is asked again, and nothing else is', async () => {
   const ended = await run({ rule: { faults: [503] } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
   expect(ended.server.exchanges).toHaveLength(2);
@@ -107,13 +107,13 @@ testAtNight('a rule that does not match ends the run with provider_error and wha
   expect(ended.lastLine).toContain('Ensure your federation rule matches your identity token.');
 });
 
-test('a runner that gives no identity ends it too', async () => {
+testAtNight('a runner that gives no identity ends it too', async () => {
   const ended = await run({ identityStatus: 403 });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([4, 'provider_error']);
   expect(ended.lastLine).toContain('The runner did not issue an identity token: status 403.');
 });
 
-test('a cancel ends a login that nobody answers', async () => {
+testAtNight('a cancel ends a login that nobody answers', async () => {
   const ended = await run({ identityStatus: 'silent', interrupt: 'SIGINT' });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([130, 'interrupted']);
 });

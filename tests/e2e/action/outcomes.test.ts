@@ -8,6 +8,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { type ActionEnd, type ActionRun, runAction, runPost } from '../../support/jobs/action-runner.ts';
 import { isRunning, killIfThere, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -94,13 +95,13 @@ describe('every row of the outcome table, through the action', () => {
     expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
   });
 
-  test('0 no_change', async () => {
+  testAtNight('0 no_change', async () => {
     const finished = await run([done]);
     expectOutcome(finished, 'no_change', 0);
     expect(finished.outputs).toMatchObject({ 'changed-files': '[]', verification: 'none' });
   });
 
-  test('1 internal_error: somebody takes the run directory away', async () => {
+  testAtNight('1 internal_error: somebody takes the run directory away', async () => {
     const runDir = join(temporaryFolder(), 'run');
     const remove = { calls: [call('run_command', { command: `rm -rf ${runDir}` })] };
     const finished = await run([remove, done], { 'run-dir': runDir, sandbox: 'off' });
@@ -146,22 +147,22 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.server.requests).toHaveLength(0);
   });
 
-  test('3 no_change where that is an error', async () => {
+  testAtNight('3 no_change where that is an error', async () => {
     expectOutcome(await run([done], { 'if-no-changes': 'error' }), 'no_change', 3);
   });
 
-  test('4 provider_error: with the work so far', async () => {
+  testAtNight('4 provider_error: with the work so far', async () => {
     const finished = await run([edit, { fault: { kind: 'http', status: 401 } }]);
     expectOutcome(finished, 'provider_error', 4);
     expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
   });
 
-  test('5 blocked', async () => {
+  testAtNight('5 blocked', async () => {
     const finish = { calls: [call('finish', { status: 'blocked', summary: 'The file is gone.' })] };
     expectOutcome(await run([finish]), 'blocked', 5);
   });
 
-  test('7 limit_reached', async () => {
+  testAtNight('7 limit_reached', async () => {
     expectOutcome(await run([edit], { 'max-iterations': '1' }), 'limit_reached', 7);
   });
 
@@ -193,7 +194,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.stderr).not.toContain('::group::');
   });
 
-  test('11 publish_failed: a patch file that can no longer be written', async () => {
+  testAtNight('11 publish_failed: a patch file that can no longer be written', async () => {
     const folder = temporaryFolder();
     const remove = { calls: [call('run_command', { command: `rm -r ${folder}` })] };
     const finished = await run([edit, remove, done], { patch: join(folder, 'x.patch'), sandbox: 'off' });
@@ -316,7 +317,7 @@ describe('a step that is killed', () => {
     });
   });
 
-  test('before it began starts nothing afterwards', async () => {
+  testAtNight('before it began starts nothing afterwards', async () => {
     const server = await startClaudeServer({ turns: [done], apiKey: KEY });
     try {
       const { root } = await makeRepository(FILES);

@@ -108,7 +108,7 @@ testAtNight('a tool that only works outside is exit 9, and named', async () => {
   expect(exitCode).toBe(9);
 });
 
-test('outside of a checkout it tries an empty folder, and a hostile mount is exit 2', async () => {
+testAtNight('outside of a checkout it tries an empty folder, and a hostile mount is exit 2', async () => {
   const folder = temporaryFolder();
   const PATH = '/usr/bin:/bin';
   const plain = await doctor(['--repo', folder], { PATH });
@@ -127,7 +127,7 @@ test('outside of a checkout it tries an empty folder, and a hostile mount is exi
   }
 });
 
-test('where the kernel takes no system call filter, it contains without one and says so', async () => {
+testAtNight('where the kernel takes no system call filter, it contains without one and says so', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const [program = '', ...line] = [...WITHOUT_FILTERS, process.execPath, 'dist/cli.js'];
   const { exitCode, stdout } = await execa(

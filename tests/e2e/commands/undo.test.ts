@@ -130,7 +130,7 @@ describe('undo puts back', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  test('what an interrupted run has left', async () => {
+  testAtNight('what an interrupted run has left', async () => {
     const turns = [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 600')];
     const { repository, before, finished } = await withEnoughTime(
       async (limitMs) => {
@@ -321,7 +321,7 @@ testAtNight(
   },
 );
 
-test('undo works on the checkout of the run, or on the one that --repo names', async () => {
+testAtNight('undo works on the checkout of the run, or on the one that --repo names', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const other = await makeRepository({ 'a.txt': 'old\n' });
   const { runDir } = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });

@@ -150,7 +150,7 @@ describe('a comment on the pull request', () => {
     expect(await life.hosted.git('ls-tree', '--name-only', head)).toContain('e.txt');
   });
 
-  test('is not carried out over a branch that was replaced in the meantime', async () => {
+  testAtNight('is not carried out over a branch that was replaced in the meantime', async () => {
     const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith also c', author: 'ann' });
     const args = ['--continue', '2', '--plan-from-comment', String(id)];
     const more = await life.run(writes('c.txt', 'c\n', 'Added c.'), args);
@@ -227,7 +227,7 @@ describe('a comment on the pull request', () => {
 });
 
 describe('review threads', () => {
-  test('of maintainers are answered and resolved; those of others are left alone', async () => {
+  testAtNight('of maintainers are answered and resolved; those of others are left alone', async () => {
     const one = life.github.addReview(NAME, 2, {
       path: 'a.txt',
       line: 1,

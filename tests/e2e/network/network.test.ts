@@ -132,7 +132,7 @@ describe('a run with --allow-domain', () => {
     expect(result.network?.refused.map(({ host }) => host)).toEqual(['evil.example.test']);
   });
 
-  test('without a sandbox claims nothing and warns', async () => {
+  testAtNight('without a sandbox claims nothing and warns', async () => {
     const { result, events, stderr, told } = await run(
       'env | grep -i _proxy; true',
       '--sandbox',

@@ -148,17 +148,20 @@ describe('a pull request that was ready, of which verification fails later,', ()
   });
 });
 
-test('the default branch is no branch for a pull request', async () => {
+testAtNight('the default branch is no branch for a pull request', async () => {
   expect((await shop.publish(['--branch', 'main'])).told).toMatchObject({
     outcome: 'usage_error',
     exitCode: 2,
   });
 });
 
-test('a person’s token makes commits that are not verified: --sign required refuses before the branch moves', async () => {
-  const token: NewToken = { kind: 'user', login: 'maintainer', permissions: ENOUGH.permissions ?? {} };
-  const { exitCode, told } = await shop.publish(['--sign', 'required'], { token });
-  expect(exitCode).toBe(11);
-  expect(told.reason).toContain('--sign required: GitHub does not show the commit as verified');
-  expect(await shop.upstream.head(told.branch ?? '')).toBe(null);
-});
+testAtNight(
+  'a person’s token makes commits that are not verified: --sign required refuses before the branch moves',
+  async () => {
+    const token: NewToken = { kind: 'user', login: 'maintainer', permissions: ENOUGH.permissions ?? {} };
+    const { exitCode, told } = await shop.publish(['--sign', 'required'], { token });
+    expect(exitCode).toBe(11);
+    expect(told.reason).toContain('--sign required: GitHub does not show the commit as verified');
+    expect(await shop.upstream.head(told.branch ?? '')).toBe(null);
+  },
+);

@@ -10,6 +10,7 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 // Each test starts several processes.
 
@@ -103,7 +104,7 @@ test.each(['api', 'push'])(
   },
 );
 
-test('texts that are too much for one request are sent one by one', async () => {
+testAtNight('texts that are too much for one request are sent one by one', async () => {
   const command =
     "for name in a b c; do head -c 600000 /dev/zero | tr '\\0' $name > $name.txt; done; echo d > d.txt";
   const made = await madeRun({ 'kept.txt': 'kept\n' }, [

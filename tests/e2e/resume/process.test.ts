@@ -31,7 +31,7 @@ function linesOf(journal: string): string[] {
   return existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').slice(0, -1) : [];
 }
 
-test('a run that is killed again and again, in its sandbox, comes to its end', async () => {
+testAtNight('a run that is killed again and again, in its sandbox, comes to its end', async () => {
   const { root, git } = await makeRepository(FILES);
   const runDir = join(temporaryFolder(), 'run');
   const server = await startClaudeServer({ turns: patient([edit, command, { text: 'Done.' }]), apiKey: KEY });

@@ -7,6 +7,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { turn } from '../../support/runs/events.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -128,20 +129,23 @@ describe('a turn of twenty-five commands', () => {
 describe('a machine that breaks', () => {
   const off = ['--sandbox', 'off', '--output', 'json'];
 
-  test('the shadow repository is gone: an internal error, with what is known in the result', async () => {
-    const runDir = join(temporaryFolder(), 'run');
-    const turns = [edit, command(`rm -rf '${runDir}/shadow.git'; echo > b`)];
-    const run = await scriptedRun({ repository: await repositoryOf(), runDir, turns, args: off });
-    expect(run.exitCode, run.stderr).toBe(1);
-    expect(run.result).toMatchObject({
-      outcome: 'internal_error',
-      status: 'finished',
-      iterations: 2,
-      patch: null,
-    });
-    expect(run.lastLine).toBe(`patchsmith: internal_error (exit 1) [ERR_BUG]: ${run.result.reason}`);
-    expect(run.stdout).toBe(readFileSync(join(runDir, 'result.json'), 'utf8'));
-  });
+  testAtNight(
+    'the shadow repository is gone: an internal error, with what is known in the result',
+    async () => {
+      const runDir = join(temporaryFolder(), 'run');
+      const turns = [edit, command(`rm -rf '${runDir}/shadow.git'; echo > b`)];
+      const run = await scriptedRun({ repository: await repositoryOf(), runDir, turns, args: off });
+      expect(run.exitCode, run.stderr).toBe(1);
+      expect(run.result).toMatchObject({
+        outcome: 'internal_error',
+        status: 'finished',
+        iterations: 2,
+        patch: null,
+      });
+      expect(run.lastLine).toBe(`patchsmith: internal_error (exit 1) [ERR_BUG]: ${run.result.reason}`);
+      expect(run.stdout).toBe(readFileSync(join(runDir, 'result.json'), 'utf8'));
+    },
+  );
 
   test('the run directory is gone: the last line still tells', async () => {
     const runDir = join(temporaryFolder(), 'run');
@@ -177,7 +181,7 @@ test('the key and other secrets of the environment are kept out of every file an
   expect(JSON.stringify(run.server.requests.at(-1)?.body)).toContain('***');
 });
 
-test('a folder of the plan’s protect list covers all below it', async () => {
+testAtNight('a folder of the plan’s protect list covers all below it', async () => {
   const plans = await makeRepository({ 'plan.md': '---\nprotect: [.github]\n---\nDo it.\n' });
   const turns = [{ calls: [call('write_file', { path: '.github/workflows/ci.yml', content: 'x' })] }, done];
   const plan = join(plans.root, 'plan.md');

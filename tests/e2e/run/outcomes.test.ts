@@ -10,6 +10,7 @@ import {
   type ScriptedRun,
   scriptedRun,
 } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
 afterAll(removeFolders);
@@ -107,7 +108,7 @@ describe('every row of the outcome table', () => {
     expect(finished.server.requests).toHaveLength(1);
   });
 
-  test('5 blocked: the same call five times is a stall', async () => {
+  testAtNight('5 blocked: the same call five times is a stall', async () => {
     const again = { calls: [call('read_file', { path: 'a.txt' })] };
     const finished = await run({ turns: [again, again, again, again, again] });
     expectOutcome(finished, 'blocked', 5);
@@ -122,7 +123,7 @@ describe('every row of the outcome table', () => {
     expect(finished.patch).toContain('+new');
   });
 
-  test('7 limit_reached: money', async () => {
+  testAtNight('7 limit_reached: money', async () => {
     const expensive = { ...edit, outputTokens: 3_000 };
     const finish = { calls: [call('finish', { status: 'blocked', summary: 'Half of it.' })] };
     const finished = await run({ turns: [expensive, expensive, finish], args: ['--max-cost-usd', '0.11'] });
@@ -229,7 +230,7 @@ describe('every row of the outcome table', () => {
     expect(finished.stderr).toMatch(/ · \$\d\.\d{4} \(estimated\) · /);
   });
 
-  test('124 deadline: an outage that outlives it', async () => {
+  testAtNight('124 deadline: an outage that outlives it', async () => {
     const finished = await withEnoughTime(
       (limitMs) =>
         run({

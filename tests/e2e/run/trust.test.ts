@@ -14,6 +14,7 @@ import { type Job, jobEnvironment, type Sender } from '../../support/jobs/github
 import { runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
@@ -150,7 +151,7 @@ describe('who starts a run', () => {
     },
   );
 
-  test('needs it again to start the job again', async () => {
+  testAtNight('needs it again to start the job again', async () => {
     refusedWith(await start({ rerunBy: 'rita' }), 'ERR_NO_WRITE_ACCESS', /rita started this job/);
   });
 });
@@ -184,7 +185,7 @@ describe('a bot', () => {
     refusedWith(await start({ sender: evil }), 'ERR_BOT_NOT_ALLOWED', /id 666 is not allowed/);
   });
 
-  test('may do so when its id is allowed', async () => {
+  testAtNight('may do so when its id is allowed', async () => {
     const run = await start({ sender: sender('renovate[bot]', 29139614), args: ['--allow-bot', '29139614'] });
     expect(endOf(run), run.stderr).toEqual([0, 'done']);
   });
@@ -353,7 +354,7 @@ describe('code of outsiders', () => {
     refusedWith(run, 'ERR_RULES_UNKNOWN', /name a commit with --rules-from/);
   });
 
-  test('can be kept from making rules by hand', async () => {
+  testAtNight('can be kept from making rules by hand', async () => {
     await checkoutOfEve();
     const run = await start({ event: 'workflow_dispatch', args: ['--rules-from', sha] });
     expect(endOf(run), run.stderr).toEqual([0, 'done']);
@@ -419,7 +420,7 @@ describe('credentials that a checkout has left', () => {
   });
 });
 
-test('outside GitHub Actions nobody is asked', async () => {
+testAtNight('outside GitHub Actions nobody is asked', async () => {
   const run = await scriptedRun({ repository: checkout, turns });
   expect(endOf(run), run.stderr).toEqual([0, 'done']);
   expect(github.requests).toEqual([]);

@@ -7,6 +7,7 @@ import { CheckReport } from '../../../src/domain/check-report.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -167,38 +168,41 @@ test('a run believes a check of the same tree how the verify commands end before
   expect([afresh.exitCode, times()], afresh.stderr).toEqual([0, 4]);
 });
 
-test('a run says what to type where dependencies are not installed, before the model is asked', async () => {
-  const scripts = {
-    test: 'jest --ci',
-    pretest: 'echo first',
-    lint: 'missing-linter',
-    prelint: 'echo install',
-  };
-  const { root } = await makeRepository({
-    'package.json': JSON.stringify({ scripts }),
-    'package-lock.json': '{}',
-    'requirements.txt': 'x\n',
-  });
-  const run = async (verify: string, args: readonly string[] = []) =>
-    scriptedRun({
-      repository: { root },
-      turns: [{ calls: [call('finish', { status: 'done', summary: 'x' })] }],
-      args: ['--verify', verify, ...args],
+testAtNight(
+  'a run says what to type where dependencies are not installed, before the model is asked',
+  async () => {
+    const scripts = {
+      test: 'jest --ci',
+      pretest: 'echo first',
+      lint: 'missing-linter',
+      prelint: 'echo install',
+    };
+    const { root } = await makeRepository({
+      'package.json': JSON.stringify({ scripts }),
+      'package-lock.json': '{}',
+      'requirements.txt': 'x\n',
     });
-  const npm = await run('npm test');
-  expect([npm.exitCode, npm.server.requests]).toEqual([2, []]);
-  expect(npm.result.reason).toBe(
-    'The verify command "npm test" cannot succeed: its script "jest --ci" names "jest", which is not found in the sandbox. There is no node_modules. Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.',
-  );
-  const python = await run('python3 -m nosuchmodule.tests -q');
-  expect([python.exitCode, python.server.requests]).toEqual([2, []]);
-  expect(python.result.reason).toContain(
-    'python3 has no module "nosuchmodule" in the sandbox. There is no .venv.',
-  );
-  // What is there, what an earlier script may install, and what is not to be looked at.
-  mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
-  writeFileSync(join(root, 'node_modules/.bin/jest'), '#!/bin/sh\n', { mode: 0o755 });
-  const fine = await run('npm test', ['--verify', 'npm run lint', '--fix-rounds', '0']);
-  const unseen = await run('nmp', ['--preflight', 'off', '--fix-rounds', '0']);
-  for (const { server, stderr } of [fine, unseen]) expect(server.requests, stderr).not.toEqual([]);
-});
+    const run = async (verify: string, args: readonly string[] = []) =>
+      scriptedRun({
+        repository: { root },
+        turns: [{ calls: [call('finish', { status: 'done', summary: 'x' })] }],
+        args: ['--verify', verify, ...args],
+      });
+    const npm = await run('npm test');
+    expect([npm.exitCode, npm.server.requests]).toEqual([2, []]);
+    expect(npm.result.reason).toBe(
+      'The verify command "npm test" cannot succeed: its script "jest --ci" names "jest", which is not found in the sandbox. There is no node_modules. Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.',
+    );
+    const python = await run('python3 -m nosuchmodule.tests -q');
+    expect([python.exitCode, python.server.requests]).toEqual([2, []]);
+    expect(python.result.reason).toContain(
+      'python3 has no module "nosuchmodule" in the sandbox. There is no .venv.',
+    );
+    // What is there, what an earlier script may install, and what is not to be looked at.
+    mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
+    writeFileSync(join(root, 'node_modules/.bin/jest'), '#!/bin/sh\n', { mode: 0o755 });
+    const fine = await run('npm test', ['--verify', 'npm run lint', '--fix-rounds', '0']);
+    const unseen = await run('nmp', ['--preflight', 'off', '--fix-rounds', '0']);
+    for (const { server, stderr } of [fine, unseen]) expect(server.requests, stderr).not.toEqual([]);
+  },
+);

@@ -6,6 +6,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -67,15 +68,18 @@ describe('every run that has a run directory leaves a final result there', () =>
   });
 });
 
-test.each(['json', 'jsonl', 'patch'])('--output %s into a closed stdout is no success', async (output) => {
-  const repository = await makeRepository({ 'a.txt': 'a\n' });
-  const wrap = ['bash', '-c', 'exec "$@" > >(true)', 'bash'];
-  const { result, exitCode, stderr } = await scriptedRun({
-    repository,
-    turns: [WRITE, DONE],
-    args: ['--output', output],
-    wrap,
-  });
-  expect([exitCode, result.outcome, result.patch === null], stderr).toEqual([1, 'internal_error', false]);
-  expect(result.reason).toMatch(new RegExp(`^The --output ${output} document cannot be written: `));
-});
+test.each(sampled(['json', 'jsonl', 'patch'], () => 'output'))(
+  '--output %s into a closed stdout is no success',
+  async (output) => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    const wrap = ['bash', '-c', 'exec "$@" > >(true)', 'bash'];
+    const { result, exitCode, stderr } = await scriptedRun({
+      repository,
+      turns: [WRITE, DONE],
+      args: ['--output', output],
+      wrap,
+    });
+    expect([exitCode, result.outcome, result.patch === null], stderr).toEqual([1, 'internal_error', false]);
+    expect(result.reason).toMatch(new RegExp(`^The --output ${output} document cannot be written: `));
+  },
+);
