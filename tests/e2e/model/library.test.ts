@@ -11,6 +11,7 @@ import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -35,8 +36,8 @@ async function asked<T>(
   }
 }
 
-test('the example of its page is right for the compiler, and does what it says', async () => {
-  const { root } = await makeRepository({ 'greeting.txt': 'Hello\n' });
+/** The example of the page, and a folder in which the package is installed to run it. */
+function exampleOfPage(): { example: string; program: string } {
   const page = readFileSync('docs/library.md', 'utf8');
   const example = /```js\n(\/\/ library-example\.mjs\n[\s\S]*?)```/.exec(page)?.[1] ?? '';
   const program = temporaryFolder();
@@ -44,8 +45,11 @@ test('the example of its page is right for the compiler, and does what it says',
   for (const name of ['zod', '@types'])
     symlinkSync(resolve('node_modules', name), join(program, 'node_modules', name));
   symlinkSync(resolve('.'), join(program, 'node_modules/patchsmith'));
-  writeFileSync(join(program, 'library-example.mjs'), example);
+  return { example, program };
+}
 
+testAtNight('the example of its page is right for the compiler, with the types of the package', async () => {
+  const { example, program } = exampleOfPage();
   execFileSync(process.execPath, ['scripts/types.mjs']);
   const { messages } = await publint({ pkgDir: '.', pack: false });
   expect(messages).toEqual([]);
@@ -60,7 +64,12 @@ test('the example of its page is right for the compiler, and does what it says',
     },
   );
   expect([checked.stdout, checked.status]).toEqual(['', 0]);
+});
 
+test('the example of its page does what it says', async () => {
+  const { root } = await makeRepository({ 'greeting.txt': 'Hello\n' });
+  const { example, program } = exampleOfPage();
+  writeFileSync(join(program, 'library-example.mjs'), example);
   const { execa } = await import('execa');
   const done = await asked(TURNS, (env) =>
     execa(process.execPath, [join(program, 'library-example.mjs')], {
