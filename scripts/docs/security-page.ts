@@ -91,10 +91,10 @@ One with a known secret in its bytes is not shown; a secret that is painted in o
 | Output | nothing printed is live for a terminal or a CI runner | the same |
 | Redaction | known secret values (raw, by line, JSON, URL, base64, hex) and well-known token formats are hidden in results, journal, log, patch and messages | the same. **Not promised**, in either mode: a secret in the work tree that a command disguises |
 
-\`--sandbox off\` contains no command. Use it only where the machine is thrown away afterwards and holds nothing of worth.
+\`--sandbox off\` contains no command. Use it only on a machine that is thrown away afterwards and holds nothing of value.
 
-The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
-processor without a system call filter, the sandbox runs without it (level \`namespaces\`) and warns: it
+The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. Where kernel or
+processor have no system call filter, the sandbox runs without it (level \`namespaces\`) and warns: it
 holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid
 and set-gid bits can then be set, and are cleared afterwards (\`takeover-set-uid\` and its like).
 
@@ -105,12 +105,12 @@ credentials in \`.git/config\`.`;
 
 const OPEN = `## What an attacker could still try
 
-Nothing of this is closed by the attacks below. Each point says what is left, and what bounds the damage.
+The attacks below close none of this. Each point says what remains possible, and what limits the damage.
 
 Past the fence:
 
 - **A hole in the kernel.** Commands talk to the same kernel as the machine. The filter refuses what has let programs out of
-  containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What is left is large.
+  containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What remains is large.
   Run in a virtual machine that is thrown away, as GitHub's runners are.
 - **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the hypervisor
   are then in reach, with bubblewrap before 0.8 also namespaces of its own. A command of root's can make a set-uid program, which stays until
