@@ -117,17 +117,18 @@ interface Words {
 }
 
 function wordsFor({ result, outcome: end }: CommentFacts, name: OutcomeName): Words {
-  const { plan, runId, outcome } = result;
+  const { plan, runId, outcome, patch, iterations } = result;
   // The run has ended, and what is wrong is wrong with its publication.
   if (plan !== null && name === 'usage_error' && outcome !== name && outcome !== null) return NOT_PUBLISHED;
+  if (plan !== null && name === 'publish_failed' && patch === null && iterations === 0) return NOT_STARTED;
   if (plan !== null) return { ...OUTCOMES[name], next: nextStep(result, name, end.errorCode) };
   return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
 }
 
 /** What to do next depends on why: publishing again does not help where the patch is the reason. */
-function nextStep({ patch, iterations }: RunResult, name: OutcomeName, errorCode: string | null): string {
+function nextStep({ patch }: RunResult, name: OutcomeName, errorCode: string | null): string {
   if (name === 'publish_failed' && patch === null)
-    return iterations === 0 ? 'No model was asked.' : 'There is no patch. When that is fixed, run it again.';
+    return 'There is no patch. When that is fixed, run it again.';
   return NEXT_FOR[errorCode ?? ''] ?? OUTCOMES[name].next;
 }
 
@@ -148,6 +149,11 @@ const NEXT_FOR: Readonly<Record<string, string>> = {
   ERR_GIT_DIR_IN_DOUBT: 'Nothing of it was published.',
 } satisfies Partial<Record<ErrorCode, string>>;
 
+const NOT_STARTED: Words = {
+  headline: 'The run was not started',
+  next: 'No model was asked, since nothing of its work could be published. When that is fixed, it can be run again.',
+};
+
 const NOT_PUBLISHED: Words = {
   headline: 'The change could not be published',
   next: 'The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.',
@@ -161,10 +167,7 @@ const NO_RESULT: Words = {
 
 /** What a refusal means that came before there was a plan, so that nothing of the repository can be the reason. */
 const BEFORE_PLAN: Partial<Record<OutcomeName, Words>> = {
-  publish_failed: {
-    headline: 'The run was not started',
-    next: 'No model was asked, since nothing of its work could be published. When that is fixed, it can be run again.',
-  },
+  publish_failed: NOT_STARTED,
   policy_violation: {
     headline: 'This request was not accepted',
     next: 'Nothing was run, and no model was asked.',

@@ -99,7 +99,11 @@ ${MARKER}`);
       'The patch is kept among the artifacts; publishing can be repeated without another run.',
     ],
     ['ERR_PATCH_CONFLICT', {}, 'Run it again. The patch of this run is kept among the artifacts.'],
-    ['ERR_MERGE_NOT_MADE', { patch: null, iterations: 0 }, 'No model was asked.'],
+    [
+      'ERR_MERGE_NOT_MADE',
+      { patch: null, iterations: 0 },
+      'No model was asked, since nothing of its work could be published. When that is fixed, it can be run again.',
+    ],
     ['ERR_PATCH_NOT_PROVEN', { patch: null }, 'There is no patch. When that is fixed, run it again.'],
   ])('of what could not be published for %s (%o) says only what helps', (errorCode, part, next) => {
     const outcome: RunOutcome = { name: 'publish_failed', exitCode: 11, errorCode, reason: 'So it is.' };

@@ -156,6 +156,11 @@ test('one in protected files is refused before a model is asked, unless the run 
   expect(refused.result.reason).toMatch(
     /^Pull request #1 is not continued: it conflicts with main \(\w{8}\) in protected files, whose changes are not published: AGENTS\.md\. Merge main into the branch yourself, and push it\. Or /,
   );
+  // What a maintainer reads of it, on the pull request.
+  expect((await life.publish(refused)).exitCode).toBe(11);
+  expect(life.pull(1).comments.at(-1)?.body).toMatch(
+    /^\*\*The run was not started\*\*\n\nPull request .*1 is not continued: it conflicts [^\n]*\n\nNo model was asked/,
+  );
   const script = writes('AGENTS.md', 'Ours and theirs.\n', 'Kept both.');
   const resolved = await life.run(script, ['--continue', '1', ...accepted], PUSH);
   expectDone(resolved);

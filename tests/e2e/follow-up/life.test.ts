@@ -22,7 +22,7 @@ const NAME = 'acme/shop';
 const STEPS = ['issue', 'comment', 'checks', 'conflicts'] as const;
 type Step = (typeof STEPS)[number];
 /** The job of a step that is killed; null for none. */
-type Killed = { step: Step; mode: 'run' | 'publish' } | null;
+type Killed = { step: Step; mode: 'prepare' | 'run' | 'publish' } | null;
 
 const closing: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -30,10 +30,14 @@ afterAll(async () => {
   removeFolders();
 });
 
-const FULL: Killed[] = STEPS.flatMap((step) => [
-  { step, mode: 'run' as const },
-  { step, mode: 'publish' as const },
-]);
+const FULL: Killed[] = [
+  { step: 'issue', mode: 'prepare' },
+  { step: 'comment', mode: 'prepare' },
+  ...STEPS.flatMap((step) => [
+    { step, mode: 'run' as const },
+    { step, mode: 'publish' as const },
+  ]),
+];
 const SAMPLE: Killed[] = [{ step: 'conflicts', mode: 'publish' }];
 
 test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
@@ -170,8 +174,8 @@ async function begin(killed: Killed): Promise<Life> {
     process.kill(victim, 'SIGKILL');
     victim = null;
   });
-  const kill = async (mode: 'run' | 'publish', pid: number) => {
-    if (mode === 'publish') victim = pid;
+  const kill = async (mode: 'prepare' | 'run' | 'publish', pid: number) => {
+    if (mode !== 'run') victim = pid;
     else {
       const asked = claude.requests.length;
       await until('the model is asked', () => claude.requests.length > asked);
