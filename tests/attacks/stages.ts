@@ -1,6 +1,7 @@
 /** All attacks, in the runs that they share. */
 
 import type { Stage } from './attack.ts';
+import { FILLED_FOLDER } from './stages/afterwards/filled-folder.ts';
 import { HANDED_ON } from './stages/afterwards/handed-on.ts';
 import { COVERED, TOO_MANY } from './stages/checkouts/covered.ts';
 import { NESTED } from './stages/checkouts/policy-nested.ts';
@@ -52,6 +53,7 @@ export const STAGES: readonly Stage[] = [
   OUTPUT,
   STREAM,
   HANDED_ON,
+  FILLED_FOLDER,
   CONFIGURED,
   REDIRECTED,
   OBEYED,

@@ -34,15 +34,18 @@ const LIVE = [
   /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u,
 ];
 
-/** To have a line on stderr or stdout that is obeyed. */
-const toBeObeyed: Goal = toDo(({ run }) => {
-  const lines = [...run.stderr.split('\n'), ...run.stdout.split('\n')];
-  const live = lines.filter((line) => LIVE.some((pattern) => pattern.test(line)));
+/** The first lines of a text that are obeyed; null when none is. */
+export function liveLines(text: string): string | null {
+  const live = text.split('\n').filter((line) => LIVE.some((pattern) => pattern.test(line)));
   return live.length === 0 ? null : JSON.stringify(live.slice(0, 3));
-});
+}
+
+/** To have a line on stderr or stdout that is obeyed. */
+const toBeObeyed: Goal = toDo(({ run }) => liveLines(`${run.stderr}\n${run.stdout}`));
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-const EVERYTHING = Object.values(OBEYED)
+/** All of them, a line each. */
+export const EVERYTHING = Object.values(OBEYED)
   .map(([text]) => text)
   .join('\n');
 
