@@ -15,12 +15,17 @@ import type { RunResult } from '../../domain/run/result.ts';
 import { advance } from '../../domain/run/state.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { openRun } from '../../engine/open-run.ts';
+import {
+  earlierPartOf,
+  limitsAtEnd,
+  type RecordedRun,
+  resumption,
+  stateOf,
+} from '../../engine/resumed/recorded-run.ts';
+import { resumedRun } from '../../engine/resumed/spec.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
-import type { EarlierPart } from '../../engine/session.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
-import { callsOf, limitsAtEnd, type RecordedRun, resumption, stateOf } from './recorded-run.ts';
-import { resumedRun } from './spec.ts';
 
 /** Which run to resume. */
 export interface ResumeRequest {
@@ -147,19 +152,6 @@ function whyNot(
         'ERR_PERMISSIONS_WIDER',
         `The run was allowed things that are not allowed here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`,
       );
-}
-
-function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
-  const { runId, limits, verifyBaseline } = run.events[0];
-  const { now, startedAt } = stateOf(run);
-  return {
-    runId,
-    limits,
-    spentMs: Math.max(0, now - startedAt),
-    warnings,
-    verifyBaseline,
-    calls: callsOf(run.events),
-  };
 }
 
 function refused(code: Problem['code'], message: string): Resumed {

@@ -11,9 +11,9 @@ import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
-import { type Stopped, stopped } from '../../engine/ready.ts';
-import type { Session } from '../../engine/session.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
+import { type Stopped, stopped } from '../ready.ts';
+import type { Session } from '../session.ts';
 import { type RecordedRun, resumption, stateOf } from './recorded-run.ts';
 import { transferChanges } from './transfer-changes.ts';
 

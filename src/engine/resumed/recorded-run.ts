@@ -5,6 +5,7 @@ import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
 import type { Limits } from '../../domain/run/limits.ts';
 import { advance, type RunState, startOf } from '../../domain/run/state.ts';
+import type { EarlierPart } from '../session.ts';
 
 /** A run as described by its directory. */
 export interface RecordedRun {
@@ -50,4 +51,18 @@ export function callsOf(events: readonly RunEvent[]): ToolCall[] {
 /** The state after the last recorded event. */
 export function stateOf({ events: [start, ...rest] }: RecordedRun): RunState {
   return rest.reduce(advance, startOf(start));
+}
+
+/** What a process that carries it on knows of it from the start. */
+export function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
+  const { runId, limits, verifyBaseline } = run.events[0];
+  const { now, startedAt } = stateOf(run);
+  return {
+    runId,
+    limits,
+    spentMs: Math.max(0, now - startedAt),
+    warnings,
+    verifyBaseline,
+    calls: callsOf(run.events),
+  };
 }

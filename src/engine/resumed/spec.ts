@@ -17,15 +17,15 @@ import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { advance, type RunState } from '../../domain/run/state.ts';
-import { reopenServersOf } from '../../engine/mcp/open-servers.ts';
-import { openProvider } from '../../engine/open/provider.ts';
-import { recordedTools } from '../../engine/open/recorded-tools.ts';
-import { endLeftoversOf } from '../../engine/open/verify-place.ts';
-import type { Admitted, BegunTaking, Located, OpenedRun, RunSpec, Settled } from '../../engine/open-run.ts';
-import { interruptedOutcome, type Stopped, stopped } from '../../engine/ready.ts';
-import { absolutePath, changeLimits, type Session } from '../../engine/session.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox } from '../../ports.ts';
+import { reopenServersOf } from '../mcp/open-servers.ts';
+import { openProvider } from '../open/provider.ts';
+import { recordedTools } from '../open/recorded-tools.ts';
+import { endLeftoversOf } from '../open/verify-place.ts';
+import type { Admitted, BegunTaking, Located, OpenedRun, RunSpec, Settled } from '../open-run.ts';
+import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
+import { absolutePath, changeLimits, type Session } from '../session.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
@@ -114,7 +114,7 @@ const NO_FALLBACK =
 /** Null if whoever resumes the run is allowed to. */
 async function whyShut(session: Session): Promise<RunOutcome | null> {
   if (session.input.trust === undefined) return null;
-  const { passGate } = await import('../../engine/trust/gate.ts');
+  const { passGate } = await import('../trust/gate.ts');
   const gate = await raceAbort(session.interrupt, passGate(session));
   if (gate === null || session.interrupt.aborted) return interruptedOutcome(session);
   return gate.status === 'shut' ? gate.outcome : null;

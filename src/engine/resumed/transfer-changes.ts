@@ -6,11 +6,11 @@ import { changesRecorded } from '../../domain/journal/change-events.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunAction } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
-import { runBefore } from '../../engine/open/setup-commands.ts';
-import { type Stopped, stopped, stoppedBefore } from '../../engine/ready.ts';
-import type { Session } from '../../engine/session.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
+import { runBefore } from '../open/setup-commands.ts';
+import { type Stopped, stopped, stoppedBefore } from '../ready.ts';
+import type { Session } from '../session.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
 /** A run whose changes are transferred to another checkout. */
