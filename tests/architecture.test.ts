@@ -152,7 +152,7 @@ describe('the architecture', () => {
   test('a room holds no more than one glance takes in', () => {
     const sizes = new Map<string, number>();
     for (const file of ['src', 'page', 'tests', 'scripts', 'bench'].flatMap((folder) =>
-      filesBelow(folder, 'ts'),
+      filesBelow(folder, '.ts'),
     ))
       sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
     expect([...sizes].filter(([, size]) => size > MOST_FILES)).toEqual([]);
