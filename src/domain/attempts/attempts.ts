@@ -1,0 +1,67 @@
+/** What the result of a run says of its attempts. */
+
+import * as z from 'zod';
+import { addUsage, Usage } from '../conversation/conversation.ts';
+import { ErrorCodeText } from '../errors/error-code-text.ts';
+import { ModelUse, withMoreUse } from '../fallback/model-use.ts';
+import { OutcomeName } from '../run/exit-code.ts';
+
+/** One attempt: how it ended, and the facts by which it was chosen or not. */
+export const AttemptFacts = z.strictObject({
+  number: z.int().positive(),
+  path: z.string().describe('Its run directory; that of the whole run for the chosen one'),
+  outcome: OutcomeName,
+  exitCode: z.int(),
+  reason: z.string(),
+  errorCode: ErrorCodeText.nullable(),
+  failedChecks: z
+    .int()
+    .describe('Verify commands that failed at the end, those included that had failed before the work'),
+  unverified: z.int().describe('Paths with other contents in the patch than the verify commands had'),
+  weakenedTests: z.int().describe('Places where the patch may weaken a test'),
+  denied: z.int().describe('What its calls asked for and did not get'),
+  files: z.int().describe('Changed files'),
+  lines: z.int().describe('Added and removed lines'),
+  patchBytes: z.int().describe('0 without a patch'),
+  iterations: z.int(),
+  tokens: Usage,
+  costUsd: z.union([z.number(), z.literal('unknown')]),
+  estimated: z.boolean(),
+  models: z.array(ModelUse),
+});
+export type AttemptFacts = z.infer<typeof AttemptFacts>;
+
+/** The attempts of a run, in the order in which they began. */
+export const Attempts = z.strictObject({
+  asked: z.int().describe('--attempts; fewer begin where the first one does not come to an answer'),
+  chosen: z.int().nullable().describe('Number of the one in the work tree; null for none'),
+  why: z.string().describe('What decided, as a sentence without its full stop'),
+  list: z.array(AttemptFacts),
+});
+export type Attempts = z.infer<typeof Attempts>;
+
+type Spent = Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'>;
+
+/** What a run has spent together with its attempts: with those that were not chosen, or with all where none was. */
+export function withAttempts<T extends Spent>(spent: T, { list, chosen }: Attempts): T {
+  const others = list.filter(({ number }) => number !== chosen);
+  return { ...spent, ...others.reduce<Spent>(together, spent) };
+}
+
+function together(a: Spent, b: Spent): Spent {
+  return {
+    tokens: addUsage(a.tokens, b.tokens),
+    costUsd: a.costUsd === 'unknown' || b.costUsd === 'unknown' ? 'unknown' : a.costUsd + b.costUsd,
+    estimated: a.estimated || b.estimated,
+    models: b.models.reduce(withModel, a.models),
+  };
+}
+
+function withModel(models: readonly ModelUse[], more: ModelUse): ModelUse[] {
+  const isSame = ({ provider, model, role }: ModelUse) =>
+    provider === more.provider && model === more.model && role === more.role;
+  if (!models.some(isSame)) return [...models, more];
+  const { turns, tokens, costUsd: cost } = more;
+  const costUsd = cost === 'unknown' ? null : cost;
+  return models.map((use) => (isSame(use) ? withMoreUse(use, { turns, tokens, costUsd }) : use));
+}

@@ -1,0 +1,107 @@
+/** Which of several attempts at the same task is the best, by facts alone: no model is asked. */
+
+import { succeeded } from '../conversation/tool.ts';
+import type { FlagName } from '../review/flag.ts';
+import type { OutcomeName } from '../run/exit-code.ts';
+import type { RunResult } from '../run/result.ts';
+import { formatNumber } from '../text/format-number.ts';
+import { pluralize } from '../text/pluralize.ts';
+import type { AttemptFacts } from './attempts.ts';
+
+/** The attempt with this number, by the result that it left in `path`. */
+export function attemptOf(
+  result: RunResult,
+  { number, path }: Pick<AttemptFacts, 'number' | 'path'>,
+): AttemptFacts {
+  const { outcome, exitCode, reason, errorCode, verify, changedFiles, flags, patch } = result;
+  const { iterations, tokens, costUsd, estimated, models } = result;
+  const lines = changedFiles.map(({ additions, deletions }) => (additions ?? 0) + (deletions ?? 0));
+  return {
+    number,
+    path,
+    outcome: outcome ?? 'internal_error',
+    exitCode: exitCode ?? 1,
+    reason,
+    errorCode,
+    failedChecks: verify.filter(({ end }) => !succeeded(end)).length,
+    unverified: result.unverified.length,
+    weakenedTests: flags.filter(({ flag }) => WEAKENS_TESTS.includes(flag)).length,
+    denied: result.deniedCount,
+    files: changedFiles.length,
+    lines: lines.reduce((sum, count) => sum + count, 0),
+    patchBytes: patch?.bytes ?? 0,
+    ...{ iterations, tokens, costUsd, estimated, models },
+  };
+}
+
+const WEAKENS_TESTS: readonly FlagName[] = ['tests_deleted', 'tests_skipped', 'tests_weakened'];
+
+/** The best of them, and what decided. There is at least one. */
+export function chosenAmong<T>(
+  all: readonly [T, ...T[]],
+  attemptIn: (one: T) => AttemptFacts,
+): { best: T; why: string } {
+  let left: readonly T[] = all;
+  const why: string[] = [];
+  for (const { rank, said } of CRITERIA) {
+    const ranks = left.map((one) => rank(attemptIn(one)));
+    const least = Math.min(...ranks);
+    const better = left.filter((_, at) => ranks[at] === least);
+    const [best] = better;
+    if (best === undefined || better.length === left.length) continue;
+    why.push(`${better.length} of ${left.length} ${said(attemptIn(best))}`);
+    left = better;
+  }
+  const [best = all[0]] = left;
+  if (left.length > 1) why.push(`the first of ${left.length} that are alike`);
+  return { best, why: why.join(', then ') || 'the only one' };
+}
+
+interface Criterion {
+  /** Less is better. */
+  rank(attempt: AttemptFacts): number;
+  /** Follows "2 of 3"; said of those that are best. */
+  said(best: AttemptFacts): string;
+}
+
+/** Ends by how much of the work they stand for. */
+const ENDS: readonly OutcomeName[] = [
+  'done',
+  'no_change',
+  'verify_failed',
+  'limit_reached',
+  'deadline',
+  'interrupted',
+  'provider_error',
+  'blocked',
+  'policy_violation',
+  'publish_failed',
+];
+
+/** The first one that tells two attempts apart decides. */
+const CRITERIA: readonly Criterion[] = [
+  {
+    rank: ({ outcome }) => (ENDS.includes(outcome) ? ENDS.indexOf(outcome) : ENDS.length),
+    said: ({ outcome }) => `ended as ${outcome}`,
+  },
+  {
+    rank: ({ failedChecks, unverified }) => failedChecks + unverified,
+    said: ({ failedChecks, unverified }) =>
+      failedChecks + unverified === 0 ? 'passed every check' : 'passed the most checks',
+  },
+  {
+    rank: ({ weakenedTests }) => weakenedTests,
+    said: ({ weakenedTests }) => (weakenedTests === 0 ? 'weakened no test' : 'weakened the fewest tests'),
+  },
+  {
+    rank: ({ denied }) => denied,
+    said: ({ denied }) => (denied === 0 ? 'had nothing denied' : 'had the least denied'),
+  },
+  // A small part of work that is not finished is no virtue.
+  { rank: ({ outcome, lines }) => (outcome === 'done' ? lines : 0), said: smallest },
+  { rank: ({ outcome, patchBytes }) => (outcome === 'done' ? patchBytes : 0), said: smallest },
+];
+
+function smallest({ lines, files }: AttemptFacts): string {
+  return `made the smallest change (${formatNumber(lines)} ${lines === 1 ? 'line' : 'lines'} in ${pluralize(files, 'file')})`;
+}
