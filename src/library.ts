@@ -11,9 +11,9 @@ import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
 import { refusedFor, usageError } from './domain/run/outcome.ts';
 import type { RunResult } from './domain/run/result.ts';
+import { runTask } from './engine/attempts/run-task.ts';
 import { refusedResult } from './engine/finish/result.ts';
 import { ownProvider, ownTool } from './engine/own-parts.ts';
-import { runPatchsmith } from './engine/run.ts';
 import type { RunInput } from './engine/run-input.ts';
 import type { HostContext } from './host/context.ts';
 import { monotonicNow } from './host/monotonic-clock.ts';
@@ -100,7 +100,9 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
   if (inputs.status === 'refused') return refusedResult(refusedFor(inputs.problems), VERSION);
   const taken = whyTakenByServer(tools, Object.keys(inputs.servers));
   if (taken !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', taken), VERSION);
-  const outcome = await runPatchsmith({
+  if (inputs.settings.attempts > 1 && tools.length > 0)
+    return refusedResult(usageError('ERR_SETTINGS_CONFLICT', OUTSIDE_OF_COPIES), VERSION);
+  const outcome = await runTask({
     ...edge,
     settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
     apiKey: inputs.apiKey,
@@ -117,6 +119,9 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
   } satisfies RunInput);
   return result ?? refusedResult(outcome, VERSION);
 }
+
+const OUTSIDE_OF_COPIES =
+  'attempts and tools: a tool of the program acts outside of the copies, once for each attempt';
 
 /** A run with another model has no key to ask for: it is opened like one that plays a recording. */
 const IN_PLACE_OF_A_MODEL = { provider: 'replay', recording: '-' };

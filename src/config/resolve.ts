@@ -10,6 +10,7 @@ import {
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
+import { attemptsConflicts } from './attempts.ts';
 import { fallbackParts, reviewerParts, withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
 import { isPlainHttp, shown } from './values.ts';
@@ -331,6 +332,7 @@ function* contradictions(
       `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`,
     );
   }
+  yield* attemptsConflicts(settings, { provider, name });
   if (settings.maxCostUsd === null) return;
   for (const [what, parts] of [
     ['fallback model', fallback],

@@ -59,11 +59,14 @@ interface Place {
 }
 
 async function locate(session: Session): Promise<Located | Stopped> {
-  const { settings, cwd, env } = session.input;
+  const { settings, cwd, env, attempt } = session.input;
   const choice = modelChoiceOf(settings);
   const providing = (session.input.isCheck === true ? openUnasked : openProvider)(session, choice);
   providing.catch(() => undefined);
-  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
+  const found =
+    attempt === undefined
+      ? await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env)
+      : { status: 'ok' as const, checkout: attempt.checkout };
   const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
   const { directory } = session;
   if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
@@ -102,6 +105,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
       hosts: { domains: settings.allowedDomains, privateHosts: settings.allowedPrivate },
       onProving: () => preloadProvider(session, model.choice),
       ...(orient === null ? {} : { lookup: orient.lookup }),
+      ...shownAs(session),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },
     giveUp: session.interrupt,
@@ -126,6 +130,11 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
         : prefetch(session, provider, openingOf(firstRequest(session, task, { sandbox, ...known }))),
     settle: (opened) => mergeAndSettle(place, task, { ...opened, ...known }),
   };
+}
+
+/** Commands of an attempt see its copy in the place of the work tree. */
+function shownAs({ input: { attempt } }: Session): { shownAs?: string } {
+  return attempt === undefined ? {} : { shownAs: attempt.root };
 }
 
 /** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
@@ -226,7 +235,7 @@ async function settle(
     ...settledPart(session, task, ran, servers.recorded),
     ...(ran.status === 'failed' ? { unready: ran.message } : isCheck ? { unready: READY.reason } : {}),
     ...keptHosts(sandbox, settings),
-    root: workspace.root,
+    root: session.input.attempt?.root ?? workspace.root,
     modelSettings: model.choice.settings,
     compaction: compactionOf(settings),
     fallback: fallbackOf(settings, session.input.providers),

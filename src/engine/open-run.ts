@@ -185,7 +185,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
 }
 
 /** Why a path that the run uses must not be where it is; null if all of them may. */
-function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): Problem | null {
+export function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): Problem | null {
   const { settings, cwd } = input;
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   const readOnly = settings.preflight === 'off' ? null : whyReadOnly(checkout.root);

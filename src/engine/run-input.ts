@@ -3,7 +3,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { Checkout } from '../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../config/resolve.ts';
+import type { Attempts } from '../domain/attempts/attempts.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
@@ -61,8 +63,26 @@ export interface RunInput {
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */
   readonly trust?: Trust;
+  /** Where one of several attempts works, in place of the checkout. */
+  readonly attempt?: AttemptPlace;
+  /** Of a run that is the chosen one of several attempts, or goes on with it. Null or absent: there were none. */
+  readonly attempts?: Attempts | null;
+  /** Whoever starts the run keeps others out of the work tree. Default: it does so itself. */
+  readonly holdsWorkTree?: boolean;
   /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
   readonly isCheck?: boolean;
+}
+
+/** One of several attempts of a run: a copy of its work tree, over the same repository. */
+export interface AttemptPlace {
+  /** Of the whole run. */
+  readonly runId: string;
+  /** The root is that of the copy. */
+  readonly checkout: Checkout;
+  /** The user's work tree, in place of which commands see the copy. */
+  readonly root: string;
+  /** Called when the work has come to its end, with the warnings so far. Later ones are about the copy. */
+  onWorked(warnings: readonly string[]): void;
 }
 
 /** What a run that is about to begin works for. */

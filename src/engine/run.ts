@@ -49,6 +49,12 @@ export async function runOpened(
     outcome: crashed(session, error),
     patch: null,
   }));
+  return endRun(session, ended);
+}
+
+/** From the outcome to the last line that people read. */
+export async function endRun(session: Session, ended: Ended): Promise<RunOutcome> {
+  const { input } = session;
   await session.disarm();
   const concluded = concludeRun(session, ended.outcome);
   session.progress.endView();
@@ -61,7 +67,8 @@ export async function runOpened(
   return outcome;
 }
 
-type OpenFor = (session: Session) => Promise<Ready | Stopped>;
+/** Opens what the loop needs, or says why not. */
+export type OpenFor = (session: Session) => Promise<Ready | Stopped>;
 
 async function perform(session: Session, open: OpenFor): Promise<Ended> {
   const { progress } = session;
@@ -124,6 +131,7 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
   await ready.close();
   // No command runs any more; whoever waits for it does so at the end.
   void session.disarm();
+  session.input.attempt?.onWorked(session.result.warnings);
   const { finish } = await finishing;
   const ending = { label: 'making and reviewing the patch' };
   return until(session.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));

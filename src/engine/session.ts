@@ -117,7 +117,7 @@ export class Session {
     this.input = input;
     this.startedAt = now();
     this.#spentMs = earlier?.spentMs ?? 0;
-    this.runId = earlier?.runId ?? newRunId(this.startedAt);
+    this.runId = earlier?.runId ?? input.attempt?.runId ?? newRunId(this.startedAt);
     const { env } = input;
     const known = [...secretsAmong(env), ...namedVariables(settings).flatMap((name) => env[name] ?? [])];
     const { token = null, credentials } = input.trust ?? {};
@@ -172,7 +172,8 @@ export class Session {
     if (letGo === null) return runIsBusy(made.directory.path);
     this.#locks.push(letGo);
     this.directory = made.directory;
-    if (settings.runDir !== null) notePlace({ runId: this.runId, path: made.directory.path, env, workTree });
+    if (settings.runDir !== null && this.input.attempt === undefined)
+      notePlace({ runId: this.runId, path: made.directory.path, env, workTree });
     this.printName(made.directory);
     this.recordAndSave({});
     this.input.watcher?.onDirectory(made.directory);
@@ -182,6 +183,7 @@ export class Session {
   /** Keeps other runs out of the work tree until the end. Null when that is done, else why it cannot be. */
   async takeWorkTree(root: string): Promise<string | null> {
     this.root = root;
+    if (this.input.holdsWorkTree === true) return null;
     const letGo = await lockWorkTree(root);
     if (letGo === null) return treeIsBusy(root);
     this.#locks.push(letGo);
@@ -228,9 +230,10 @@ export class Session {
     this.writeResult();
   }
 
-  /** Prints a warning at once and adds it to the result. */
+  /** Prints a warning at once and adds it to the result, once. */
   warn(message: string): void {
     this.progress.warn(message);
+    if (this.result.warnings.includes(message)) return;
     this.record({ warnings: [...this.result.warnings, message] });
   }
 

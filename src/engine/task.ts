@@ -41,9 +41,11 @@ type Principle = Extract<Awaited<ReturnType<typeof readPrinciples>>, { status: '
 
 /** Checks whether the run may begin, and prints what people must know before it does. */
 export async function readTask(session: Session, checkout: Checkout): Promise<Task | Stopped> {
-  const { settings, cwd, trust } = session.input;
+  const { settings, cwd, trust, attempt } = session.input;
+  // An attempt has a copy of it, in which a plan at an absolute path would lie outside.
+  const root = attempt?.root ?? checkout.root;
   session.stage = 'plan';
-  const planned = await raceAbort(session.interrupt, planOf(session, checkout.root));
+  const planned = await raceAbort(session.interrupt, planOf(session, root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'failed') return stopped(planned.outcome);
   const barred = await raceAbort(session.interrupt, beforeSpending(session, planned.plan, checkout));
@@ -61,7 +63,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   session.stage = 'principles';
   const principles = await readPrinciples({
     files: settings.principles,
-    root: checkout.root,
+    root,
     workingDirectory: settings.workingDirectory,
     cwd,
     revision: trust?.revision ?? null,

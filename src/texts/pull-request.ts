@@ -12,6 +12,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import {
+  attemptsLine,
   deniedList,
   factsLine,
   failedOutput,
@@ -149,9 +150,11 @@ function originOf(facts: PullRequestFacts): string {
     ...(runUrl === null ? [] : [`, [log and artifacts](${runUrl})`]),
   ].join('');
   const warnings = warningList(result.warnings, ROOM.warnings);
+  const attempts = attemptsLine(result);
   const lines = [
     `Plan: ${planLine(facts)}`,
     `Model: ${modelLine(result)}`,
+    ...(attempts === '' ? [] : [`Attempt: ${attempts}`]),
     `Base: ${baseLine(facts)}`,
     `Commands ran ${sandbox === null || sandbox === 'none' ? 'without a sandbox' : `in a sandbox (${sandbox})`}`,
     ...(patch === null ? [] : [`Patch: sha256 ${code(patch.sha256)}`]),

@@ -177,6 +177,14 @@ export function flagList(flags: readonly Flag[], maxLength: number): string {
   return bullets(flags, lineOf, { maxLength, maxLines: 30, noun: 'place' });
 }
 
+/** Which of several attempts this is, and why; empty for a run without. */
+export function attemptsLine({ attempts }: RunResult): string {
+  if (attempts === null || attempts.chosen === null) return '';
+  const { chosen, asked, why, list } = attempts;
+  const begun = list.length < asked ? ` (${list.length} begun)` : '';
+  return `number ${chosen} of ${asked}${begun}: ${escaped(why, 600)}`;
+}
+
 /** What a reviewer found, and what became of it; empty for a run without a review, or one that had nothing to review. */
 export function reviewSection({ review }: RunResult, maxLength: number): string {
   if (review === null || review.status === 'not_due') return '';

@@ -7,6 +7,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
 import { bullets } from './bounded-list.ts';
 import {
+  attemptsLine,
   deniedList,
   factsLine,
   failedOutput,
@@ -58,8 +59,10 @@ export function stepSummary(result: RunResult | null, { outcome, pullRequest, wa
 function runParts(result: RunResult): string[] {
   const account = prose(result.summary, ROOM.account);
   const { changedFiles } = result;
+  const attempts = attemptsLine(result);
   return [
     factsLine(result),
+    attempts === '' ? '' : `Attempt ${attempts}`,
     verifyTable(result, ROOM.verify),
     failedOutput(result, ROOM.output),
     ...titled('Looks like a secret', secretList(result)),

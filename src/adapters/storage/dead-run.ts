@@ -1,6 +1,7 @@
 /** Ends a run whose process has died. That process can no longer do so, so whoever looks next does. */
 
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { readResult } from './read-result.ts';
@@ -31,9 +32,12 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
 
 /** What the run has spent is only in its journal, and a patch without a final result is not trusted. */
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
+  const first = join(path, 'attempts', '1');
   const next = existsSync(events)
     ? `Continue the run: patchsmith resume ${path}`
-    : 'It had not started to work: start a new run with patchsmith run.';
+    : existsSync(first)
+      ? `No attempt had been chosen; one can be carried on: patchsmith resume ${first} --repo DIR`
+      : 'It had not started to work: start a new run with patchsmith run.';
   const { name, exitCode, reason, errorCode } = internalError('ERR_PROCESS_DIED', `${PROCESS_DIED}. ${next}`);
   return {
     ...left,

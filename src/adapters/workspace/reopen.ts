@@ -30,6 +30,8 @@ import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-r
 import { plantedGitDirs } from './unwalked/planted-git.ts';
 import { removeGitDir } from './unwalked/remove-git-dir.ts';
 
+export { moveBeginning } from './unwalked/ignored-changes.ts';
+
 /** What the journal says about the work tree. */
 export interface KeptState {
   readonly base: BaseRevision;

@@ -1,9 +1,12 @@
 /** `patchsmith resume`: carries on a run that was killed or has stopped, from its last recorded event. */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
@@ -55,6 +58,8 @@ export async function resumeRun(
   if (letGo === null) return refused('ERR_RUN_BUSY', runIsBusy(directory.path));
   try {
     const read = readJournal(directory.events);
+    if (read.status === 'failed' && hasAttempts(directory))
+      return refused('ERR_NOT_RESUMABLE', attemptsAlone(directory));
     if (read.status === 'failed')
       return refused('ERR_JOURNAL_UNREADABLE', `${read.message} Start a new run with patchsmith run.`);
     const [recordedStart, ...rest] = read.events;
@@ -73,11 +78,20 @@ export async function resumeRun(
     if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
     const before = earlierPartOf(recorded, warningsOf(earlier));
     const spec = resumedRun(recorded, { acceptChanges });
-    const outcome = await runOpened(input, (session) => openRun(session, spec), before);
+    const again = { ...input, attempts: earlier?.attempts ?? null };
+    const outcome = await runOpened(again, (session) => openRun(session, spec), before);
     return { status: 'told', outcome };
   } finally {
     letGo();
   }
+}
+
+function hasAttempts({ path, events }: RunDirectory): boolean {
+  return !existsSync(events) && existsSync(join(path, 'attempts'));
+}
+
+function attemptsAlone({ path }: RunDirectory): string {
+  return `No attempt of this run has been chosen. Carry one on in the work tree: patchsmith resume ${join(path, 'attempts', '1')} --repo DIR, or publish it when it has ended.`;
 }
 
 /** Outcomes of runs that did not end by themselves: with room on the disk they would have gone on. */

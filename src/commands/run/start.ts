@@ -1,6 +1,6 @@
 /** `patchsmith run` on the command line. */
 
-import { runPatchsmith } from '../../engine/run.ts';
+import { runTask } from '../../engine/attempts/run-task.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
 import { readRunInputs, withoutKey } from '../inputs.ts';
@@ -22,7 +22,7 @@ export async function startRun(
   const env = withoutKey(edge.env);
   return {
     status: 'told',
-    outcome: await runPatchsmith({
+    outcome: await runTask({
       ...edge,
       settings,
       apiKey,

@@ -7,6 +7,7 @@ import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { formatSize } from '../../domain/text/format-size.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 
 /** What is known of a run besides its result. */
@@ -49,6 +50,7 @@ export function page(
     ...field('plan', plan === null ? '' : `${plan.title} (${sourceOf(plan.source)})`),
     ...field('model', model ?? ''),
     ...field('cost', model === null ? '' : costLine(result)),
+    ...part('attempts', attemptLines(result)),
     ...part('setup', result.setup.map(reportLine)),
     ...part('verify', result.verify.map(reportLine)),
     ...part('files', result.changedFiles.map(fileLine)),
@@ -76,6 +78,14 @@ function part(name: string, entries: readonly string[]): string[] {
   const left = entries.length - MOST;
   const more = left > 0 ? [`  … and ${left} more`] : [];
   return ['', `${name}:`, ...entries.slice(0, MOST).map((entry) => `  ${entry}`), ...more];
+}
+
+function attemptLines({ attempts }: RunResult): string[] {
+  if (attempts === null) return [];
+  const { chosen, why, list } = attempts;
+  const lineOf = ({ number, outcome, lines, files, path }: (typeof list)[number]) =>
+    `${number === chosen ? '*' : ' '} ${number}  ${outcome}  ${lines} lines in ${pluralize(files, 'file')}  ${path}`;
+  return [...list.map(lineOf), `chosen: ${why}`];
 }
 
 function textOf(text: string): string[] {

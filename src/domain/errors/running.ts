@@ -160,6 +160,11 @@ export const RUNNING = {
     'The patch would add to a folder that git takes for a repository, whose configuration can name programs that git runs.',
     'Let tests create such a repository when they run, or commit it by hand.',
   ),
+  ERR_ATTEMPT_NOT_APPLIED: ends(
+    'publish_failed',
+    'The chosen one of several attempts could not be brought into the work tree.',
+    'Do as the message says, then continue with `patchsmith resume`; the patch is kept.',
+  ),
   ERR_PATCH_NOT_PROVEN: ends(
     'publish_failed',
     'The patch could not be proven to rebuild the same tree, or could not be written.',

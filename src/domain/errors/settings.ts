@@ -100,6 +100,10 @@ export const SETTINGS = {
     'A tool that a program passes to the library has a name that cannot be used or is taken, or no description and schema for a model.',
     'Give it a name of its own, of letters, digits, `_` and `-`, a description, and a schema that JSON Schema can express.',
   ),
+  ERR_ATTEMPT_COPY: misuse(
+    'The work tree cannot be copied for `--attempts`.',
+    'Do as the message says, or run the plan without `--attempts`.',
+  ),
   ERR_PROVIDER_UNUSABLE: misuse(
     'The provider cannot be asked with these settings: its login, its script or recording, or its program is missing or wrong.',
     'Fix what the message names; docs/providers.md says what each provider needs.',

@@ -1,6 +1,7 @@
 /** The result of a run: `result.json`, and the document on stdout. */
 
 import * as z from 'zod';
+import { Attempts } from '../attempts/attempts.ts';
 import { ChangedFile } from '../changes/changed-file.ts';
 import { Provenance } from '../changes/provenance.ts';
 import { ContextCompacted } from '../compaction/compaction.ts';
@@ -177,8 +178,11 @@ export const RunResult = z.strictObject({
   review: ReviewPart.nullable()
     .default(null)
     .describe('What a reviewer found in the finished work; null where none was asked for'),
-  tokens: Usage,
-  costUsd: z.union([z.number(), z.literal('unknown')]),
+  attempts: Attempts.nullable()
+    .default(null)
+    .describe('With --attempts: all of them, and which one is in the work tree; null for a run without'),
+  tokens: Usage.describe('Of the whole run, all its attempts included'),
+  costUsd: z.union([z.number(), z.literal('unknown')]).describe('As tokens'),
   estimated: z
     .boolean()
     .default(false)

@@ -11,6 +11,8 @@ export function commandToContinue(
   stop: StopReason,
 ): string | null {
   const { provider } = result;
+  // The chosen attempt goes on where it has been brought; docs/attempts.md says how the others do.
+  if (input.attempt !== undefined) return null;
   if (directory === null || !providerNamed(provider, input.providers)?.canResume) return null;
   const flags = flagsToContinue(stop, limits);
   // Whose key is used is for whoever resumes to say.

@@ -6,6 +6,7 @@
 import { access, constants } from 'node:fs/promises';
 import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
 import { patchOf } from '../../agent/patch-of.ts';
+import { withAttempts } from '../../domain/attempts/attempts.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
@@ -65,7 +66,10 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   if (driven.status !== 'done') await sweep(session, ready);
   const denied = allDenied(session, state);
   session.record({ mcp: [...ready.servers()] });
-  session.record({ ...statePart(state), denied: [...denied.named], deniedCount: denied.count });
+  const spent = statePart(state);
+  const { attempts = null } = session.input;
+  session.record({ ...(attempts === null ? spent : withAttempts(spent, attempts)), attempts });
+  session.record({ denied: [...denied.named], deniedCount: denied.count });
   session.record({ durations: { totalMs: 0, modelMs: state.modelMs } });
   const net = state.changes.net();
   const steps = await takeSteps(session, ready, { state, net });

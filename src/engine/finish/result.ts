@@ -58,6 +58,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     models: [],
     review: null,
     failedCompactions: 0,
+    attempts: null,
     tokens: noUsage,
     costUsd: 0,
     estimated: false,

@@ -7,7 +7,7 @@ import { type RunState, usesOf } from '../../domain/run/state.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 
 /** The part known from the events so far. */
-export function statePart(state: RunState): Partial<RunResult> {
+export function statePart(state: RunState) {
   return {
     superseded: [...state.superseded],
     iterations: state.iterations,
@@ -30,5 +30,5 @@ export function statePart(state: RunState): Partial<RunResult> {
     summary: state.phase.at === 'ended' ? state.phase.summary : '',
     aliases: { ...state.aliases },
     answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
-  };
+  } satisfies Partial<RunResult>;
 }

@@ -15,6 +15,7 @@ import { isTaken } from '../../domain/journal/base.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { advance, type RunState } from '../../domain/run/state.ts';
 import { raceAbort } from '../../host/deadline.ts';
@@ -33,6 +34,8 @@ import { settleResumed } from './settle.ts';
 export interface ResumeOptions {
   /** Accept what others changed in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
+  /** Why the run has stopped, where it is not to go on: it only comes into the checkout. Default: it goes on. */
+  readonly stop?: StopReason;
 }
 
 /** Where it stops before it is ready, the result in the run directory stays as it was. */
@@ -206,7 +209,10 @@ async function settle(
     beginning: {
       first: settled.first,
       state: advance(settled.state, settled.first),
-      actions: settled.actions,
+      actions: [
+        ...settled.actions,
+        ...(options.stop === undefined ? [] : [{ type: 'run.stopped' as const, stop: options.stop }]),
+      ],
       seen: seenBy(run, settled.state),
       openJournal() {
         // By now the result says that the run goes on, and the patch of its earlier end is void.

@@ -1,6 +1,6 @@
 /** Brings another checkout of the same base to the state of the run. */
 
-import { revertChanges } from '../../adapters/workspace/reopen.ts';
+import { moveBeginning, revertChanges } from '../../adapters/workspace/reopen.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded } from '../../domain/journal/change-events.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
@@ -55,6 +55,8 @@ export async function transferChanges(
   );
   if (ran.status !== 'ok') return stoppedBefore(session, ran);
 
+  // The ignored files that they have just made are there as they would be before the work.
+  moveBeginning(run.directory.shadowGit);
   const wanted = new Map(lacking.map(({ path, before }) => [path, before]));
   for (const { path } of ran.changes) {
     const state = states.get(path);

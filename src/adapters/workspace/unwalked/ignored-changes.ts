@@ -29,6 +29,12 @@ export function keepBeginning(shadowDir: string): void {
   if (!existsSync(file)) writeFileSync(file, '{}\n');
 }
 
+/** The same for a run that has come to another checkout: what was changed in there before is none of its changes. */
+export function moveBeginning(shadowDir: string): void {
+  const file = join(shadowDir, BEGINNING);
+  if (existsSync(file)) writeFileSync(file, '{}\n');
+}
+
 /** The moment as a ctime, in ns; null if the work has not begun. */
 export function beginningOf(shadowDir: string): bigint | null {
   return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;

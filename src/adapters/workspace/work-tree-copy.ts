@@ -1,0 +1,97 @@
+/**
+ * A copy of a whole work tree, ignored files and uncommitted work included, for an attempt of its own. Its history stays
+ * where it is: the copy has an empty folder in place of the git dir.
+ *
+ * Links are copied as links and never followed. Where the file system can, a file shares its blocks with the original.
+ */
+
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { isGitDirName } from '../../domain/changes/path.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
+import { ioFailure } from '../../files/failures.ts';
+import { encodeName } from '../../files/names.ts';
+import { TreeView } from '../../files/tree-view.ts';
+
+/** What to copy, and where to. */
+export interface WorkTreeCopy {
+  /** Root of the work tree, without links. */
+  readonly from: string;
+  /** Absolute path; must not exist. */
+  readonly to: string;
+  readonly signal: AbortSignal;
+}
+
+/** `left` are the folders of other repositories, which are empty in the copy. */
+export type CopiedWorkTree = { status: 'ok'; left: string[] } | { status: 'interrupted' } | Failed;
+
+/** Changes nothing in the work tree. */
+export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<CopiedWorkTree> {
+  const view = new TreeView(from);
+  const left: string[] = [];
+  let at = '';
+  try {
+    mkdirSync(to, { mode: 0o700, recursive: true });
+    mkdirSync(`${to}/.git`, { mode: 0o700 });
+    const folders = [''];
+    for (const folder of folders) {
+      at = folder;
+      const listing = view.listFolder(folder);
+      if (listing.status !== 'seen') return failed(`${from}/${folder} cannot be read.`);
+      const entries = listing.entries.filter(({ name, special }) => !special && !isGitDirName(name));
+      const isOther = folder !== '' && listing.entries.some(({ name }) => isGitDirName(name));
+      if (isOther) left.push(folder);
+      for (const { name, folder: isFolder } of isOther ? [] : entries) {
+        at = folder === '' ? name : `${folder}/${name}`;
+        if (isFolder) {
+          mkdirSync(placeIn(to, at), { mode: 0o755 });
+          folders.push(at);
+        } else copyFile(view, at, to);
+      }
+      // A signal is only heard in between.
+      await setImmediate();
+      if (signal.aborted) return { status: 'interrupted' };
+    }
+    return { status: 'ok', left };
+  } catch (error) {
+    return failed(ioFailure(error, at, 'read').message.replace('cannot be read', 'cannot be copied'));
+  } finally {
+    view.close();
+  }
+}
+
+/** A file or a link, with the time of its last change: build tools go by it. */
+function copyFile(view: TreeView, path: string, root: string): void {
+  const to = placeIn(root, path);
+  const link = view.readLink(path);
+  if (link.status === 'seen') {
+    symlinkSync(link.target, to);
+    return;
+  }
+  const file = openSync(view.place(path), READ);
+  try {
+    copyFileSync(`/proc/self/fd/${file}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    const { mode, atime, mtime } = fstatSync(file);
+    // Without set-uid and set-gid bits.
+    if ((mode & 0o7000) !== 0) chmodSync(to, mode & 0o777);
+    utimesSync(to, atime, mtime);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function placeIn(root: string, path: string): Buffer {
+  return encodeName(`${root}/${path}`);
+}

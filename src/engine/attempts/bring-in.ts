@@ -1,0 +1,102 @@
+/**
+ * Brings the chosen attempt into the user's work tree. Its directory becomes that of the run, and from there it is a run that
+ * is carried on in another checkout of its base: what it recorded is put there, its setup commands run again, and its patch
+ * is made and proven anew. Nothing is asked of the model. A process that dies on the way leaves a run to be resumed.
+ */
+
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
+import { type Attempts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { openRun } from '../open-run.ts';
+import { type Stopped, stopped } from '../ready.ts';
+import { earlierPartOf, type RecordedRun, stateOf } from '../resumed/recorded-run.ts';
+import { resumedRun } from '../resumed/spec.ts';
+import { type OpenFor, runOpened } from '../run.ts';
+import type { Session } from '../session.ts';
+import type { AttemptsPlace, Made } from './make-attempt.ts';
+
+/** The attempt that was chosen, and what is to be said of all. */
+export interface Chosen extends AttemptsPlace {
+  readonly status: 'chosen';
+  readonly best: Made;
+  readonly attempts: Attempts;
+}
+
+/** `session` is that of the whole run, whose locks are held. */
+export async function bringIn(
+  { input, startedAt, limits }: Session,
+  { checkout, directory, best, attempts }: Chosen,
+): Promise<RunOutcome> {
+  const { watcher } = input;
+  const { path } = best.attempt;
+  takeOver(path, directory.path);
+  const read = readJournal(directory.events);
+  if (read.status === 'failed') throw new Error(read.message);
+  const run: RecordedRun = {
+    directory,
+    events: read.events,
+    journalBytes: read.bytes,
+    supersedes: null,
+  };
+  const { stop } = stateOf(run);
+  const earlier = earlierPartOf(run, best.warnings);
+  const spec = resumedRun(run, { acceptChanges: false, ...(stop === null ? {} : { stop }) });
+  const open: OpenFor = async (session) => {
+    // Whatever becomes of it, the result says what there is.
+    session.directory = directory;
+    session.record({ ...withAttempts(inPlace(best, directory), attempts), attempts });
+    const opened = await openRun(session, spec);
+    return opened.status === 'stopped' && !input.interrupt.aborted ? notApplied(opened, directory) : opened;
+  };
+  return runOpened(
+    {
+      ...input,
+      // Whoever watches knows that the work has begun, and where.
+      ...(watcher === undefined
+        ? {}
+        : { watcher: { onStart() {}, onDirectory() {}, onResult: (result) => watcher.onResult(result) } }),
+      terminal: null,
+      settings: { ...input.settings, repo: checkout.root },
+      startNotes: [],
+      attempts,
+      holdsWorkTree: true,
+    },
+    open,
+    {
+      ...earlier,
+      spentMs: input.now() - startedAt,
+      limits: { ...earlier.limits, deadlineMs: limits.deadlineMs },
+    },
+  );
+}
+
+/** What the result of the attempt says, of the files where they are now. */
+function inPlace({ result, warnings }: Made, directory: AttemptsPlace['directory']) {
+  const { runId: _, status: __, patch, uncommittedPatch, ...told } = result;
+  return {
+    ...told,
+    warnings: [...warnings],
+    patch: patch && { ...patch, path: directory.patch },
+    uncommittedPatch: uncommittedPatch && { ...uncommittedPatch, path: directory.uncommitted },
+  };
+}
+
+/** The journal comes last: without it, a directory holds no run. */
+function takeOver(from: string, to: string): void {
+  const [old, own] = [runDirectoryAt(from), runDirectoryAt(to)];
+  for (const name of ['shadowGit', 'agentGit', 'patch', 'uncommitted', 'log', 'report', 'events'] as const)
+    if (existsSync(old[name])) renameSync(old[name], own[name]);
+  rmSync(from, { recursive: true, force: true });
+}
+
+function notApplied({ outcome }: Stopped, { path, patch }: AttemptsPlace['directory']): Stopped {
+  const kept = existsSync(patch) ? ` Its patch is kept: ${patch}.` : '';
+  return stopped(
+    publishFailed(
+      'ERR_ATTEMPT_NOT_APPLIED',
+      `The chosen attempt could not be brought into the work tree: ${outcome.reason}${kept} Fix that, then continue with: patchsmith resume ${path}`,
+    ),
+  );
+}

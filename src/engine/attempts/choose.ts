@@ -1,0 +1,72 @@
+/** Which attempt is brought into the work tree, and what is said of the others. */
+
+import { type AttemptFacts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { chosenAmong } from '../../domain/attempts/rank.ts';
+import { noUsage } from '../../domain/conversation/conversation.ts';
+import { interrupted } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { type Stopped, stopped } from '../ready.ts';
+import type { Session } from '../session.ts';
+import type { Chosen } from './bring-in.ts';
+import type { AttemptsPlace, Made } from './make-attempt.ts';
+
+/** Nothing is brought in after a signal, and of attempts that have not begun. */
+export function choose(
+  session: Session,
+  { checkout, directory }: AttemptsPlace,
+  made: readonly [Made, ...Made[]],
+): Chosen | Stopped {
+  const { aborted, reason } = session.input.interrupt;
+  const asked = session.input.settings.attempts;
+  const list = made.map(({ attempt }) => attempt);
+  const none = (why: string) => {
+    const attempts = { asked, chosen: null, why, list };
+    session.record({ ...withAttempts(UNSPENT, attempts), attempts });
+  };
+  for (const attempt of list) session.progress.note(attemptLine(attempt));
+  if (aborted) {
+    none('a signal came before one was chosen');
+    return stopped(
+      interrupted(reason.signal, `Stopped by ${reason.signal}; ${whatIsKept(made, checkout.root)}.`),
+    );
+  }
+  const { best, why } = chosenAmong(made, ({ attempt }) => attempt);
+  if (!best.hasBegun) {
+    const { runId: _, status: __, ...told } = best.result;
+    session.record(told);
+    none('the first one ended before its work began');
+    return stopped(best.outcome);
+  }
+  const { number } = best.attempt;
+  session.progress.note(`attempt ${number} of ${asked} chosen: ${why}`);
+  const named = list.map((one) => (one === best.attempt ? { ...one, path: directory.path } : one));
+  return {
+    status: 'chosen',
+    checkout,
+    directory,
+    best,
+    attempts: { asked, chosen: number, why, list: named },
+  };
+}
+
+const UNSPENT: Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'> = {
+  tokens: noUsage,
+  costUsd: 0,
+  estimated: false,
+  models: [],
+};
+
+function attemptLine({ number, outcome, files, lines, path }: AttemptFacts): string {
+  return `attempt ${number}: ${outcome}, ${pluralize(lines, 'line')} in ${pluralize(files, 'file')} (${path})`;
+}
+
+/** The middle of a sentence. */
+function whatIsKept(made: readonly Made[], root: string): string {
+  const begun = made.flatMap(({ hasBegun, attempt }) => (hasBegun ? [attempt] : []));
+  if (begun.length === 0) return 'no attempt had begun';
+  const kept = begun.map(({ outcome, path }) => `${path} (${outcome})`);
+  const cut = begun.find(({ outcome }) => outcome === 'interrupted');
+  const next = cut === undefined ? '' : `; carry one on with: patchsmith resume ${cut.path} --repo ${root}`;
+  return `nothing was brought into the work tree, and the attempts are kept: ${listed(kept, 10)}${next}`;
+}

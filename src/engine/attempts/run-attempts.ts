@@ -1,0 +1,170 @@
+/**
+ * Several attempts at one task: each is a run of its own, on a copy of the work tree and with its share of the caps. The best
+ * one by facts is brought into the work tree; the others stay below the run directory.
+ *
+ * The first one begins alone. What is wrong with plan, key or sandbox is then said once, and the others find its prompt in the
+ * provider's cache.
+ */
+
+import { join } from 'node:path';
+import { addAbortSignal, Readable } from 'node:stream';
+import { copyWorkTree, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import {
+  deadlineExceeded,
+  interrupted,
+  type RunOutcome,
+  refusedFor,
+  usageError,
+} from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { collect } from '../../files/read-bytes.ts';
+import { openInterrupt, raceAbort } from '../../host/deadline.ts';
+import { crashed } from '../finish/crash.ts';
+import { whyMisplaced } from '../open-run.ts';
+import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
+import { endRun } from '../run.ts';
+import type { RunInput } from '../run-input.ts';
+import { absolutePath, Session } from '../session.ts';
+import { bringIn, type Chosen } from './bring-in.ts';
+import { choose } from './choose.ts';
+import { type AttemptsPlace, type Made, makeAttempt } from './make-attempt.ts';
+
+/** Never rejects for anything a run can run into; that is in the outcome. */
+export async function runAttempts(input: RunInput): Promise<RunOutcome> {
+  // The attempts write lines side by side, and a view would be painted over them.
+  const session = new Session({ ...input, terminal: null });
+  const end = await attempted(session).catch((error: unknown) => stopped(crashed(session, error)));
+  if (end.status === 'stopped') return endRun(session, { outcome: end.outcome, patch: null });
+  session.end();
+  try {
+    const outcome = await bringIn(session, end);
+    // From here on nothing is to be written of the run by this session.
+    session.decide(outcome);
+    session.letGo();
+    return outcome;
+  } catch (error) {
+    return endRun(session, { outcome: crashed(session, error), patch: null });
+  }
+}
+
+async function attempted(session: Session): Promise<Chosen | Stopped> {
+  await session.progress.start();
+  const place = await open(session);
+  if (place.status === 'stopped') return place;
+  const stdin = await planOnStdin(session);
+  if (stdin.status === 'stopped') return stdin;
+  const { interrupt, stopClock } = untilShare(session);
+  try {
+    const copies = await copyTree(session, place, interrupt);
+    if (copies.status === 'stopped') return copies;
+    const input = { ...session.input, ...once(session.input), interrupt };
+    const made = await makeAll(session.runId, {
+      ...{ checkout: place.checkout, directory: place.directory, roots: copies.roots },
+      open: () => ({ ...input, stdin: stdin.open() }),
+    });
+    return choose(session, place, made);
+  } finally {
+    stopClock();
+  }
+}
+
+async function open(session: Session): Promise<({ status: 'ok' } & AttemptsPlace) | Stopped> {
+  const { settings, cwd, env } = session.input;
+  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
+  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
+  const { directory } = session;
+  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
+  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
+  const { checkout } = found;
+  const busy = await session.takeWorkTree(checkout.root);
+  if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
+  const misplaced = whyMisplaced(session, { checkout });
+  return misplaced === null ? { status: 'ok', checkout, directory } : stopped(refusedFor([misplaced]));
+}
+
+/** A plan on stdin can be read once. */
+async function planOnStdin(session: Session): Promise<{ status: 'ok'; open: () => Readable } | Stopped> {
+  const { settings, stdin } = session.input;
+  if (settings.plan !== '-') return { status: 'ok', open: () => Readable.from([]) };
+  const reading = collect(addAbortSignal(session.interrupt, stdin), MOST_BYTES);
+  const read = await raceAbort(session.interrupt, reading);
+  if (read === null) return stopped(interruptedOutcome(session));
+  const bytes = read.status === 'ok' ? read.bytes : Buffer.alloc(MOST_BYTES);
+  return { status: 'ok', open: () => Readable.from([Buffer.from(bytes)]) };
+}
+
+/** More than a plan may have, so that whoever reads it refuses what was cut. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** What is asked before the run may spend anything is asked once. */
+function once({ beforeSpending }: RunInput): Pick<RunInput, 'beforeSpending'> {
+  if (beforeSpending === undefined) return {};
+  let asked: ReturnType<typeof beforeSpending> | null = null;
+  return { beforeSpending: (work) => (asked ??= beforeSpending(work)) };
+}
+
+/** The last tenth of the time is kept for bringing the chosen one into the work tree. */
+const SHARE_OF_TIME = 0.9;
+
+function untilShare({ input, startedAt, limits }: Session) {
+  const spentMs = input.now() - startedAt;
+  const leftMs = Math.max(1, Math.floor(limits.deadlineMs * SHARE_OF_TIME - spentMs));
+  const { signal: interrupt, stopClock } = openInterrupt(input.interrupt, leftMs);
+  return { interrupt, stopClock };
+}
+
+/** All of them before anything is spent, so that they are alike. */
+async function copyTree(
+  session: Session,
+  { checkout, directory }: AttemptsPlace,
+  signal: AbortSignal,
+): Promise<{ status: 'ok'; roots: string[] } | Stopped> {
+  const roots: string[] = [];
+  for (let number = 1; number <= session.input.settings.attempts; number += 1) {
+    const to = join(directory.scratch, `attempt-${number}`);
+    const label = `copying the work tree for attempt ${number}`;
+    const copying = () => copyWorkTree({ from: checkout.root, to, signal });
+    const copied = await session.progress.during({ label }, copying);
+    if (copied.status === 'failed')
+      return stopped(usageError('ERR_ATTEMPT_COPY', `The work tree cannot be copied: ${copied.message}`));
+    if (copied.status === 'interrupted') return stopped(whyNotCopied(session));
+    if (copied.left.length > 0 && number === 1) session.warn(notCopied(copied.left));
+    roots.push(to);
+  }
+  return { status: 'ok', roots };
+}
+
+function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
+  const when = 'while the work tree was copied for the attempts';
+  return interrupt.aborted
+    ? interrupted(interrupt.reason.signal, `Stopped by ${interrupt.reason.signal} ${when}.`)
+    : deadlineExceeded(
+        `The deadline of ${limits.deadlineMs / 1000} s passed ${when}. Raise it with --deadline.`,
+      );
+}
+
+function notCopied(folders: readonly string[]): string {
+  return `Other repositories and submodules are empty folders in the copies: ${listed(folders, 5)}.`;
+}
+
+interface Making extends AttemptsPlace {
+  /** Of the copies. */
+  readonly roots: readonly string[];
+  open(): RunInput;
+}
+
+async function makeAll(runId: string, { roots, open, ...place }: Making): Promise<[Made, ...Made[]]> {
+  let answered = (): void => undefined;
+  const firstAnswer = new Promise<'answered'>((resolve) => {
+    answered = () => resolve('answered');
+  });
+  const make = (number: number) =>
+    makeAttempt(open(), {
+      ...{ number, asked: roots.length, runId, place, root: roots[number - 1] ?? '' },
+      onAnswer: answered,
+    });
+  const first = make(1);
+  if ((await Promise.race([firstAnswer, first])) !== 'answered') return [await first];
+  const others = roots.slice(1).map((_, at) => make(at + 2));
+  return Promise.all([first, ...others]);
+}
