@@ -1,7 +1,7 @@
 /** `--attempts N`: several runs of one plan on copies of the work tree, of which the best by facts is kept. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
@@ -135,6 +135,12 @@ test('what is wrong from the start is said once, and nothing is asked for the ot
     chosen: null,
     list: [{ number: 1, outcome: 'usage_error' }],
   });
+  let deep = repository.root;
+  while (deep.length < 4_080) deep = join(deep, 'd'.repeat(Math.min(100, 4_084 - deep.length)));
+  mkdirSync(deep, { recursive: true });
+  const uncopied = await scriptedRun({ repository, turns: [], args: ['--attempts', '2'] });
+  expect(uncopied.lastLine).toContain('usage_error (exit 2) [ERR_ATTEMPT_COPY]');
+  rmSync(join(repository.root, 'd'.repeat(100)), { recursive: true });
   const refused = await scriptedRun({
     repository,
     turns: [{ fault: { kind: 'http', status: 401 } }],
