@@ -26,7 +26,7 @@ export interface Chosen extends AttemptsPlace {
 
 /** `session` is that of the whole run, whose locks are held. */
 export async function bringIn(
-  { input, startedAt, limits }: Session,
+  { input, startedAt, limits, result }: Session,
   { checkout, directory, best, attempts }: Chosen,
 ): Promise<RunOutcome> {
   const { watcher } = input;
@@ -41,12 +41,13 @@ export async function bringIn(
     supersedes: null,
   };
   const { stop } = stateOf(run);
-  const earlier = earlierPartOf(run, best.warnings);
+  const warnings = [...result.warnings, ...best.warnings];
+  const earlier = earlierPartOf(run, warnings);
   const spec = resumedRun(run, { acceptChanges: false, ...(stop === null ? {} : { stop }) });
   const open: OpenFor = async (session) => {
     // Whatever becomes of it, the result says what there is.
     session.directory = directory;
-    session.record({ ...withAttempts(inPlace(best, directory), attempts), attempts });
+    session.record({ ...withAttempts(inPlace(best, directory), attempts), attempts, warnings });
     const opened = await openRun(session, spec);
     return opened.status === 'stopped' && !input.interrupt.aborted ? notApplied(opened, directory) : opened;
   };
@@ -73,11 +74,10 @@ export async function bringIn(
 }
 
 /** What the result of the attempt says, of the files where they are now. */
-function inPlace({ result, warnings }: Made, directory: AttemptsPlace['directory']) {
+function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
   const { runId: _, status: __, patch, uncommittedPatch, ...told } = result;
   return {
     ...told,
-    warnings: [...warnings],
     patch: patch && { ...patch, path: directory.patch },
     uncommittedPatch: uncommittedPatch && { ...uncommittedPatch, path: directory.uncommitted },
   };
