@@ -92,8 +92,10 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
   const hasServers = Object.keys(session.input.servers ?? {}).length > 0;
   const merges = (plan.followUp?.facts.merge ?? null) !== null;
   const waits = isCheck || hasServers || merges || plan.setup.length > 0 || baseline !== null;
-  const folder = join(checkout.root, task.workingDirectory);
-  const orient = isCheck ? null : beginOrientation(session, { root: checkout.root, folder });
+  // A copy has no history that could be asked, and commands see it as the work tree.
+  const root = session.input.attempt?.root ?? checkout.root;
+  const folder = join(root, task.workingDirectory);
+  const orient = isCheck ? null : beginOrientation(session, { root, folder });
   const known = { orientation: '' };
   return {
     status: 'admitted',

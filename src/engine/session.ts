@@ -182,7 +182,8 @@ export class Session {
 
   /** Keeps other runs out of the work tree until the end. Null when that is done, else why it cannot be. */
   async takeWorkTree(root: string): Promise<string | null> {
-    this.root = root;
+    // What is said of an attempt is said of the work tree that its copy stands for.
+    this.root = this.input.attempt?.root ?? root;
     if (this.input.holdsWorkTree === true) return null;
     const letGo = await lockWorkTree(root);
     if (letGo === null) return treeIsBusy(root);

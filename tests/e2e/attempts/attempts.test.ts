@@ -70,6 +70,9 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
   expect(result.costUsd).toBeCloseTo(server.bill().usd ?? -1, 9);
   expect(result.tokens).toEqual(server.bill().usage);
   expect(server.requests.filter(({ usage }) => usage?.cacheRead === 0)).toHaveLength(1);
+  const [opening] = server.requests;
+  expect(opening?.bytes).toContain('Tracked: 2 files. .gitignore, a.txt.');
+  expect(server.requests.filter(({ bytes }) => bytes === opening?.bytes)).toHaveLength(3);
   // Those that were not chosen are whole runs; of the copies nothing is left.
   expect(readdirSync(join(runDir, 'attempts')).sort()).toEqual(
     [1, 2, 3].filter((at) => at !== chosen).map(String),
