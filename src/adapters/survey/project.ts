@@ -86,6 +86,14 @@ export function guessed(text: string, why: string): Said {
   return { text, basis: { guessed: why } };
 }
 
+/**
+ * A command for setup that makes a folder where there is none. What it leaves of it when it fails is removed: a half-made one would
+ * be taken for a whole one from then on.
+ */
+export function unlessMade(folder: string, command: string): string {
+  return `test -d ${folder} || ${command} || { rm -rf ${folder}; false; }`;
+}
+
 /** The value at a path of own keys in a parsed file; undefined where there is none. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let inner = value;

@@ -108,7 +108,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
     setup.length === 0
       ? [skipped('setup', 'no setup command')]
       : setup.filter(({ end }) => succeeded(end)).map((report) => fine('setup', ended(report))),
-  verify: ({ result: { verifyBaseline }, willCompareFailures }) =>
+  verify: ({ result: { network, verifyBaseline }, willCompareFailures }) =>
     verifyBaseline === null || verifyBaseline.length === 0
       ? [
           {
@@ -121,7 +121,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
         ]
       : verifyBaseline
           .filter(({ end }) => !wasNotRun(end))
-          .map((report) => verifyLine(report, willCompareFailures)),
+          .map((report) => verifyLine(report, willCompareFailures, flagsIn(network))),
 };
 
 function toolsLine(programs: Opened['programs']): CheckLine {
@@ -135,8 +135,25 @@ function toolsLine(programs: Opened['programs']): CheckLine {
   return found.length > 0 ? fine('tools', parts.join('; ')) : skipped('tools', parts.join('; '));
 }
 
-function verifyLine(report: CommandReport, willCompareFailures: boolean): CheckLine {
+/** The flags that would allow the hosts that were refused. */
+function flagsIn(network: RunResult['network']): string[] {
+  return (network?.refused ?? []).flatMap(({ allow }) => allow ?? []);
+}
+
+function verifyLine(
+  report: CommandReport,
+  willCompareFailures: boolean,
+  flags: readonly string[],
+): CheckLine {
   if (succeeded(report.end)) return fine('verify', `${ended(report)}: passes before the work`);
+  if (flags.length > 0)
+    return {
+      part: 'verify',
+      status: 'note',
+      code: null,
+      said: `${ended(report)}: fails before the work, and hosts were refused${lastWords(report.output)}`,
+      fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
+    };
   return {
     part: 'verify',
     status: 'note',

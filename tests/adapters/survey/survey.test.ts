@@ -75,7 +75,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       '.nvmrc': '22',
     },
     {
-      setup: ['test -d node_modules || pnpm install --frozen-lockfile'],
+      setup: ['test -d node_modules || pnpm install --frozen-lockfile || { rm -rf node_modules; false; }'],
       verify: ['pnpm test'],
       steps: ['node-version-file: ".nvmrc"', 'run: npm install --global pnpm@9.15.1'],
     },
@@ -118,7 +118,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       '.gitignore': '/.venv\n',
     },
     {
-      setup: ["test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]'; }"],
+      setup: [
+        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]'; } || { rm -rf .venv; false; }",
+      ],
       verify: ['.venv/bin/python -m pytest'],
       domains: ['pypi.org', 'files.pythonhosted.org'],
       steps: ['python-version-file: "pyproject.toml"'],
@@ -129,7 +131,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     { 'setup.py': '', 'requirements.txt': 'six\n', 'tests/test_a.py': 'import unittest\n' },
     {
       setup: [
-        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; }',
+        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; } || { rm -rf .venv; false; }',
       ],
       verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
       steps: ['python-version: "3.x"'],
@@ -144,7 +146,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       'tox.ini': '[testenv]\ndeps = pytest\n',
     },
     {
-      setup: ["test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[testing]' pytest; }"],
+      setup: [
+        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[testing]' pytest; } || { rm -rf .venv; false; }",
+      ],
       verify: ['.venv/bin/python -m pytest'],
       steps: [],
     },
@@ -157,7 +161,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       'uv.lock': '',
     },
     {
-      setup: ['test -d .venv || uv sync --locked --group tests'],
+      setup: ['test -d .venv || uv sync --locked --group tests || { rm -rf .venv; false; }'],
       verify: ['uv run --no-sync pytest', 'uv run --no-sync ruff check .'],
       steps: ['run: python -m pip install uv'],
     },
@@ -169,7 +173,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       'poetry.lock': '',
     },
     {
-      setup: ['test -d .venv || POETRY_VIRTUALENVS_IN_PROJECT=true poetry install'],
+      setup: [
+        'test -d .venv || POETRY_VIRTUALENVS_IN_PROJECT=true poetry install || { rm -rf .venv; false; }',
+      ],
       verify: ['poetry run pytest'],
       steps: ['run: python -m pip install poetry'],
     },
@@ -227,7 +233,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     'Ruby with RSpec',
     { Gemfile: 'gem "rspec"\ngem "rubocop"\n', '.rspec': '', '.rubocop.yml': '', '.ruby-version': '3.3.6\n' },
     {
-      setup: ['test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; }'],
+      setup: [
+        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { rm -rf vendor/bundle; false; }',
+      ],
       verify: ['bundle exec rspec', 'bundle exec rubocop'],
       domains: ['rubygems.org', 'index.rubygems.org'],
       steps: ['ruby-version: "3.3.6"'],
@@ -237,7 +245,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     'Ruby with Minitest',
     { 'a.gemspec': '', Rakefile: 'Minitest::TestTask.create(:test)\n' },
     {
-      setup: ['test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; }'],
+      setup: [
+        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { rm -rf vendor/bundle; false; }',
+      ],
       verify: ['bundle exec rake test'],
       steps: ['ruby-version: "3.4"'],
     },
@@ -249,7 +259,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       'phpunit.xml.dist': '',
     },
     {
-      setup: ['test -d vendor || composer install --no-interaction --no-progress'],
+      setup: [
+        'test -d vendor || composer install --no-interaction --no-progress || { rm -rf vendor; false; }',
+      ],
       verify: ['vendor/bin/phpunit'],
       steps: ['php-version: "8.4"'],
     },
@@ -432,7 +444,7 @@ describe('nothing of a hostile repository', () => {
     });
     const { setup, verify } = settingsOf(looked);
     expect({ setup, verify }).toEqual({
-      setup: ['test -d node_modules || pnpm install --no-lockfile'],
+      setup: ['test -d node_modules || pnpm install --no-lockfile || { rm -rf node_modules; false; }'],
       verify: ['pnpm test', 'pnpm run lint'],
     });
     const plain = await survey({

@@ -11,6 +11,7 @@ import {
   type ProjectCache,
   type Said,
   textAt,
+  unlessMade,
 } from '../project.ts';
 import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
@@ -98,9 +99,12 @@ function setupOf(manager: Manager, lockfile: string | null, { names }: Folder): 
   // Caches in the home folder are gone after each command, and Yarn's packages can stay in its cache.
   const berry = 'YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable';
   const { locked, unlocked, makes } = INSTALLERS[manager];
-  if (lockfile === null) return guessed(`test -d ${makes} || ${unlocked}`, 'there is no lockfile');
+  // The others leave no folder when they fail.
+  const unless = (command: string) =>
+    manager === 'pnpm' ? unlessMade(makes, command) : `test -d ${makes} || ${command}`;
+  if (lockfile === null) return guessed(unless(unlocked), 'there is no lockfile');
   const isBerry = manager === 'yarn' && names.has('.yarnrc.yml');
-  return found(`test -d ${makes} || ${isBerry ? berry : locked}`, lockfile);
+  return found(unless(isBerry ? berry : locked), lockfile);
 }
 
 function domainsOf(manager: Manager, manifest: unknown): readonly string[] {

@@ -1,7 +1,17 @@
 /** PHP with Composer: PHPUnit, Pest, PHPStan. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import { at, type Ecosystem, type Folder, found, guessed, keysAt, type Said, textAt } from '../project.ts';
+import {
+  at,
+  type Ecosystem,
+  type Folder,
+  found,
+  guessed,
+  keysAt,
+  type Said,
+  textAt,
+  unlessMade,
+} from '../project.ts';
 
 /** The entry of the registry. */
 export const php: Ecosystem = {
@@ -13,7 +23,7 @@ export const php: Ecosystem = {
     const lockfile = folder.first('composer.lock');
     const packages = [...keysAt(manifest, 'require'), ...keysAt(manifest, 'require-dev')];
     const { hosts, locked, makes } = INSTALLERS.composer;
-    const install = `test -d ${makes} || ${locked}`;
+    const install = unlessMade(makes, locked);
     const [, least = null] = /(\d+\.\d+)/.exec(textAt(manifest, 'require', 'php')?.slice(0, 100) ?? '') ?? [];
     const version = least !== null && Number(least) >= 8 ? least : '8.3';
     return {

@@ -1,7 +1,17 @@
 /** Python: pip, uv, Poetry; pytest, unittest, tox. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import { at, type Ecosystem, type Folder, found, guessed, keysAt, type Said, textAt } from '../project.ts';
+import {
+  at,
+  type Ecosystem,
+  type Folder,
+  found,
+  guessed,
+  keysAt,
+  type Said,
+  textAt,
+  unlessMade,
+} from '../project.ts';
 import type { WorkflowStep } from '../workflow-step.ts';
 
 /** What extras and groups of packages for tests are usually called; only these names are ever written. */
@@ -140,12 +150,12 @@ function setupOf(manager: Manager, parts: Parts): Said {
       ...groups.filter((one) => one !== 'dev').map((one) => ` --group ${one}`),
     ].join('');
     const locked = folder.names.has('uv.lock') ? ' --locked' : '';
-    return found(`test -d .venv || uv sync${locked}${options}`, locked ? 'uv.lock' : 'pyproject.toml');
+    return found(unlessMade('.venv', `uv sync${locked}${options}`), locked ? 'uv.lock' : 'pyproject.toml');
   }
   if (manager === 'poetry') {
     const extras = groupsOf(project, parts.texts).extras.length > 0;
     const command = `${INSTALLERS.poetry.locked}${extras ? ' --all-extras' : ''}`;
-    return found(`test -d .venv || ${command}`, folder.first('poetry.lock') ?? 'pyproject.toml');
+    return found(unlessMade('.venv', command), folder.first('poetry.lock') ?? 'pyproject.toml');
   }
   return pipSetup(parts);
 }
@@ -189,7 +199,7 @@ function pipSetup({ project, folder, texts, runner }: Parts): Said {
   ];
   // A newer pip than the one of the interpreter knows groups.
   const pip = groups.length > 0 ? '.venv/bin/pip install --upgrade pip && .venv/bin/pip' : '.venv/bin/pip';
-  const command = `test -d .venv || { python3 -m venv .venv && ${pip} install ${what.join(' ')}; }`;
+  const command = unlessMade('.venv', `{ python3 -m venv .venv && ${pip} install ${what.join(' ')}; }`);
   const isFound = runner === null && (extras.length > 0 || groups.length > 0 || files.length > 0);
   const from = [
     ...(isPackage ? [folder.first('pyproject.toml', 'setup.py') ?? 'setup.cfg'] : []),

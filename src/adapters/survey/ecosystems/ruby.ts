@@ -1,7 +1,7 @@
 /** Ruby with Bundler: RSpec, Minitest, Rails. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import { type Ecosystem, found, guessed, type Said } from '../project.ts';
+import { type Ecosystem, found, guessed, type Said, unlessMade } from '../project.ts';
 import { plainVersion } from '../workflow-step.ts';
 
 /** The entry of the registry. */
@@ -27,7 +27,7 @@ export const ruby: Ecosystem = {
       ecosystem: 'Ruby',
       manager: gemfile === null ? guessed('bundler', 'there is no Gemfile') : found('bundler', 'Gemfile'),
       lockfile,
-      setup: [found(`test -d ${makes} || { ${locked}; }`, lockfile ?? file)],
+      setup: [found(unlessMade(makes, `{ ${locked}; }`), lockfile ?? file)],
       test: testOf(folder.names, everything, rakefile ?? ''),
       lint:
         rubocop === null
