@@ -12,7 +12,7 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
   const section = h(
     'section',
     { id: 'points', 'aria-labelledby': 'points-title' },
-    h('h2', { id: 'points-title' }, 'Denied, flags and warnings'),
+    h('h2', { id: 'points-title' }, 'Review, denied, flags and warnings'),
   );
   const anchors = new Map([...calls.values()].map((call) => [call.id, call]));
   const linked = (ids: readonly string[]): Child[] =>
@@ -30,6 +30,7 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
           ];
     });
   const lists: [string, Child[][]][] = [
+    [reviewTitle(result), reviewEntries(result)],
     [
       'Possible secrets',
       result.secrets.map(({ path, line, what }) => [
@@ -89,6 +90,23 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
   if (found.length === 0) put(section, h('p', {}, 'None.'));
   for (const [title, entries] of found) put(section, h('h3', {}, title), list(entries));
   return section;
+}
+
+function reviewTitle({ review }: RunResult): string {
+  if (review?.status === 'failed') return `Not reviewed by ${review.model}`;
+  return review?.sentBack
+    ? `Found by the review of ${review.model}, and sent back once`
+    : `Found by the review of ${review?.model ?? 'no model'}`;
+}
+
+function reviewEntries({ review }: RunResult): Child[][] {
+  if (review?.status === 'failed') return [[review.reason]];
+  return (review?.findings ?? []).map(({ severity, path, line, problem }) => [
+    h('span', { class: 'badge' }, severity),
+    ' ',
+    h('code', {}, line === null ? path : `${path}:${line}`),
+    ` ${problem}`,
+  ]);
 }
 
 function deniedTitle({ denied, deniedCount }: RunResult): string {

@@ -148,6 +148,7 @@ function figures({ data: { result }, started, iterations }: Run): HTMLElement {
 function pointsOf({ data: { result } }: Run): HTMLElement | false {
   const points: [number, string, string][] = [
     [result.secrets.length, 'possible secret', '#points'],
+    [result.review?.findings.length ?? 0, 'finding', '#points'],
     [result.deniedCount, 'denied action', '#points'],
     [result.flags.length, 'flag', '#points'],
     [result.preexistingFailures.length, 'failure from before', '#verify'],

@@ -10,7 +10,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { sentence } from '../domain/text/sentence.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
-import { deniedList, factsLine } from './run-parts.ts';
+import { deniedList, factsLine, reviewSection } from './run-parts.ts';
 
 /** What the comment on an issue reports. */
 export interface CommentFacts {
@@ -44,6 +44,7 @@ export function commentText(facts: CommentFacts): string {
   const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
   const denied = deniedList(result, 4_000);
+  const review = reviewSection(result, 6_000);
   return render(template, {
     headline: isOpen
       ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
@@ -53,6 +54,7 @@ export function commentText(facts: CommentFacts): string {
       isOpen ? factsLine(result) : escaped(asSentence(reason), 2_000),
       ...(isLacking ? [escaped(reason, 2_000)] : []),
       ...(files === '' ? [] : [files]),
+      ...(review === '' ? [] : [review]),
       ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
       ...accountOf(result, isOpen),
     ].join('\n\n'),

@@ -95,6 +95,8 @@ export interface Stage {
   readonly together?: number;
   /** What the model says with its first and its last answer. */
   readonly words?: string;
+  /** The calls of whoever reviews the work, each time that a review is asked for. */
+  readonly reviewer?: (victim: Victim) => readonly ScriptedCall[];
   /** How the run ends, where commands are contained and where not; default: well. A run that ends otherwise has not tried everything. */
   readonly ends?: OutcomeName | Readonly<Partial<Record<Mode, OutcomeName>>>;
   /** How far they get depends on who owns what: a plain user is refused what root is not. `npm test` plays them as both. */

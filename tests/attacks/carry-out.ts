@@ -49,7 +49,11 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
     ...started,
     repository: victim,
     runDir: victim.runDir,
-    turns: [...turns.map((turn, at) => (at === 0 ? { text: words, ...turn } : turn)), { text: words }],
+    turns: [
+      ...turns.map((turn, at) => (at === 0 ? { text: words, ...turn } : turn)),
+      { text: words },
+      ...reviewsOf(stage, victim),
+    ],
     ...(stage.plan === undefined ? {} : { plan: join(victim.folder, 'plan.md') }),
     args: [
       ...['--sandbox', mode === 'none' ? 'off' : 'required', '--max-iterations', '500'],
@@ -152,6 +156,12 @@ function answersOf(attacks: readonly Attack[], victim: Victim, together?: number
   return Array.from({ length: count }, (_, at) => ({
     calls: answers.slice(at * together, (at + 1) * together).flat(2),
   })).filter(({ calls }) => calls.length > 0);
+}
+
+/** As often as a reviewer is asked. */
+function reviewsOf({ reviewer }: Stage, victim: Victim) {
+  const calls = reviewer?.(victim);
+  return calls === undefined ? [] : [{ calls }, { calls }, { calls }];
 }
 
 function resultsOf(run: FinishedRun): Map<string, ToolOutcome> {

@@ -212,6 +212,12 @@ export const HOLDS = {
     means:
       'a run directory is looked through before it is used: files and folders of their own, bounded, no links, objects of the checkout or its own alone; what its journal permits itself, only the caller can permit',
   },
+  reviewer: {
+    label: 'one tool',
+    reach: 'everywhere',
+    means:
+      'a reviewer has one tool, which takes findings, and no other call is carried out; what it is shown cannot close the tags around it',
+  },
   programs: {
     label: 'fixed programs',
     reach: 'everywhere',

@@ -3,6 +3,7 @@
 import type { Stage } from './attack.ts';
 import { FILLED_FOLDER } from './stages/afterwards/filled-folder.ts';
 import { HANDED_ON } from './stages/afterwards/handed-on.ts';
+import { REVIEWED } from './stages/afterwards/reviewed.ts';
 import { COVERED, TOO_MANY } from './stages/checkouts/covered.ts';
 import { NESTED } from './stages/checkouts/policy-nested.ts';
 import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verification.ts';
@@ -50,6 +51,7 @@ export const STAGES: readonly Stage[] = [
   JOURNALS,
   FLAGGED,
   WITHHELD,
+  REVIEWED,
   OUTPUT,
   STREAM,
   HANDED_ON,

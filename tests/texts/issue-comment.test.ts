@@ -33,6 +33,20 @@ It is ready for review. Running the plan again updates the same pull request. [L
 ${MARKER}`);
   });
 
+  test('has what the review found', () => {
+    const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
+    const finding = { severity: 'note', path: 'src/a.ts', line: 3, problem: 'A **name** is lost.' } as const;
+    const result = finishedRun({
+      review: {
+        ...{ provider: 'anthropic', model: 'claude-opus-5-5', status: 'done' as const, reason: '' },
+        ...{ findings: [finding], sentBack: false, changedSince: [], leftOut: 0 },
+      },
+    });
+    const text = commentText(facts({ pullRequest, result }));
+    expect(text).toContain('Reviewed by claude-opus-5-5: 1 finding.');
+    expect(text).toMatch(/^- note .*src\/a\.ts.*, line 3: A \\\*\\\*name/m);
+  });
+
   test('of a draft says that it is one', () => {
     const pullRequest = {
       number: 12,

@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
 import { messagesOf } from '../../support/claude-server/summaries.ts';
 import { removeFolders } from '../../support/files/repository.ts';
+import { cutRun } from '../../support/runs/recorded-run.ts';
 import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
 
 afterAll(removeFolders);
@@ -45,6 +47,28 @@ test('another vendor reviews with a key of its own, its finding goes back, and t
   expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(OPENAI_KEY);
   const replayed = await cli('replay', runDir, '--sandbox', 'off');
   expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
+});
+
+test('a run that is killed around its review is carried on, and pays for no second one', async () => {
+  const review = submit([{ ...finding, severity: 'note' }]);
+  const files = { 'a.txt': 'old\n' };
+  const run = await cutRun(files, [{ calls: [write('b.txt')] }, { text: 'Done.' }, review], { review: true });
+  expect([run.result.outcome, run.result.review?.status], run.stderr).toEqual(['done', 'done']);
+  const done = run.events.find(({ type }) => type === 'review.completed')?.seq ?? Number.NaN;
+  const asked = () =>
+    run.server.requests.filter(({ bytes }) => bytes.includes('"name":"submit_review"')).length;
+  const bills: unknown[] = [];
+  for (const seq of [done - 1, done, done + 1]) {
+    run.goBackTo(seq);
+    const before = asked();
+    const end = await run.resume();
+    if (typeof end === 'string') throw new Error(end);
+    const { result, patch } = end;
+    // How much of it the cache had depends on the moment.
+    bills.push([asked() - before, result.review?.findings.length, totalTokens(result.tokens), patch]);
+  }
+  const tokens = totalTokens(run.result.tokens);
+  expect(bills).toEqual([1, 0, 0].map((requests) => [requests, 1, tokens, run.patch]));
 });
 
 test('a reviewer that is out leaves the run green, unless that was not wanted', async () => {

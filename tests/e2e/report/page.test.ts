@@ -27,6 +27,28 @@ const pageOf = (run: FinishedRun) => join(run.runDir, 'report.html');
 /** A file of so many lines. */
 const lines = (n: number, text: string) => Array.from({ length: n }, (_, at) => `${text} ${at}\n`).join('');
 
+test('what a review found comes first, and is listed with its place', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const finding = { severity: 'note', path: 'b.txt', line: 1, problem: 'It says new, not <b>newer</b>.' };
+  const run = await scriptedRun({
+    repository,
+    args: ['--review'],
+    turns: [
+      { calls: [call('write_file', { path: 'b.txt', content: 'new\n' })] },
+      finish,
+      { calls: [call('submit_review', { findings: [finding] })] },
+    ],
+  });
+  const { page, incidents, close } = await openReport(browser, pageOf(run));
+  expect(await page.locator('.points').innerText()).toContain('1 finding');
+  const listed = await page.locator('#points').innerText();
+  expect(listed).toMatch(
+    /Found by the review of claude-sonnet-5-5\s+note b\.txt:1 It says new, not <b>newer<\/b>\./,
+  );
+  expect(incidents).toEqual([]);
+  await close();
+});
+
 describe('a run whose verification fails', () => {
   const recorded = (async () => {
     const repository = await makeRepository({

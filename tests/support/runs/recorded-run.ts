@@ -215,12 +215,14 @@ interface Said {
 
 /**
  * A model that gives the same answers however often it is asked, and makes calls again of which it is told that they were
- * interrupted.
+ * interrupted. As a reviewer it gives the answer that is a review.
  */
 export function patient(turns: readonly ScriptedTurn[]) {
   return (request: Record<string, unknown>): ScriptedTurn => {
     const messages = request.messages as readonly Said[];
     if (asksForSummary(request)) return summaryOf(request);
+    const reviews = turns.filter(({ calls }) => calls?.some(({ name }) => name === REVIEW));
+    if (JSON.stringify(request.tools).includes(`"name":"${REVIEW}"`)) return reviews[0] ?? { text: 'No.' };
     const asked = messages.filter(({ role }) => role === 'user').map(interruptedCalls);
     const answers = messages.filter(({ role }) => role === 'assistant');
     const again = asked.at(-1) ?? [];
@@ -232,6 +234,8 @@ export function patient(turns: readonly ScriptedTurn[]) {
     return turns[answersIn(request) - repeated] ?? { text: 'Done.' };
   };
 }
+
+const REVIEW = 'submit_review';
 
 function interruptedCalls({ content }: Said): string[] {
   return content.flatMap((block) =>
