@@ -1,8 +1,10 @@
 /** The commands that run once before the model is asked: the plan's setup and, on request, the verify commands. */
 
+import { readdirSync } from 'node:fs';
 import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import { installerFor } from '../../domain/packages/installers.ts';
 import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -150,14 +152,24 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-function setupFailed(
-  { directory, root }: Session,
-  { command, end, output }: CommandReport,
-  where: string,
-): string {
+/** What package managers say of what is not in the cache that they were told to keep to: npm, pnpm, Cargo, Go. */
+const NOT_CACHED =
+  /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off/;
+
+/** With a cache that is shown and does not have what is locked. */
+function cacheHint({ root, input }: Session, command: string, output: string): string {
+  if (input.settings.caches.length === 0 || !NOT_CACHED.test(output)) return '';
+  const installer = root === null ? null : installerFor(readdirSync(root), command);
+  const how = installer === null ? 'install the packages once' : `type once: ${installer.line}`;
+  return ` The cache of this machine (--cache) lacks packages: ${how}.`;
+}
+
+function setupFailed(session: Session, { command, end, output }: CommandReport, where: string): string {
+  const { directory, root } = session;
   const what = `A setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
   const missing = end.exitCode === 127 ? missingIn(output, command, root) : '';
-  return `${what}.${missing} Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
+  const uncached = cacheHint(session, command, output);
+  return `${what}.${missing}${uncached} Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
 }
 
 function missingIn(output: string, command: string, root: string | null): string {

@@ -53,3 +53,25 @@ test('a cache that is not there is a usage error, before anything is asked of th
   expect(lastLine).toContain(`--cache npm: there is no ${home}/.npm/_cacache. Fill it with "npm ci"`);
   expect(server.requests).toEqual([]);
 });
+
+test('a cache that lacks packages is named, with what to type', async () => {
+  const locked = {
+    '': { dependencies: { ms: '2.1.3' } },
+    'node_modules/ms': { version: '2.1.3', resolved: 'https://registry.npmjs.org/ms/-/ms-2.1.3.tgz' },
+  };
+  const lock = { name: 'a', lockfileVersion: 3, requires: true, packages: locked };
+  const repository = await makeRepository({
+    'package.json': '{"name":"a","dependencies":{"ms":"2.1.3"}}\n',
+    'package-lock.json': `${JSON.stringify(lock)}\n`,
+  });
+  const home = temporaryFolder();
+  mkdirSync(join(home, '.npm/_cacache'), { recursive: true });
+  const { exitCode, lastLine, server } = await scriptedRun({
+    repository,
+    turns: [],
+    env: { HOME: home },
+    args: ['--cache', 'npm', '--setup', 'npm ci'],
+  });
+  expect([exitCode, server.requests]).toEqual([2, []]);
+  expect(lastLine).toContain('The cache of this machine (--cache) lacks packages: type once: npm ci.');
+});

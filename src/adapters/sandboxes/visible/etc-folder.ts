@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Mount } from '../bubblewrap/args.ts';
 import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from '../host-files.ts';
 import { passwdFor, type User } from './passwd.ts';
+import { phpExtensions } from './php-extensions.ts';
 
 /** Where git's system-wide configuration is inside the sandbox. */
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
@@ -74,6 +75,10 @@ export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount
   if (tunnel !== null) {
     mkdirSync(join(folder, 'ssh'), { recursive: true, mode: 0o755 });
     writeFileSync(join(folder, 'ssh/ssh_config'), `Host *\n  ProxyCommand ${tunnel} %h %p\n`);
+  }
+  for (const { name, text } of phpExtensions()) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
+    writeFileSync(join(folder, name), text);
   }
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
