@@ -1,18 +1,21 @@
 /**
- * The local Claude API in a process of its own, so that its work is not the client's. The parent sends a script and gets
- * an address; it sends `stop` and gets the times of all requests.
+ * The local APIs in a process of their own, so that their work is not the client's. The parent sends a script and gets an address;
+ * it sends `stop` and gets the times of all requests.
  */
 
 import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
+import type { Script, ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../tests/support/claude-server/server.ts';
 import { asksForSummary } from '../tests/support/claude-server/summaries.ts';
+import { startGeminiServer } from '../tests/support/gemini-server/server.ts';
+import { startOpenAiServer } from '../tests/support/openai-server/server.ts';
+import { BENCH_KEY, type Family, GEMINI_MODEL } from './apis.ts';
 
-export type Order = { type: 'start'; turns: ScriptedTurn[] } | { type: 'stop' };
+export type Order = { type: 'start'; turns: ScriptedTurn[]; family: Family } | { type: 'stop' };
 export type Report =
   | { type: 'started'; url: string }
-  /** `summaries` were asked for besides the turns; `usd` is the whole bill. */
+  /** `summaries` were asked for besides the turns; `usd` is the whole bill, which only the Claude API keeps. */
   | { type: 'stopped'; exchanges: Exchange[]; refusals: string[]; summaries: number; usd: number };
 
 /** When a request's head arrived and when its answer had gone out: milliseconds of the machine's steady clock. */
@@ -21,7 +24,13 @@ export interface Exchange {
   answered: number;
 }
 
-let server: ClaudeServer | null = null;
+/** The requests so far, with why one was refused. */
+interface Asked {
+  readonly requests: readonly { readonly refused: string | { readonly message: string } | null }[];
+}
+
+const NONE = { url: '', requests: [], close: async () => {} };
+let server: Pick<ClaudeServer, 'url' | 'close'> & Asked & Partial<Pick<ClaudeServer, 'bill'>> = NONE;
 let exchanges: Exchange[] = [];
 let summaries = 0;
 /** 1,000 tokens. */
@@ -49,25 +58,39 @@ process.on('message', async (order: Order) => {
       exchanges = [];
       summaries = 0;
       const turns = [...order.turns];
-      server = await startClaudeServer({
-        turns: (request) => {
-          if (!asksForSummary(request)) return turns.shift() ?? { text: 'The script is over.' };
-          summaries += 1;
-          return { text: SUMMARY };
-        },
+      server = await serverOf(order.family, (request) => {
+        if (order.family !== 'claude' || !asksForSummary(request))
+          return turns.shift() ?? { text: 'The script is over.' };
+        summaries += 1;
+        return { text: SUMMARY };
       });
       tell({ type: 'started', url: server.url });
       return;
     }
     case 'stop': {
-      const refusals = (server?.requests ?? []).flatMap(({ refused }) => (refused ? [refused.message] : []));
-      const usd = server?.bill().usd ?? Number.NaN;
-      await server?.close();
+      const refusals = server.requests.flatMap(({ refused }) =>
+        refused ? [typeof refused === 'string' ? refused : refused.message] : [],
+      );
+      const usd = server.bill?.().usd ?? Number.NaN;
+      await server.close();
       tell({ type: 'stopped', exchanges, refusals, summaries, usd });
     }
   }
 });
 process.on('disconnect', () => process.exit());
+
+function serverOf(family: Family, turns: Script): Promise<typeof server> {
+  switch (family) {
+    case 'claude':
+      return startClaudeServer({ turns });
+    case 'responses':
+    case 'chat':
+      // Models that reason take another field for the length of an answer there, which costs a request.
+      return startOpenAiServer({ turns, apiKey: BENCH_KEY, isReasoning: family === 'responses' });
+    case 'gemini':
+      return startGeminiServer({ turns, apiKey: BENCH_KEY, model: GEMINI_MODEL });
+  }
+}
 
 function tell(report: Report): void {
   process.send?.(report);

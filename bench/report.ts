@@ -52,5 +52,7 @@ function figureOf({ figure, atMost, as }: NonNullable<Row['aim']>): string {
 }
 
 function amount({ unit }: Row, value: number | null): string {
-  return value === null ? '–' : `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
+  if (value === null) return '–';
+  const digits = unit === 'USD' ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0;
+  return `${value.toFixed(digits)} ${unit}`;
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import type { Order, Report } from './api-server.ts';
+import { type Api, CLAUDE, type Family } from './apis.ts';
 import type { Usage } from './usage.ts';
 
 export interface Measured extends Usage {
@@ -23,7 +24,7 @@ export interface Measured extends Usage {
 }
 
 export interface ApiServer {
-  serve(turns: readonly ScriptedTurn[]): Promise<string>;
+  serve(turns: readonly ScriptedTurn[], family: Family): Promise<string>;
   /** Ends what `serve` began and tells what happened. Throws when the client sent what the API would refuse. */
   stop(): Promise<Pick<Report & { type: 'stopped' }, 'exchanges' | 'summaries' | 'usd'>>;
   close(): void;
@@ -32,8 +33,8 @@ export interface ApiServer {
 export function forkApiServer(program: string): ApiServer {
   const child = fork(program, { execArgv: [] });
   return {
-    async serve(turns) {
-      const report = await ask(child, { type: 'start', turns: [...turns] });
+    async serve(turns, family) {
+      const report = await ask(child, { type: 'start', turns: [...turns], family });
       if (report.type !== 'started') throw new Error('The API server answered out of turn.');
       return report.url;
     },
@@ -53,10 +54,11 @@ export async function measure(
   command: readonly string[],
   root: string,
   turns: readonly ScriptedTurn[],
+  api: Api = CLAUDE,
 ): Promise<Measured> {
   const own = mkdtempSync(join(tmpdir(), 'patchsmith-bench-run-'));
-  const url = await server.serve(turns);
-  const [program = '', ...args] = [...command, 'Carry out the script.'];
+  const url = await server.serve(turns, api.family);
+  const [program = '', ...args] = [...command, 'Carry out the script.', ...api.flags(url)];
   const usageFile = join(own, 'usage.json');
   const { PATH } = process.env;
   const env = {
@@ -64,8 +66,7 @@ export async function measure(
     // That of the user has other runs, which are looked at once an hour.
     HOME: own,
     RUNNER_TEMP: own,
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: 'sk-ant-bench-0123456789',
+    ...api.env(url),
     BENCH_USAGE: usageFile,
   };
   const startedAt = steadyMs();

@@ -1,6 +1,7 @@
 /** What is measured, and how a row of the report comes out of it. */
 
 import { execFileSync } from 'node:child_process';
+import { CLAUDE, OTHER_APIS } from './apis.ts';
 import { CLIENTS, type ClientName, type Programs } from './clients.ts';
 import type { FenceTimes } from './fence.ts';
 import { EDITED, restore } from './repositories.ts';
@@ -9,6 +10,7 @@ import {
   FAULTS,
   faults,
   kindsOf,
+  LOOKS,
   largeOutput,
   outputsOf,
   parallelCommands,
@@ -103,6 +105,68 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
         aim: { figure: growth, atMost: 20, as: 'MB' },
       },
     ];
+  },
+
+  /** The same turns by each API, interleaved with Claude's, which stands in place of the floor. */
+  async providers(bench) {
+    const { programs, server, rounds, repository } = bench;
+    const root = repository(SMALL);
+    const turns = workOf(9, ['read']);
+    const apis = { Claude: CLAUDE, ...OTHER_APIS };
+    const runs = new Map<string, Measured[]>(Object.keys(apis).map((name) => [name, []]));
+    for (let round = 0; round < rounds; round += 1)
+      for (const [name, api] of Object.entries(apis)) {
+        restore(root);
+        runs.get(name)?.push(await measure(server, programs.clients.product, root, turns, api));
+      }
+    const rowsOf = (what: string, of: (run: Measured) => number) => {
+      const floor = medianOf(runs.get('Claude') ?? [], of);
+      return Object.keys(OTHER_APIS).map((name) => {
+        const product = medianOf(runs.get(name) ?? [], of);
+        const aim = { figure: product / floor, atMost: 1.2, as: '× Claude' };
+        return { ...plain(`${what}, ${name} (floor: Claude)`, 'ms', product), floor, aim };
+      });
+    };
+    return [
+      ...rowsOf('start to first request', (run) => run.startMs),
+      ...rowsOf('a turn with one read', (run) => median(run.turnMs)),
+      ...rowsOf('CPU of 9 turns', (run) => run.cpuMs),
+    ];
+  },
+
+  /** What the first message saves where it spares three turns of looking around, in place of the floor with them. */
+  async orientation({ programs, server, repository }) {
+    const root = repository(SMALL);
+    const work = workOf(4, ['read', 'edit', 'command']);
+    const billOf = async (turns: typeof work) => {
+      restore(root);
+      return (await measure(server, programs.clients.product, root, turns)).usd;
+    };
+    const [told, looked] = [await billOf(work), await billOf([...LOOKS, ...work])];
+    const aim = { figure: told / looked, atMost: 0.7, as: '× with looks' };
+    return [
+      {
+        ...plain('bill of 4 turns, without 3 turns of looking around (floor: with them)', 'USD', told),
+        floor: looked,
+        aim,
+      },
+    ];
+  },
+
+  /** A listing of a large tree stays in the conversation, and is paid for in every turn after it. */
+  async listing(bench) {
+    const work: typeof LOOKS = [
+      { calls: [{ name: 'list_files', input: { path: '.' } }] },
+      ...workOf(8, ['read']),
+    ];
+    const runs = await interleaved(bench, 50_000, work, 0.2, ['product', 'floor']);
+    const row = rowMaker(runs)(
+      'bill of 9 turns after a list_files of 50,000 files',
+      'USD',
+      (run) => run.usd,
+      0.3,
+    );
+    return [{ ...row, bundled: null }];
   },
 
   async parallel(bench) {
@@ -238,6 +302,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'bill',
   'long',
   'files',
+  'listing',
   'large-50000',
   'large-200000',
   'snapshot-50000',

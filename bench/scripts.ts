@@ -35,6 +35,13 @@ export function outputsOf(turns: number, bytes: number): ScriptedTurn[] {
   return [...Array.from({ length: turns - 1 }, (_, turn) => ({ calls: calls(turn) })), END];
 }
 
+/** What a model does first that knows nothing of the repository. */
+export const LOOKS: ScriptedTurn[] = [
+  { calls: [{ name: 'list_files', input: { path: '.' } }] },
+  { calls: [{ name: 'search', input: { pattern: '"test":', path: '.' } }] },
+  { calls: [command('node --version; npm --version; git --version')] },
+];
+
 /** Each fault once, with a good turn after it, so that no two of them add up. Limits on the rate are another matter. */
 export const FAULTS: readonly (readonly [name: string, fault: NonNullable<ScriptedTurn['fault']>])[] = [
   ['HTTP 500', { kind: 'http', status: 500 }],
