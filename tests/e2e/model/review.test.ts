@@ -52,7 +52,8 @@ test('another vendor reviews with a key of its own, its finding goes back, and t
 test('a run that is killed around its review is carried on, and pays for no second one', async () => {
   const review = submit([{ ...finding, severity: 'note' }]);
   const files = { 'a.txt': 'old\n' };
-  const run = await cutRun(files, [{ calls: [write('b.txt')] }, { text: 'Done.' }, review], { review: true });
+  const turns = [{ calls: [write('b.txt')] }, { text: 'Done.' }, review];
+  const run = await cutRun(files, turns, { review: true }, undefined, { all: true });
   expect([run.result.outcome, run.result.review?.status], run.stderr).toEqual(['done', 'done']);
   const done = run.events.find(({ type }) => type === 'review.completed')?.seq ?? Number.NaN;
   const asked = () =>
