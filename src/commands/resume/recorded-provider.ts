@@ -2,7 +2,7 @@
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readStart } from '../../adapters/storage/read-journal.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { HostContext } from '../../host/context.ts';
@@ -17,9 +17,9 @@ export async function keyMissedBy(
   { run, settings }: { run: string; settings: Settings },
 ): Promise<Problem[] | null> {
   const found = await openRunDirectory(run, edge);
-  const read = found.status === 'ok' ? readJournal(found.directory.events) : null;
-  if (read === null || read.status === 'failed') return null;
-  const { provider } = read.events[0];
+  const start = found.status === 'ok' ? readStart(found.directory.events) : null;
+  if (start === null) return null;
+  const { provider } = start;
   if (provider === settings.provider || providerNamed(provider) === null) return null;
   const { problems } = await readKey(edge, { provider, baseUrl: settings.baseUrl });
   return prefixedProblems(`the run was answered by --provider ${provider}, and `, problems);
