@@ -10,6 +10,7 @@ import {
   PROVIDERS,
   type ProviderEntry,
 } from '../adapters/providers/registry.ts';
+import { MAX_ATTEMPTS } from '../domain/attempts/attempts.ts';
 import { COMPACTIONS, DEFAULT_COMPACT_AT, LEAST_MAX_MESSAGES } from '../domain/compaction/settings.ts';
 import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
@@ -194,7 +195,7 @@ export const Settings = z.strictObject({
   ifNotReviewed: choice(IF_NOT_REVIEWED).default('report').register(about, {
     flag: 'if-not-reviewed', value: IF_NOT_REVIEWED.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run ends as it would, or with exit 9, when the review came to nothing, or its blocking findings could not be sent back' }),
-  attempts: wholeNumber(1).refine((n) => n <= 10, 'expected at most 10').default(1).register(about, {
+  attempts: wholeNumber(1).refine((n) => n <= MAX_ATTEMPTS, `expected at most ${MAX_ATTEMPTS}`).default(1).register(about, {
     flag: 'attempts', value: 'N', group: 'Task', file: 'refused',
     help: 'Independent attempts, each on a copy of the work tree and with its share of the caps; the best one by facts is kept, and the others are named' }),
 

@@ -6,6 +6,9 @@ import { ErrorCodeText } from '../errors/error-code-text.ts';
 import { ModelUse, withMoreUse } from '../fallback/model-use.ts';
 import { OutcomeName } from '../run/exit-code.ts';
 
+/** `--attempts` takes no more. */
+export const MAX_ATTEMPTS = 10;
+
 /** One attempt: how it ended, and the facts by which it was chosen or not. */
 export const AttemptFacts = z.strictObject({
   number: z.int().positive(),
@@ -40,15 +43,17 @@ export const Attempts = z.strictObject({
 });
 export type Attempts = z.infer<typeof Attempts>;
 
-type Spent = Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'>;
+/** What an attempt or a run has spent. */
+export type AttemptSpending = Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'>;
 
 /** What a run has spent together with its attempts: with those that were not chosen, or with all where none was. */
-export function withAttempts<T extends Spent>(spent: T, { list, chosen }: Attempts): T {
+export function withAttempts<T extends AttemptSpending>(spent: T, { list, chosen }: Attempts): T {
   const others = list.filter(({ number }) => number !== chosen);
-  return { ...spent, ...others.reduce<Spent>(together, spent) };
+  return { ...spent, ...others.reduce<AttemptSpending>(spentTogether, spent) };
 }
 
-function together(a: Spent, b: Spent): Spent {
+/** The sum of two, with one entry for each model in each role. */
+export function spentTogether(a: AttemptSpending, b: AttemptSpending): AttemptSpending {
   return {
     tokens: addUsage(a.tokens, b.tokens),
     costUsd: a.costUsd === 'unknown' || b.costUsd === 'unknown' ? 'unknown' : a.costUsd + b.costUsd,

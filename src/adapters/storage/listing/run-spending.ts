@@ -1,6 +1,9 @@
 /** What a run has spent, by its folder. It is only read, whoever wrote it: nothing in it makes a sum fail. */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
+import { type AttemptSpending, MAX_ATTEMPTS, spentTogether } from '../../../domain/attempts/attempts.ts';
 import { totalTokens } from '../../../domain/conversation/conversation.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
 import { advance, startOf, usesOf } from '../../../domain/run/state.ts';
@@ -10,6 +13,7 @@ import { readJournal } from '../read-journal.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
 import { jsonOf, MAX_RESULT_BYTES } from '../run-file.ts';
 import type { RunPlace } from './list-runs.ts';
+import { isFolder } from './run-folders.ts';
 
 /** What a run has spent over all its attempts, and who answered it. */
 export interface RunSpending extends SpentEntry {
@@ -60,10 +64,13 @@ export function readSpending({ runId, path }: RunPlace): RunSpending | Failed {
   const day = dayOf(startOfId(runId));
   try {
     const result = spentByResult(directory, runId);
-    if (result.status === 'ok' && result.isFinal) return { ...result, day };
-    // While a run goes on, and when it has died, only its journal knows what it has spent.
-    const journal = spentByJournal(directory, runId);
-    if (journal.status === 'ok') return { ...journal, day };
+    const isFinal = result.status === 'ok' && result.isFinal;
+    if (isFinal && !isFolder(attemptsIn(directory))) return { ...result, day };
+    // While a run goes on, and when it has died, only its journals know what it has spent.
+    const journals = spentByJournals(directory, runId);
+    // An attempt can be carried on after the sum was written.
+    if (journals.status === 'ok' && !(isFinal && saysAsMuch(result, journals))) return { ...journals, day };
+    if (isFinal) return { ...result, day };
     return result.status === 'ok' ? { ...result, day, costUsd: null } : result;
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
@@ -94,24 +101,63 @@ function spentByResult(
   };
 }
 
-function spentByJournal({ events }: RunDirectory, runId: string): Undated | Failed {
+/** By the journal of the run, and by those of its attempts; the chosen one's has become that of the run. */
+function spentByJournals(directory: RunDirectory, runId: string): Undated | Failed {
+  const own = spentByJournal(directory, runId);
+  const attempts = journalsOfAttempts(directory).map((attempt) => spentByJournal(attempt, runId));
+  const [first, ...others] = [own, ...attempts].flatMap((read) => (read.status === 'ok' ? [read] : []));
+  if (first === undefined) return NO_JOURNAL;
+  const { tokens, costUsd, estimated, models } = others.reduce<AttemptSpending>(spentTogether, first);
+  const isUsual = Tokens.safeParse(tokens).success && (costUsd === 'unknown' || costUsd <= MOST_USD);
+  if (!isUsual) return failed('events.jsonl has more tokens than a run can spend');
+  const { status, provider, model, plan } = first;
+  return {
+    ...{ status, provider, model, plan, tokens, estimated },
+    costUsd: costUsd === 'unknown' ? null : costUsd,
+    parts: partsOf(models),
+  };
+}
+
+const NO_JOURNAL: Failed = failed('there is no journal of it');
+
+/** Of those that have begun. Only numbers are looked for, so that a folder full of names costs nothing. */
+function journalsOfAttempts(directory: RunDirectory): RunDirectory[] {
+  const parent = attemptsIn(directory);
+  if (!isFolder(parent)) return [];
+  const paths = Array.from({ length: MAX_ATTEMPTS }, (_, at) => join(parent, String(at + 1)));
+  return paths
+    .filter(isFolder)
+    .map(runDirectoryAt)
+    .filter(({ events }) => existsSync(events));
+}
+
+function attemptsIn({ path }: RunDirectory): string {
+  return join(path, 'attempts');
+}
+
+function saysAsMuch(result: Undated, journals: Undated): boolean {
+  const isKnown = result.costUsd !== null || journals.costUsd === null;
+  return isKnown && totalTokens(result.tokens) >= totalTokens(journals.tokens);
+}
+
+type Recorded = AttemptSpending & Pick<Undated, 'status' | 'provider' | 'model' | 'plan'>;
+
+function spentByJournal({ events }: RunDirectory, runId: string): Recorded | Failed {
   const read = readJournal(events);
   if (read.status === 'failed') return read;
   const [start, ...rest] = read.events;
   if (start.runId !== runId) return failed('events.jsonl is that of another run');
   const state = rest.reduce(advance, startOf(start));
   const { usage, costUsd, isEstimated } = state;
-  const isUsual = Tokens.safeParse(usage).success && (costUsd === null || costUsd <= MOST_USD);
-  if (!isUsual) return failed('events.jsonl has more tokens than a run can spend');
   return {
     status: 'ok',
     provider: start.provider,
     model: start.model,
     plan: start.plan.title,
     tokens: usage,
-    costUsd,
+    costUsd: costUsd ?? 'unknown',
     estimated: isEstimated,
-    parts: partsOf(usesOf(state)),
+    models: usesOf(state),
   };
 }
 
