@@ -10,7 +10,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { sentence } from '../domain/text/sentence.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
-import { deniedList, factsLine, reviewSection } from './run-parts.ts';
+import { attemptsLine, deniedList, factsLine, reviewSection } from './run-parts.ts';
 
 /** What the comment on an issue reports. */
 export interface CommentFacts {
@@ -45,6 +45,7 @@ export function commentText(facts: CommentFacts): string {
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
   const denied = deniedList(result, 4_000);
   const review = reviewSection(result, 6_000);
+  const attempt = attemptsLine(result);
   return render(template, {
     headline: isOpen
       ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
@@ -52,6 +53,7 @@ export function commentText(facts: CommentFacts): string {
     pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
     reason: [
       isOpen ? factsLine(result) : escaped(asSentence(reason), 2_000),
+      ...(attempt === '' ? [] : [`Attempt ${attempt}`]),
       ...(isLacking ? [escaped(reason, 2_000)] : []),
       ...(files === '' ? [] : [files]),
       ...(review === '' ? [] : [review]),

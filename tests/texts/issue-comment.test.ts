@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OutcomeName } from '../../src/domain/run/exit-code.ts';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
-import { finishedRun } from '../support/runs/finished-run.ts';
+import { finishedRun, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
 import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn } from '../support/text/rendered.ts';
@@ -31,6 +31,19 @@ describe('the comment on an issue', () => {
 It is ready for review. Running the plan again updates the same pull request. [Log and artifacts](${RUN_URL}).
 
 ${MARKER}`);
+  });
+
+  test('says which of several attempts it is about, of work that led to no pull request too', () => {
+    const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
+    const attempts = { ...TWO_ATTEMPTS, why: 'a **better** end' };
+    const says = 'Attempt number 2 of 3 (2 begun): a \\*\\*better\\*\\* end';
+    expect(commentText(facts({ pullRequest, result: finishedRun({ attempts }) }))).toContain(
+      `6 turns, USD 0.0812\n\n${says}\n\nIt is ready for review.`,
+    );
+    const result = finishedRun({ attempts, outcome: 'blocked' });
+    expect(commentText(facts({ result, outcome: { ...opened, name: 'blocked' } }))).toContain(says);
+    const none = finishedRun({ attempts: { ...TWO_ATTEMPTS, chosen: null } });
+    expect(commentText(facts({ result: none }))).not.toContain('Attempt');
   });
 
   test('has what the review found', () => {

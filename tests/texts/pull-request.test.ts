@@ -4,7 +4,7 @@ import { askedIn } from '../../src/domain/github/publishing/identity.ts';
 import type { Flag } from '../../src/domain/review/flag.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
-import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { finishedRun, report, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
 import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
@@ -79,6 +79,12 @@ ${RECORD}
 
 ${MARKER}`,
     });
+  });
+
+  test('says which of several attempts it was made of', () => {
+    expect(bodyOf(finishedRun({ attempts: TWO_ATTEMPTS }))).toContain(
+      '\n- Attempt: number 2 of 3 (2 begun): 1 of 2 made the smallest change (45 lines in 2 files)\n- Base: ',
+    );
   });
 
   test('tells failures from those that were there before, and shows what failed', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type StepFacts, stepSummary } from '../../src/texts/step-summary.ts';
-import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { finishedRun, report, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
 import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn } from '../support/text/rendered.ts';
@@ -65,6 +65,14 @@ In the model's own words:
 - \`a.org\` (network): Refused.
 - … 2 more denials that the result only counts
 `);
+  });
+
+  test('says which of several attempts is in the work tree, and why', () => {
+    expect(stepSummary(finishedRun({ attempts: TWO_ATTEMPTS }), facts())).toContain(
+      '6 turns, USD 0.0812\n\nAttempt number 2 of 3 (2 begun): 1 of 2 made the smallest change (45 lines in 2 files)\n\n| Verified',
+    );
+    const attempts = { ...TWO_ATTEMPTS, chosen: null };
+    expect(stepSummary(finishedRun({ attempts }), facts())).not.toContain('Attempt');
   });
 
   test('leads to the pull request', () => {

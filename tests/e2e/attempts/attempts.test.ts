@@ -89,6 +89,9 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
   expect(lines.at(-1)).toMatchObject({ type: 'result', outcome: 'done' });
 
   const here = (...words: string[]) => cliHere(words, { cwd: repository.root, env: ENV });
+  const shown = (await here('show', runDir)).stdout;
+  expect(shown).toContain(`\n  * ${chosen}  done  2 lines in 1 file  ${runDir}\n`);
+  expect(shown).toContain(`\n  chosen: ${why}\n`);
   expect((await here('blame', runDir, 'a.txt')).stdout).toContain('write_file');
   expect((await here('resume', runDir)).stderr).toContain('has ended: done');
   const replayed = await here(

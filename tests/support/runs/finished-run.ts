@@ -79,3 +79,17 @@ export function report(command: string, exitCode: number, output = ''): CommandR
   };
   return { command, end, output };
 }
+
+/** What such a run says of two attempts, of which it is the second. */
+export const TWO_ATTEMPTS: NonNullable<RunResult['attempts']> = {
+  asked: 3,
+  chosen: 2,
+  why: '1 of 2 made the smallest change (45 lines in 2 files)',
+  list: [1, 2].map((number) => ({
+    ...{ number, path: number === 2 ? '/runs/r' : `/runs/r/attempts/${number}` },
+    ...{ outcome: 'done' as const, exitCode: 0, reason: 'Done.', errorCode: null },
+    ...{ failedChecks: 0, unverified: 0, weakenedTests: 0, denied: 0 },
+    ...{ files: 2, lines: number === 2 ? 45 : 60, patchBytes: 1_234, iterations: 6 },
+    ...{ tokens: emptyResult('', '').tokens, costUsd: 0.01, estimated: false, models: [] },
+  })),
+};
