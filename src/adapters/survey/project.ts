@@ -26,7 +26,7 @@ export interface Project {
   readonly build: Said | null;
   /** Hosts of its registries, as entries of `allow-domain`; empty where nothing is downloaded. */
   readonly domains: readonly string[];
-  /** The cache that can take the place of those hosts; null where it cannot. */
+  /** The cache that can take the place of those hosts; null where there is none. */
   readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
   readonly steps: readonly WorkflowStep[];
@@ -38,13 +38,16 @@ export interface Project {
   readonly decisions: readonly string[];
 }
 
-/** A cache of `--cache`, in which a lock file says what has to be there. */
+/** A cache of `--cache`, which a file of the project asks for. */
 export interface ProjectCache {
   readonly manager: PackageManager;
   /** Fills it on the machine of a person. */
   readonly filledBy: string;
-  /** Fills it in a workflow, running nothing of the packages and leaving nothing in the checkout; a script each. */
-  readonly steps: readonly string[];
+  /**
+   * Fills it in a workflow, running nothing of the packages and leaving nothing in the checkout; a script each. Null where the
+   * manager cannot: a workflow names the hosts instead.
+   */
+  readonly steps: readonly string[] | null;
 }
 
 /** One ecosystem: how it is recognised, and how its projects are looked at. */

@@ -45,7 +45,7 @@ export function workflowText(
   project: Project | null,
 ): string {
   if (project === null) return workflow;
-  const cache = isOfOutsiders ? null : project.cache;
+  const cache = isOfOutsiders ? null : filledCache(project.cache);
   const inputs = cache === null ? hostsInput(project.domains) : cacheInput(cache);
   const steps = [...project.steps, ...fillingSteps(cache)].map((step) => stepText(step).trimEnd());
   // From the last step to the first, so that the lines above stay where they are.
@@ -79,7 +79,14 @@ function cacheInput({ manager }: ProjectCache): string[] {
   ];
 }
 
-function fillingSteps(cache: ProjectCache | null): WorkflowStep[] {
+/** A cache that steps of a workflow can fill. */
+type FilledCache = ProjectCache & { readonly steps: readonly string[] };
+
+function filledCache(cache: ProjectCache | null): FilledCache | null {
+  return cache === null || cache.steps === null ? null : { ...cache, steps: cache.steps };
+}
+
+function fillingSteps(cache: FilledCache | null): WorkflowStep[] {
   if (cache === null) return [];
   const [first = '', ...others] = cache.steps;
   return [
@@ -88,11 +95,13 @@ function fillingSteps(cache: ProjectCache | null): WorkflowStep[] {
   ];
 }
 
-/** The flags that take the place of what the workflow says about packages. */
-export function packageFlags({ cache, domains }: Project): string {
-  return cache === null
-    ? domains.map((domain) => `--allow-domain ${domain}`).join(' ')
-    : `--cache ${cache.manager}`;
+/** The flags with which commands of this machine have their packages. */
+export function packageFlags(project: Project): string {
+  return project.cache === null ? domainFlags(project) : `--cache ${project.cache.manager}`;
+}
+
+function domainFlags({ domains }: Project): string {
+  return domains.map((domain) => `--allow-domain ${domain}`).join(' ');
 }
 
 /** A plan or principles of the samples, which speak of npm, with the commands of this repository. */
@@ -116,9 +125,16 @@ function listText(key: string, commands: readonly Said[]): string {
 }
 
 function networkText(project: Project): string {
+  const { cache } = project;
+  const filled = filledCache(cache);
   const how =
-    project.cache === null
+    filled === null
       ? '# Commands have no network, and this file cannot open it: a pull request could change it. The workflow names the hosts\n# that downloads come from; on the command line, add'
-      : `# Commands have no network. The workflow fills the cache of ${project.cache.manager} before the run, and gives it to commands; on the command\n# line, after ${project.cache.filledBy}, add`;
-  return `${how}\n#   ${packageFlags(project)}\n# Other ways to get tests to run: docs/sandbox.md of patchsmith\n`;
+      : `# Commands have no network. The workflow fills the cache of ${filled.manager} before the run, and gives it to commands; on the command\n# line, after ${filled.filledBy}, add`;
+  const own =
+    cache === null || filled !== null
+      ? ''
+      : `\n# or, to use the cache of the machine, after ${cache.filledBy}\n#   --cache ${cache.manager}`;
+  const flags = filled === null ? domainFlags(project) : packageFlags(project);
+  return `${how}\n#   ${flags}${own}\n# Other ways to get tests to run: docs/sandbox.md of patchsmith\n`;
 }

@@ -77,6 +77,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     {
       setup: ['test -d node_modules || pnpm install --frozen-lockfile || { rm -rf node_modules; false; }'],
       verify: ['pnpm test'],
+      cache: 'pnpm',
       steps: ['node-version-file: ".nvmrc"', 'run: npm install --global pnpm@9.15.1'],
     },
   ],
@@ -95,6 +96,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       setup: ['test -d node_modules || YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable'],
       verify: ['yarn test'],
       domains: ['registry.npmjs.org', 'registry.yarnpkg.com'],
+      cache: 'yarn',
       steps: ['run: npm install --global @yarnpkg/cli-dist@4.4.1'],
     },
   ],
@@ -134,6 +136,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
         'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; } || { rm -rf .venv; false; }',
       ],
       verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
+      cache: 'pip',
       steps: ['python-version: "3.x"'],
     },
   ],
@@ -163,6 +166,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     {
       setup: ['test -d .venv || uv sync --locked --group tests || { rm -rf .venv; false; }'],
       verify: ['uv run --no-sync pytest', 'uv run --no-sync ruff check .'],
+      cache: 'uv',
       steps: ['run: python -m pip install uv'],
     },
   ],
@@ -217,6 +221,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       setup: [],
       verify: ['mvn -B -ntp test'],
       domains: ['repo.maven.apache.org'],
+      cache: 'maven',
       steps: ['distribution: "temurin"', 'java-version: "25"'],
     },
   ],
@@ -226,6 +231,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     {
       setup: [],
       verify: ['./gradlew --no-daemon --console=plain test'],
+      cache: 'gradle',
       steps: ['java-version: "21"'],
     },
   ],
@@ -322,8 +328,9 @@ describe('what is written for', () => {
     const { cache = null, domains = [] } = looked.project ?? {};
     expect(cache?.manager).toBe(expected.cache);
     for (const domain of domains)
-      expect(workflow.includes(`\n            ${domain}\n`), domain).toBe(cache === null);
-    if (cache !== null) expect(workflow).toContain(`\n          cache: ${cache.manager}\n`);
+      expect(workflow.includes(`\n            ${domain}\n`), domain).toBe(!cache?.steps);
+    if (cache?.steps) expect(workflow).toContain(`\n          cache: ${cache.manager}\n`);
+    if (cache !== null) expect(projectFileText(looked.project)).toContain(`\n#   --cache ${cache.manager}\n`);
     for (const run of cache?.steps ?? []) expect(workflow).toContain(`\n        run: ${run}\n`);
   });
 
@@ -356,6 +363,23 @@ describe('what is written for', () => {
       expect(text.includes('- name: Fill the cache of npm\n')).toBe(!isOpen);
     }
   });
+});
+
+test('a cache is filled by what setup would have installed, where steps of a workflow cannot fill it', async () => {
+  const files = { 'setup.py': '', 'requirements.txt': 'six\n' };
+  const { project } = await survey({ ...files, 'tests/test_a.py': '' });
+  expect(project?.cache).toEqual({
+    manager: 'pip',
+    filledBy: 'python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt',
+    steps: null,
+  });
+  const named = { test: 'jest' };
+  const yarn = { 'package.json': manifest({ scripts: named, dependencies: { a: '1' } }), 'yarn.lock': '' };
+  expect((await survey(yarn)).project?.cache?.steps).toEqual([
+    'yarn install --frozen-lockfile --ignore-scripts',
+    'rm -rf node_modules',
+  ]);
+  expect((await survey({ Gemfile: '', 'Gemfile.lock': '' })).project?.cache).toBeNull();
 });
 
 test('found and guessed are told apart, with file and reason', async () => {
@@ -454,7 +478,6 @@ describe('nothing of a hostile repository', () => {
         scripts: { test: 'a' },
         dependencies: { a: '1' },
       }),
-      'pnpm-lock.yaml': '',
     });
     const template = templateOf('issue');
     expect(workflowText(template, looked.project)).toBe(workflowText(template, plain.project));

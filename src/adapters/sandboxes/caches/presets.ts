@@ -162,6 +162,8 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
         // They bind what was downloaded to the names of servers in a settings.xml that is not shown.
         left: /(^|\/)(_remote\.repositories|[^/]*\.lastUpdated)$/,
       },
+      // What the wrapper of a project starts.
+      { variable: ['MAVEN_USER_HOME', 'wrapper'], usual: '.m2/wrapper' },
     ],
     filledBy: 'mvn dependency:go-offline',
     // In the settings, since Maven 3.8 has no variable for it.

@@ -1,6 +1,7 @@
 /** Go modules. */
 
 import { type Ecosystem, found, guessed } from '../project.ts';
+import { cacheOf } from '../project-cache.ts';
 
 /** The entry of the registry. */
 export const go: Ecosystem = {
@@ -25,9 +26,7 @@ export const go: Ecosystem = {
       lint,
       build: found('go build ./...', 'go.mod'),
       domains: needsPackages ? ['proxy.golang.org', 'sum.golang.org'] : [],
-      cache: needsPackages
-        ? { manager: 'go', filledBy: 'go mod download', steps: ['go mod download'] }
-        : null,
+      cache: needsPackages ? cacheOf(folder, 'go') : null,
       steps: [
         {
           name: 'Install Go',

@@ -1,6 +1,7 @@
 /** Java and Kotlin: Maven, Gradle, with or without a wrapper. */
 
 import { type Ecosystem, type Folder, found, type Project, type Said } from '../project.ts';
+import { cacheOf } from '../project-cache.ts';
 import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
 const MAVEN_HOSTS = ['repo.maven.apache.org'];
@@ -20,13 +21,13 @@ export const maven: Ecosystem = {
     const pom = (await folder.text('pom.xml')) ?? '';
     const [, release = null] =
       /<(?:maven\.compiler\.(?:release|source|target)|java\.version|release)>\s*([\d.]+)\s*</.exec(pom) ?? [];
+    const names = { wrapper: 'mvnw', name: 'mvn', manager: 'maven', file: 'pom.xml' };
+    const tasks = { test: 'test', build: 'package -DskipTests' };
+    const tool = toolOf(folder, names, '-B -ntp', tasks);
     return {
-      ...toolOf(folder, { wrapper: 'mvnw', name: 'mvn', manager: 'maven', file: 'pom.xml' }, '-B -ntp', {
-        test: 'test',
-        build: 'package -DskipTests',
-      }),
+      ...tool,
       setup: [],
-      cache: null,
+      cache: cacheOf(folder, 'maven', { filledBy: tool.test.text }),
       domains: MAVEN_HOSTS,
       ...runnerOf(folder, plainVersion(release), 'pom.xml'),
       decisions: [],
@@ -56,7 +57,7 @@ export const gradle: Ecosystem = {
     return {
       ...tool,
       setup: [],
-      cache: null,
+      cache: cacheOf(folder, 'gradle', { filledBy: tool.test.text }),
       domains: hasWrapper ? [...GRADLE_HOSTS, 'services.gradle.org'] : GRADLE_HOSTS,
       ...runnerOf(folder, plainVersion(language), file),
       decisions: /android/i.test(build)
@@ -78,7 +79,9 @@ function toolOf(
   { wrapper, name, manager, file }: Tool,
   options: string,
   tasks: { readonly test: string; readonly build: string },
-): Pick<Project, 'ecosystem' | 'manager' | 'lockfile' | 'test' | 'lint' | 'build' | 'makes'> {
+): Pick<Project, 'ecosystem' | 'manager' | 'lockfile' | 'test' | 'lint' | 'build' | 'makes'> & {
+  test: Said;
+} {
   const hasWrapper = folder.names.has(wrapper);
   const program = hasWrapper ? `./${wrapper}` : name;
   const from = hasWrapper ? `${wrapper}, ${file}` : file;

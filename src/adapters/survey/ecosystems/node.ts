@@ -13,6 +13,7 @@ import {
   textAt,
   unlessMade,
 } from '../project.ts';
+import { cacheOf } from '../project-cache.ts';
 import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
 type Manager = 'npm' | 'pnpm' | 'yarn' | 'bun';
@@ -25,13 +26,6 @@ const LOCKFILES: readonly (readonly [file: string, manager: Manager])[] = [
   ['bun.lock', 'bun'],
   ['bun.lockb', 'bun'],
 ];
-
-/** What is installed without the scripts of packages must not be taken for an installation. */
-const NPM_CACHE: ProjectCache = {
-  manager: 'npm',
-  filledBy: 'npm ci',
-  steps: ['npm ci --ignore-scripts', 'rm -rf node_modules'],
-};
 
 /** What `npm init` writes. */
 const NO_TEST = /no test specified/;
@@ -74,7 +68,7 @@ export const node: Ecosystem = {
       lint: fixes && lint ? guessed(lint.text, 'it changes files') : lint,
       build: script('build'),
       domains: domainsOf(name, manifest),
-      cache: name === 'npm' && lockfile !== null && hasPackages(manifest) ? NPM_CACHE : null,
+      cache: hasPackages(manifest) ? cacheIn(name, manifest, folder) : null,
       ...runnerOf(name, manifest, folder),
       makes: hasPackages(manifest) ? 'node_modules' : null,
       decisions,
@@ -105,6 +99,16 @@ function setupOf(manager: Manager, lockfile: string | null, { names }: Folder): 
   if (lockfile === null) return guessed(unless(unlocked), 'there is no lockfile');
   const isBerry = manager === 'yarn' && names.has('.yarnrc.yml');
   return found(unless(isBerry ? berry : locked), lockfile);
+}
+
+/** Packages of a workspace of pnpm have folders of their own, and what Yarn makes today depends on its settings. */
+function cacheIn(manager: Manager, manifest: unknown, folder: Folder): ProjectCache | null {
+  const isBerry =
+    folder.names.has('.yarnrc.yml') || /^yarn@[^01]/.test(textAt(manifest, 'packageManager') ?? '');
+  if (manager === 'yarn' && isBerry)
+    return cacheOf(folder, manager, { filledBy: 'yarn install --immutable', steps: null });
+  const isSpread = manager === 'pnpm' && folder.names.has('pnpm-workspace.yaml');
+  return cacheOf(folder, manager, isSpread ? { steps: null } : {});
 }
 
 function domainsOf(manager: Manager, manifest: unknown): readonly string[] {

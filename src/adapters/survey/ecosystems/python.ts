@@ -12,6 +12,7 @@ import {
   textAt,
   unlessMade,
 } from '../project.ts';
+import { cacheOf } from '../project-cache.ts';
 import type { WorkflowStep } from '../workflow-step.ts';
 
 /** What extras and groups of packages for tests are usually called; only these names are ever written. */
@@ -53,16 +54,18 @@ export const python: Ecosystem = {
     const within = { uv: 'uv run --no-sync ', poetry: 'poetry run ', pip: '.venv/bin/python -m ' }[name];
     const test = testOf(project, texts, packages, folder);
     const lint = lintOf(project, packages, folder);
+    const setup = setupOf(name, { project, folder, texts, runner: test.runner });
+    const making = name === 'pip' ? `{ ${setup.text}; }` : setup.text;
     return {
       ecosystem: 'Python',
       manager,
       lockfile,
-      setup: [setupOf(name, { project, folder, texts, runner: test.runner })],
+      setup: [{ ...setup, text: unlessMade('.venv', making) }],
       test: test.said && { ...test.said, text: within + test.said.text },
       lint: lint && { ...lint, text: within + lint.text },
       build: null,
       domains: INSTALLERS[name].hosts,
-      cache: null,
+      cache: cacheOf(folder, name, { filledBy: setup.text }),
       ...runnerOf(name, project, folder),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,
@@ -150,12 +153,12 @@ function setupOf(manager: Manager, parts: Parts): Said {
       ...groups.filter((one) => one !== 'dev').map((one) => ` --group ${one}`),
     ].join('');
     const locked = folder.names.has('uv.lock') ? ' --locked' : '';
-    return found(unlessMade('.venv', `uv sync${locked}${options}`), locked ? 'uv.lock' : 'pyproject.toml');
+    return found(`uv sync${locked}${options}`, locked ? 'uv.lock' : 'pyproject.toml');
   }
   if (manager === 'poetry') {
     const extras = groupsOf(project, parts.texts).extras.length > 0;
     const command = `${INSTALLERS.poetry.locked}${extras ? ' --all-extras' : ''}`;
-    return found(unlessMade('.venv', command), folder.first('poetry.lock') ?? 'pyproject.toml');
+    return found(command, folder.first('poetry.lock') ?? 'pyproject.toml');
   }
   return pipSetup(parts);
 }
@@ -199,7 +202,7 @@ function pipSetup({ project, folder, texts, runner }: Parts): Said {
   ];
   // A newer pip than the one of the interpreter knows groups.
   const pip = groups.length > 0 ? '.venv/bin/pip install --upgrade pip && .venv/bin/pip' : '.venv/bin/pip';
-  const command = unlessMade('.venv', `{ python3 -m venv .venv && ${pip} install ${what.join(' ')}; }`);
+  const command = `python3 -m venv .venv && ${pip} install ${what.join(' ')}`;
   const isFound = runner === null && (extras.length > 0 || groups.length > 0 || files.length > 0);
   const from = [
     ...(isPackage ? [folder.first('pyproject.toml', 'setup.py') ?? 'setup.cfg'] : []),

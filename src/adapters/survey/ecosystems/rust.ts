@@ -1,6 +1,7 @@
 /** Rust with Cargo. */
 
 import { at, type Ecosystem, found, keysAt } from '../project.ts';
+import { cacheOf } from '../project-cache.ts';
 
 /** The entry of the registry. */
 export const rust: Ecosystem = {
@@ -25,10 +26,7 @@ export const rust: Ecosystem = {
       lint: format === null ? null : found('cargo fmt --all --check', format),
       build: found(`cargo build${locked}${all}`, 'Cargo.toml'),
       domains: needsPackages ? ['index.crates.io', 'static.crates.io'] : [],
-      cache:
-        needsPackages && lockfile !== null
-          ? { manager: 'cargo', filledBy: 'cargo fetch --locked', steps: ['cargo fetch --locked'] }
-          : null,
+      cache: needsPackages ? cacheOf(folder, 'cargo') : null,
       steps: [
         folder.first('rust-toolchain.toml', 'rust-toolchain') === null
           ? { name: 'Install Rust', run: 'rustup toolchain install stable' }
