@@ -463,12 +463,13 @@ describe('nothing of a hostile repository', () => {
         scripts: { test: EVIL, lint: EVIL, [EVIL]: EVIL },
         dependencies: { [EVIL]: EVIL },
       }),
+      'pnpm-lock.yaml': '',
       '.ruby-version': EVIL,
       [`.github/workflows/${EXPRESSION}\nx: y\n.yml`]: 'services:\n',
     });
     const { setup, verify } = settingsOf(looked);
     expect({ setup, verify }).toEqual({
-      setup: ['test -d node_modules || pnpm install --no-lockfile || { rm -rf node_modules; false; }'],
+      setup: ['test -d node_modules || pnpm install --frozen-lockfile || { rm -rf node_modules; false; }'],
       verify: ['pnpm test', 'pnpm run lint'],
     });
     const plain = await survey({
@@ -478,6 +479,7 @@ describe('nothing of a hostile repository', () => {
         scripts: { test: 'a' },
         dependencies: { a: '1' },
       }),
+      'pnpm-lock.yaml': '',
     });
     const template = templateOf('issue');
     expect(workflowText(template, looked.project)).toBe(workflowText(template, plain.project));
