@@ -17,7 +17,7 @@ import { IS_FULL } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
-const TURNS = IS_FULL ? 200 : 60;
+const TURNS = IS_FULL ? 200 : 100;
 const AT = 8_000;
 
 /** Every file says which one it is, so that a result can be told from all others. */
