@@ -3,11 +3,11 @@
 import type { ChildProcess } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runHere } from '../../support/runs/in-process.ts';
-import { call } from '../../support/runs/scripted-run.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 
@@ -31,9 +31,41 @@ test('after the last answer a run of one edit starts what its patch and the proo
   });
   expect(end.exitCode, end.stderr).toBe(0);
   expect(started.slice(before).map(nameOf).sort()).toEqual([
-    ...['apply', 'cat-file', 'diff-tree', 'diff-tree', 'ls-tree', 'read-tree'],
-    ...['update-index', 'write-tree', 'write-tree'],
+    ...['git apply', 'git cat-file', 'git diff-tree', 'git diff-tree'],
+    ...['git ls-tree', 'git read-tree', 'git update-index'],
   ]);
+});
+
+test('a run in the sandbox starts few programs before its first request, and few after its last answer', async () => {
+  const repository = await makeRepository({
+    'a.txt': 'old\n',
+    'package.json': '{"scripts":{"test":"true"}}\n',
+  });
+  const started = startedProcesses();
+  let before: string[] = [];
+  let atLast = 0;
+  const answers = [
+    { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
+    { calls: [call('run_command', { command: 'echo said' })] },
+    { text: 'All done.' },
+  ];
+  const { result, server } = await scriptedRun({
+    repository,
+    turns: () => {
+      if (before.length === 0) before = started.map(nameOf);
+      atLast = started.length;
+      return answers.shift() ?? { text: 'The script is over.' };
+    },
+  });
+  expect(result.outcome).toBe('done');
+  // What the sandbox was asked on the way.
+  expect(JSON.stringify(server.requests[0]?.body)).toContain(process.version.slice(1));
+  // Whether the sandbox that waits for the first command is begun by then is a matter of time.
+  const others = before.filter((name) => !name.startsWith('git ') && name !== 'bwrap, waiting');
+  expect(others.sort()).toEqual(['bwrap', 'mkfifo']);
+  expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(6);
+  const after = started.slice(atLast).map(nameOf);
+  expect(after.filter((name) => name !== 'bwrap, waiting')).toHaveLength(7);
 });
 
 test('a run that is alone does not look for others to remove', async () => {
@@ -58,9 +90,11 @@ function startedProcesses(): ChildProcess[] {
   return started;
 }
 
-/** The name of the program, or of git's command. */
-function nameOf({ spawnargs }: ChildProcess): string | undefined {
-  const at = spawnargs.findIndex((arg) => /(?:^|\/)git$/.test(arg));
-  const args = at < 0 ? spawnargs : spawnargs.slice(at + 1);
-  return args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c');
+/** The name of the program, or of git's command as `git NAME`. */
+function nameOf({ spawnfile, spawnargs }: ChildProcess): string {
+  const at = [spawnfile, ...spawnargs].findIndex((arg) => basename(arg) === 'git') - 1;
+  if (spawnargs.some((arg) => arg.includes('/next-command'))) return `${basename(spawnfile)}, waiting`;
+  if (at < -1) return basename(spawnfile);
+  const args = spawnargs.slice(at + 1);
+  return `git ${args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c' && basename(arg) !== 'git')}`;
 }
