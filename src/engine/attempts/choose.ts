@@ -4,6 +4,7 @@ import { type AttemptFacts, withAttempts } from '../../domain/attempts/attempts.
 import { chosenAmong } from '../../domain/attempts/rank.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
 import { interrupted } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { type Stopped, stopped } from '../ready.ts';
@@ -26,6 +27,7 @@ export function choose(
   };
   for (const attempt of list) session.progress.note(attemptLine(attempt));
   if (aborted) {
+    session.record(taskOf(made[0].result));
     none('a signal came before one was chosen');
     return stopped(
       interrupted(reason.signal, `Stopped by ${reason.signal}; ${whatIsKept(made, checkout.root)}.`),
@@ -47,6 +49,15 @@ export function choose(
     directory,
     best,
     attempts: { asked, chosen: number, why, list: named },
+  };
+}
+
+/** What all of them were to do, on what, and who was asked. */
+function taskOf({ plan, followUp, principles, paths, provider, model, ...result }: RunResult) {
+  const { baseSha, baseBranch, baseTree, baseDirty, sandbox } = result;
+  return {
+    ...{ plan, followUp, principles, paths, provider, model },
+    ...{ baseSha, baseBranch, baseTree, baseDirty, sandbox },
   };
 }
 

@@ -207,7 +207,11 @@ test('a signal ends all of them: the work tree is as it was, and each can be car
   });
   expect(run).toMatchObject({
     exitCode: 143,
-    result: { outcome: 'interrupted', attempts: { chosen: null, list: [{}, { outcome: 'interrupted' }] } },
+    result: {
+      ...{ outcome: 'interrupted', plan: { title: 'Do it' }, provider: 'anthropic', patch: null },
+      ...{ model: expect.any(String), baseSha: expect.any(String), changedFiles: [] },
+      attempts: { chosen: null, list: [{}, { outcome: 'interrupted' }] },
+    },
   });
   expect(textOf(repository.root)).toBe(FILES['a.txt']);
   const cut = join(run.runDir, 'attempts/2');
