@@ -165,7 +165,8 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
       // What the wrapper of a project starts.
       { variable: ['MAVEN_USER_HOME', 'wrapper'], usual: '.m2/wrapper' },
     ],
-    filledBy: 'mvn dependency:go-offline',
+    // dependency:go-offline leaves out what Surefire fetches when it runs.
+    filledBy: 'mvn test',
     // In the settings, since Maven 3.8 has no variable for it.
     files: ({ offline }): Record<string, string> =>
       offline ? { '.m2/settings.xml': '<settings><offline>true</offline></settings>\n' } : {},

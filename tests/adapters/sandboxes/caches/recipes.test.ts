@@ -1,115 +1,56 @@
-/** The recipes of docs/sandbox.md: the cache is filled from a local registry, which is closed before the sandbox opens. */
+/** The recipes of docs/sandbox.md, as they stand there. */
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { userInfo } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
-import { expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
-import { openSandbox } from '../../../../src/adapters/sandboxes/open.ts';
-import type { PackageManager } from '../../../../src/domain/packages/package-manager.ts';
+import { type TestContext, test } from 'vitest';
+import { zipOf } from '../../../support/documents/docx.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { testAtNight } from '../../../support/setup/at-night.ts';
-import { PATIENCE_MS } from '../../../support/waiting/patience.ts';
-import { makePlace, PROJECT, versionOutside } from '../fixture.ts';
+import { versionOutside } from '../fixture.ts';
+import { archive, carryOut, type Project, RUSTUP_HOME } from './carry-out.ts';
 
-/** The commands of a section of the page, setup before verify. */
-function recipe(name: string): string[] {
-  const page = readFileSync(join(PROJECT, 'docs/sandbox.md'), 'utf8');
-  const [, block = ''] = new RegExp(`\n### ${name}\n\n\`\`\`yaml\n(.*?)\`\`\``, 's').exec(page) ?? [];
-  const { setup, verify } = parse(block) as { setup?: string; verify: string };
-  return [...(setup === undefined ? [] : [setup]), verify];
+/** Skips a test whose package manager is missing. */
+function need(tool: string, context: TestContext, command = `${tool} --version`): void {
+  context.skip(versionOutside(command) === null, `${tool} is not installed on this machine`);
 }
 
-const { RUSTUP_HOME = join(userInfo().homedir, '.rustup') } = process.env;
-
-interface Project {
-  readonly manager: PackageManager;
-  /** Files of the repository; HOST stands for the address of the registry. */
-  readonly files: Readonly<Record<string, string>>;
-  /** What the registry answers, by path; HOST as above. */
-  readonly answers: Readonly<Record<string, string | Buffer>>;
-  /** Run outside, in the repository. */
-  readonly fill: string;
-}
-
-/** Fills a cache of its own, and carries out the recipe with nothing but that. */
-async function carryOut({ manager, files, answers, fill }: Project): Promise<void> {
-  const server = createServer(({ url = '' }, response) => {
-    const answer = answers[url];
-    response.statusCode = answer === undefined ? 404 : 200;
-    response.setHeader('cache-control', 'max-age=365000000, immutable');
-    if (/\/$/.test(url)) response.setHeader('content-type', 'text/html');
-    response.end(typeof answer === 'string' ? answer.replaceAll('HOST', host) : answer);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const texts = Object.entries(files).map(([path, text]) => [path, text.replaceAll('HOST', host)]);
-  const place = makePlace();
-  execFileSync('cp', ['-r', `${tempFolder(Object.fromEntries(texts))}/.`, place.root]);
-  const HOME = tempFolder();
-  const { PATH, PYENV_ROOT } = process.env;
-  const env = { PATH, HOME, RUSTUP_HOME, ...(PYENV_ROOT === undefined ? {} : { PYENV_ROOT }) };
-  const filled = fill.replaceAll('HOST', host);
-  await execa('bash', ['-ec', filled], { cwd: place.root, env, extendEnv: false, timeout: PATIENCE_MS });
-  server.closeAllConnections();
-  server.close();
-
-  const opened = await openSandbox({
-    mode: 'required',
-    root: place.root,
-    agentGit: place.agentGit,
-    scratchDir: join(place.runDir, 'scratch'),
-    hostEnv: env,
-    caches: { named: [manager], found: [] },
-  });
-  if (opened.status !== 'ok') throw new Error(opened.reason);
-  onTestFinished(() => opened.sandbox.close());
-  for (const script of recipe(manager)) {
-    const { signal } = new AbortController();
-    const { end, output } = await opened.sandbox.run({
-      script,
-      timeoutMs: PATIENCE_MS,
-      signal,
-      isStrict: true,
-    });
-    expect(end.exitCode, `${script}\n${output.head}${output.tail}`).toBe(0);
-  }
-}
-
-/** A gzipped tar of these files, all of which are in one folder. */
-function archive(files: Readonly<Record<string, string>>): Buffer {
-  const [top = ''] = Object.keys(files).map((path) => path.split('/')[0]);
-  return execFileSync('tar', ['-cz', '-C', tempFolder(files), top]);
-}
-
-const without = (tool: string) => `${tool} is not installed on this machine`;
-
-test('npm', async () => {
+/** A package of JavaScript that uses another one of a registry of its own. */
+function javaScript(manager: 'npm' | 'pnpm' | 'yarn', fill: string): Project {
   const tiny = archive({
     'package/package.json': '{"name":"tiny","version":"1.0.0"}',
     'package/index.js': '',
   });
   const integrity = `sha512-${createHash('sha512').update(tiny).digest('base64')}`;
-  const dist = { tarball: 'http://HOST/tiny/-/tiny-1.0.0.tgz', integrity };
+  const shasum = createHash('sha1').update(tiny).digest('hex');
+  const dist = { tarball: 'http://HOST/tiny/-/tiny-1.0.0.tgz', integrity, shasum };
   const version = { name: 'tiny', version: '1.0.0', dist };
   const packument = { name: 'tiny', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } };
   const scripts = { test: 'node -e \'require("tiny")\'' };
-  await carryOut({
-    manager: 'npm',
+  return {
+    manager,
     files: {
       'package.json': JSON.stringify({ name: 'use', scripts, dependencies: { tiny: '1.0.0' } }),
       '.npmrc': 'registry=http://HOST/\naudit=false\nfund=false\nupdate-notifier=false\n',
     },
     answers: { '/tiny': JSON.stringify(packument), '/tiny/-/tiny-1.0.0.tgz': tiny },
-    fill: 'npm install; rm -r node_modules',
-  });
+    fill,
+  };
+}
+
+test('npm', async () => {
+  await carryOut(javaScript('npm', 'npm install; rm -r node_modules'));
+});
+
+testAtNight('pnpm', async (context) => {
+  need('pnpm', context);
+  await carryOut(javaScript('pnpm', 'pnpm install; rm -r node_modules'));
+});
+
+testAtNight('yarn', async (context) => {
+  need('yarn', context);
+  await carryOut(javaScript('yarn', 'yarn install; rm -r node_modules'));
 });
 
 const WHEEL = `
@@ -125,7 +66,7 @@ with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED) as wheel:
 sys.stdout.buffer.write(out.getvalue())`;
 
 testAtNight('pip', async (context) => {
-  if (versionOutside('python3 -m pip --version') === null) return context.skip(without('pip'));
+  need('pip', context, 'python3 -m pip --version');
   const name = 'tiny-1.0-py3-none-any.whl';
   const index = '--index-url http://HOST/simple/ --trusted-host HOST';
   await carryOut({
@@ -140,8 +81,7 @@ testAtNight('pip', async (context) => {
 });
 
 testAtNight('cargo', async (context) => {
-  if (versionOutside(`RUSTUP_HOME='${RUSTUP_HOME}' cargo --version`) === null)
-    return context.skip(without('cargo'));
+  need('cargo', context, `RUSTUP_HOME='${RUSTUP_HOME}' cargo --version`);
   const manifest = '[package]\nname = "tiny"\nversion = "1.0.0"\nedition = "2021"\n';
   const crate = archive({
     'tiny-1.0.0/Cargo.toml': manifest,
@@ -162,5 +102,95 @@ testAtNight('cargo', async (context) => {
       '/dl/tiny/1.0.0/download': crate,
     },
     fill: 'cargo fetch',
+  });
+});
+
+testAtNight('go', async (context) => {
+  need('go', context, 'go version');
+  const manifest = 'module example.com/tiny\n\ngo 1.19\n';
+  const top = 'example.com/tiny@v1.0.0';
+  const versions = '/example.com/tiny/@v';
+  await carryOut({
+    manager: 'go',
+    files: {
+      'go.mod': 'module example.com/use\n\ngo 1.19\n\nrequire example.com/tiny v1.0.0\n',
+      'use.go': 'package use\n\nimport "example.com/tiny"\n\nvar Value = tiny.Value\n',
+      'use_test.go':
+        'package use\n\nimport "testing"\n\nfunc TestIt(t *testing.T) {\n\tif Value != 1 {\n\t\tt.Fail()\n\t}\n}\n',
+    },
+    answers: {
+      [`${versions}/list`]: 'v1.0.0\n',
+      [`${versions}/v1.0.0.info`]: '{"Version":"v1.0.0","Time":"2024-01-01T00:00:00Z"}',
+      [`${versions}/v1.0.0.mod`]: manifest,
+      [`${versions}/v1.0.0.zip`]: zipOf({
+        [`${top}/go.mod`]: manifest,
+        [`${top}/tiny.go`]: 'package tiny\n\nconst Value = 1\n',
+      }),
+    },
+    fill: 'export GOPROXY=http://HOST GONOSUMDB=example.com GOFLAGS=-modcacherw; go mod tidy; go mod download',
+  });
+});
+
+testAtNight('bundler', async (context) => {
+  need('bundle', context);
+  const specification =
+    "Gem::Specification.new { |s| s.name = s.summary = 'tiny'; s.version = '1.0.0'; s.authors = ['A']; s.files = ['lib/tiny.rb'] }\n";
+  const folder = tempFolder({ 'tiny.gemspec': specification, 'lib/tiny.rb': 'TINY = 1\n' });
+  execFileSync('gem', ['build', 'tiny.gemspec'], { cwd: folder, stdio: 'ignore' });
+  const gem = readFileSync(join(folder, 'tiny-1.0.0.gem'));
+  const info = `---\n1.0.0 |checksum:${createHash('sha256').update(gem).digest('hex')}\n`;
+  const digest = createHash('md5').update(info).digest('hex');
+  await carryOut({
+    manager: 'bundler',
+    files: {
+      Gemfile: "source 'http://HOST'\ngem 'tiny', '1.0.0'\n",
+      'test.rb': "require 'tiny'\nTINY == 1 or abort\n",
+    },
+    answers: {
+      '/versions': `created_at: 2024-01-01T00:00:00Z\n---\ntiny 1.0.0 ${digest}\n`,
+      '/info/tiny': info,
+      '/gems/tiny-1.0.0.gem': gem,
+    },
+  });
+});
+
+/** What Debian packages for Maven: plugins and JUnit, as a repository on the web has them. */
+const MAVEN_REPOSITORY = '/usr/share/maven-repo';
+
+testAtNight('maven', async (context) => {
+  need('mvn', context);
+  const plugin = (name: string) => {
+    const folder = `${MAVEN_REPOSITORY}/org/apache/maven/plugins/maven-${name}-plugin`;
+    context.skip(!existsSync(folder), `libsurefire-java and libmaven-${name}-plugin-java are not installed`);
+    const version = readdirSync(folder).at(-1);
+    return `<plugin><artifactId>maven-${name}-plugin</artifactId><version>${version}</version></plugin>`;
+  };
+  const java = ['source', 'target'].map((name) => `<maven.compiler.${name}>11</maven.compiler.${name}>`);
+  const packages = ['example:tiny:1.0.0:compile', 'junit:junit:4.x:test'].map((one) => {
+    const [group, artifact, version, scope] = one.split(':');
+    return `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version><scope>${scope}</scope></dependency>`;
+  });
+  const pom = (name: string, more: string) =>
+    `<project><modelVersion>4.0.0</modelVersion><groupId>example</groupId><artifactId>${name}</artifactId><version>1.0.0</version>${more}</project>`;
+  const plugins = ['resources', 'compiler', 'surefire'].map(plugin).join('');
+  const test = 'public class UseTest { @org.junit.Test public void it() throws Exception {';
+  const settings =
+    '<settings><mirrors><mirror><id>local</id><mirrorOf>*</mirrorOf><url>http://HOST/</url></mirror></mirrors></settings>';
+  await carryOut({
+    manager: 'maven',
+    files: {
+      'pom.xml': pom(
+        'use',
+        `<properties>${java.join('')}</properties><dependencies>${packages.join('')}</dependencies><build><plugins>${plugins}</plugins></build>`,
+      ),
+      'src/test/java/UseTest.java': `${test} if (getClass().getResource("/tiny.txt") == null) throw new Exception(); } }\n`,
+    },
+    answers: {
+      '/example/tiny/1.0.0/tiny-1.0.0.pom': pom('tiny', ''),
+      '/example/tiny/1.0.0/tiny-1.0.0.jar': zipOf({ 'tiny.txt': 'tiny\n' }),
+    },
+    folder: MAVEN_REPOSITORY,
+    // Java asks the machine for the home folder, not the variable.
+    fill: `mkdir ~/.m2; echo '${settings}' > ~/.m2/settings.xml; mvn -B -q -Duser.home="$HOME" test; rm -r target`,
   });
 });
