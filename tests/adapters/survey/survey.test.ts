@@ -259,6 +259,21 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
   ],
   [
+    'Ruby with Minitest by tasks of its own',
+    {
+      Gemfile: 'gem "minitest"\n',
+      Rakefile: 'Dir["tasks/*.rake"].each { load it }\n',
+      '.github/workflows/ci.yml': 'run: bundle exec rake test\n',
+    },
+    {
+      setup: [
+        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { rm -rf vendor/bundle; false; }',
+      ],
+      verify: ['bundle exec rake test'],
+      steps: [],
+    },
+  ],
+  [
     'PHP',
     {
       'composer.json': manifest({ require: { php: '>=8.4' }, 'require-dev': { 'phpunit/phpunit': '*' } }),

@@ -1,7 +1,7 @@
 /** Ruby with Bundler: RSpec, Minitest, Rails. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import { type Ecosystem, found, guessed, type Said, unlessMade } from '../project.ts';
+import { type Ecosystem, type Folder, found, guessed, type Said, unlessMade } from '../project.ts';
 import { plainVersion } from '../workflow-step.ts';
 
 /** The entry of the registry. */
@@ -28,7 +28,7 @@ export const ruby: Ecosystem = {
       manager: gemfile === null ? guessed('bundler', 'there is no Gemfile') : found('bundler', 'Gemfile'),
       lockfile,
       setup: [found(unlessMade(makes, `{ ${locked}; }`), lockfile ?? file)],
-      test: testOf(folder.names, everything, rakefile ?? ''),
+      test: testOf(folder, everything, rakefile ?? ''),
       lint:
         rubocop === null
           ? null
@@ -52,13 +52,15 @@ export const ruby: Ecosystem = {
   },
 };
 
-function testOf(names: ReadonlySet<string>, everything: string, rakefile: string): Said | null {
+function testOf({ names, inWorkflows }: Folder, everything: string, rakefile: string): Said | null {
   if (names.has('.rspec')) return found('bundle exec rspec', '.rspec');
   if (names.has('spec') && /\brspec\b/.test(everything))
     return found('bundle exec rspec', 'spec, with rspec among the gems');
   if (names.has('test') && /^\s*gem ["']rails["']/m.test(everything))
     return found('bundle exec rails test', 'test, with rails among the gems');
   if (/TestTask|task[ (]:?["']?test\b/.test(rakefile)) return found('bundle exec rake test', 'Rakefile');
+  const workflow = inWorkflows('rake test');
+  if (names.has('Rakefile') && workflow !== null) return found('bundle exec rake test', workflow);
   if (names.has('Rakefile')) return guessed('bundle exec rake', 'the default task mostly runs the tests');
   return null;
 }
