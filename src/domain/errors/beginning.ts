@@ -49,8 +49,8 @@ export const BEGINNING = {
     'Read its output in `result.json`; run it by hand; `patchsmith check` tries it without asking a model.',
   ),
   ERR_PROGRAM_MISSING: misuse(
-    'A verify command needs a program that commands do not see.',
-    'Install it, show it to commands with `--mount`, or let a setup command make it.',
+    'A verify command needs a program, or packages, that commands do not see.',
+    'Install it, show it to commands with `--mount` or `--cache`, or let a setup command make it.',
   ),
   ERR_MCP_SERVER: misuse(
     'An MCP server that the run needs is not there, or may not be started.',

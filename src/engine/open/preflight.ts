@@ -3,6 +3,7 @@
  * read them, and whether it finds the programs that they name. Nothing of them is executed.
  */
 
+import type { NeededPackages } from '../../adapters/survey/needed-packages.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { missingProgram } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
@@ -20,7 +21,7 @@ const LOOKUP_MS = 30_000;
 export async function whyNotRunnable(
   session: Session,
   commands: readonly string[],
-  sandbox: Pick<Sandbox, 'run'>,
+  sandbox: Pick<Sandbox, 'run' | 'level'>,
 ): Promise<string | null> {
   if (commands.length === 0 || session.input.settings.preflight === 'off') return null;
   session.stage = 'verify';
@@ -30,8 +31,9 @@ export async function whyNotRunnable(
   );
   const { neededParts } = await import('./needed-parts.ts');
   const parts = await neededParts(session.root, commands);
+  const packages = await packagesNeeded(session, commands, sandbox);
   const { end, output } = await sandbox.run({
-    script: lookupScript(commands, needed, parts),
+    script: lookupScript(commands, { needed, parts, packages }),
     timeoutMs: LOOKUP_MS,
     signal: session.interrupt,
     isStrict: true,
@@ -39,11 +41,14 @@ export async function whyNotRunnable(
   if (end.interrupted) return null;
   const lines = `${output.head}${output.tail}`.split('\n');
   for (const line of lines) {
-    const [, kind, at = '', said = ''] = /^(syntax|missing|closed|part) (\d+) ?(.*)$/.exec(line) ?? [];
+    const [, kind, at = '', said = ''] =
+      /^(syntax|missing|closed|part|packages) (\d+) ?(.*)$/.exec(line) ?? [];
     if (kind === 'syntax')
       return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
     const part = kind === 'part' ? parts[Number(at)] : undefined;
     if (part !== undefined) return whyPartMissing(part, session.root);
+    const lacking = kind === 'packages' ? packages[Number(at)] : undefined;
+    if (lacking !== undefined) return whyPackagesMissing(lacking, session);
     const program = needed[Number(at)];
     if (kind === undefined || program === undefined) continue;
     const what = kind === 'missing' ? 'is not found in the sandbox' : 'is not executable';
@@ -70,17 +75,41 @@ function whyPartMissing(part: NeededPart, root: string | null): string {
   return `The verify command ${quoted(part.command)} cannot succeed: ${what} in the sandbox.${installHint(root, part.command)}`;
 }
 
+/** What can only be on this machine: with a network, a command may load it. */
+async function packagesNeeded(
+  { root, input: { settings } }: Session,
+  commands: readonly string[],
+  { level }: Pick<Sandbox, 'level'>,
+): Promise<NeededPackages[]> {
+  const isOpen = level === 'none' || settings.allowedDomains.length + settings.allowedPrivate.length > 0;
+  if (isOpen || root === null) return [];
+  const { neededPackages } = await import('../../adapters/survey/needed-packages.ts');
+  return neededPackages(root, commands);
+}
+
+function whyPackagesMissing(
+  { command, manager, what, line, hosts }: NeededPackages,
+  { input: { settings } }: Session,
+): string {
+  const isShown = settings.caches.some((cache) => cache === manager || cache === 'auto');
+  const show = isShown ? '' : `, and give commands what it loads: --cache ${manager}`;
+  const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
+  return `The verify command ${quoted(command)} cannot succeed: ${what} as commands see it, and they have no network. Type once: ${line}${show} – or allow the hosts: ${domains}.`;
+}
+
+interface Looked {
+  readonly needed: readonly Lookup[];
+  readonly parts: readonly NeededPart[];
+  readonly packages: readonly NeededPackages[];
+}
+
 interface Lookup {
   readonly name: string;
   readonly folder: string;
 }
 
 /** Prints a line for each command that cannot be read, and for each program that is not there. */
-function lookupScript(
-  commands: readonly string[],
-  needed: readonly Lookup[],
-  parts: readonly NeededPart[],
-): string {
+function lookupScript(commands: readonly string[], { needed, parts, packages }: Looked): string {
   return [
     `__syntax() { __at=$1; shift; __said=$("\${BASH:-/bin/sh}" "$@" -n 2>&1) || printf 'syntax %s %s\\n' "$__at" "\${__said%%$'\\n'*}"; }`,
     `__look() ( cd -- "$2" 2>/dev/null || exit 0; command -v "$3" >/dev/null 2>&1 && exit; case $3 in */*) [ ! -e "$3" ] || { echo "closed $1"; exit; }; esac; echo "missing $1" )`,
@@ -92,6 +121,7 @@ function lookupScript(
     }),
     ...needed.map(({ name, folder }, at) => `__look ${at} ${shellQuoted(folder)} ${shellQuoted(name)}`),
     ...parts.map((part, at) => `${lookupOf(part)} || echo part ${at}`),
+    ...packages.map(({ look }, at) => `( ${look}\n) || echo packages ${at}`),
   ].join('\n');
 }
 

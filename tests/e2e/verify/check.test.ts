@@ -1,6 +1,6 @@
 /** `patchsmith check`: what a run needs, seen before it costs anything. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { CheckReport } from '../../../src/domain/check-report.ts';
@@ -88,6 +88,24 @@ test('a page says that all is well: setup and verify commands have run, no model
   expect(stdout).toContain('                    fix: right if the plan is to make it pass;');
   expect(runs).toEqual(['checks']);
   expect(existsSync(join(repository.root, 'made'))).toBe(true);
+});
+
+test('packages that are nowhere to be seen fail the check, with what to type, and those that a cache shows do not', async () => {
+  const { root } = await makeRepository({ ...FILES, 'pom.xml': '<project/>', mvnw: '#!/bin/sh\n' });
+  chmodSync(join(root, 'mvnw'), 0o755);
+  const home = temporaryFolder();
+  const given = { repo: root, env: { HOME: home } };
+  const verify = ['--verify', './mvnw test'];
+  const bare = await check({ ...given, args: verify });
+  expect([bare.exitCode, bare.lastLine]).toEqual([2, expect.stringContaining('[ERR_PROGRAM_MISSING]')]);
+  expect(bare.stdout).toMatch(
+    /^FAILED {2}verify .* no plugin of Maven is in .* Type once: \.\/mvnw test, and give commands what it loads: --cache maven – or allow the hosts: --allow-domain repo\.maven\.apache\.org\./m,
+  );
+  const open = await check({ ...given, args: [...verify, '--allow-domain', 'repo.maven.apache.org'] });
+  expect(open.exitCode, open.stdout).toBe(0);
+  mkdirSync(join(home, '.m2/repository/org/apache/maven/plugins'), { recursive: true });
+  const shown = await check({ ...given, args: [...verify, '--cache', 'maven'] });
+  expect(shown.exitCode, shown.stdout).toBe(0);
 });
 
 test('what is wrong stands on one page, each part as far as it could be looked at, and as JSON', async () => {

@@ -1,0 +1,117 @@
+/**
+ * Packages without which a verify command fails for certain, of managers that keep them outside of the checkout. What is not
+ * certain (another folder, options that choose among packages, sources that settings replace) is left to the command.
+ */
+
+import type { PackageManager } from '../../domain/packages/package-manager.ts';
+import { openFolder } from './folder.ts';
+import { at, type Folder, keysAt, textAt } from './project.ts';
+
+/** What a command needs, and how a shell in the folder of the project sees it. */
+export interface NeededPackages {
+  readonly command: string;
+  readonly manager: PackageManager;
+  /** What is not there if `look` fails. */
+  readonly what: string;
+  /** A script that succeeds where it is there. */
+  readonly look: string;
+  /** To be typed once on a machine with a network. */
+  readonly line: string;
+  readonly hosts: readonly string[];
+}
+
+/** Words in which the shell does nothing, and which name no other place. */
+const WORDS = String.raw`(?: (?!-p|-C|-Z|-f\b|-s\b|-gs\b|-P|--package|--exclude|--manifest-path|--config|--file|--settings|--features|-Dmaven\.repo)[\w.,:=/@+-]+)*`;
+const CARGO = new RegExp(
+  `^cargo(?: \\+[\\w.-]+)? (test|t|build|b|check|c|clippy|nextest run|bench|run)${WORDS}$`,
+);
+const MAVEN = new RegExp(`^(?:mvn|\\./mvnw)(?= )${WORDS} (?:compile|test|package|verify|install)${WORDS}$`);
+
+/** `root` is the work tree, whose files anyone may have written: they are read and not executed. */
+export async function neededPackages(root: string, commands: readonly string[]): Promise<NeededPackages[]> {
+  const folder = openFolder(root, '', new Map());
+  if (folder === null) return [];
+  const found = commands.map(
+    async (command) => (await ofCargo(folder, command)) ?? (await ofMaven(folder, command)),
+  );
+  return (await Promise.all(found)).filter((one) => one !== null);
+}
+
+/** Packages that the project in the root names itself, whatever the platform and the features. */
+async function ofCargo(folder: Folder, command: string): Promise<NeededPackages | null> {
+  const [, task] = CARGO.exec(command) ?? [];
+  if (task === undefined || !folder.names.has('Cargo.lock')) return null;
+  const manifest = await folder.toml('Cargo.toml');
+  if (at(manifest, 'workspace', 'default-members') !== undefined) return null;
+  if (at(manifest, 'package') === undefined || at(manifest, 'replace') !== undefined) return null;
+  const isTest = /^(?:t|test|nextest run|bench)$/.test(task);
+  const tables = isTest ? ['dependencies', 'dev-dependencies'] : ['dependencies'];
+  const locked = lockedNames((await folder.text('Cargo.lock')) ?? '');
+  const name = tables
+    .flatMap((table) => keysAt(manifest, table).map((key) => crateOf(at(manifest, table, key), key)))
+    .find((crate) => crate !== null && locked.has(crate));
+  if (!name) return null;
+  return {
+    command,
+    manager: 'cargo',
+    what: `the package ${name} of Cargo.lock is not in Cargo's home`,
+    look: cargoLook(name),
+    line: 'cargo fetch --locked',
+    hosts: ['index.crates.io', 'static.crates.io'],
+  };
+}
+
+/** The name in the registry; null for what may come from elsewhere, or not be needed at all. */
+function crateOf(dependency: unknown, key: string): string | null {
+  if (typeof dependency === 'string') return key;
+  const isOwn = ['path', 'git', 'workspace', 'registry'].some((field) => at(dependency, field) !== undefined);
+  if (isOwn || at(dependency, 'optional') === true) return null;
+  return textAt(dependency, 'package') ?? key;
+}
+
+/** Names of the packages that come from a registry. Nothing else of them gets into a script. */
+function lockedNames(lock: string): ReadonlySet<string> {
+  const packages = lock.split(/^\[\[package\]\]$/m).slice(1);
+  return new Set(
+    packages.flatMap((text) => {
+      const [, name] = /^name = "([\w-]{1,64})"$/m.exec(text) ?? [];
+      return name !== undefined && /^source = "(?:registry|sparse)\+https:/m.test(text) ? [name] : [];
+    }),
+  );
+}
+
+/** Any version will do, since the lock file may be older than the manifest; settings may replace the registry. */
+function cargoLook(name: string): string {
+  return [
+    `home=\${CARGO_HOME:-$HOME/.cargo}; at=$PWD`,
+    'while :; do for file in "$at"/.cargo/config "$at"/.cargo/config.toml; do [ ! -e "$file" ] || exit 0; done; [ "$at" != / ] || break; at=$(dirname "$at"); done',
+    `for file in "$home"/config "$home"/config.toml "$home"/registry/cache/*/${name}-[0-9]* "$home"/registry/src/*/${name}-[0-9]*; do [ ! -e "$file" ] || exit 0; done`,
+    'exit 1',
+  ].join('\n');
+}
+
+/** Maven compiles and tests with plugins, which are packages, too. */
+async function ofMaven(folder: Folder, command: string): Promise<NeededPackages | null> {
+  if (!MAVEN.test(command)) return null;
+  for (const file of ['maven.config', 'jvm.config', 'settings.xml', 'extensions.xml'])
+    if ((await folder.text(`.mvn/${file}`)) !== null) return null;
+  const pom = await folder.text('pom.xml');
+  if (pom === null || /<packaging>\s*pom\b|<modules>|file:/.test(pom)) return null;
+  const [program = 'mvn'] = command.split(' ');
+  return {
+    command,
+    manager: 'maven',
+    what: 'no plugin of Maven is in ~/.m2/repository',
+    look: MAVEN_LOOK,
+    line: `${program} test`,
+    hosts: ['repo.maven.apache.org'],
+  };
+}
+
+/** Settings of the machine may name another repository; those of the user are not shown. */
+const MAVEN_LOOK = [
+  'case "$MAVEN_OPTS $MAVEN_ARGS" in *maven.repo*|*-s*) exit 0;; esac',
+  'mvn=$(readlink -f "$(command -v mvn)")',
+  `for file in /etc/maven/settings.xml "\${mvn%/bin/*}/conf/settings.xml"; do ! grep -s "<localRepository>" "$file" | grep -qv /path/to/local/repo || exit 0; done`,
+  '[ -d ~/.m2/repository/org/apache/maven/plugins ]',
+].join('\n');

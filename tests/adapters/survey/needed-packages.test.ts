@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { neededPackages } from '../../../src/adapters/survey/needed-packages.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+
+const LOCK = `version = 4
+
+[[package]]
+name = "app"
+version = "0.1.0"
+dependencies = ["itoa"]
+
+[[package]]
+name = "itoa"
+version = "1.0.11"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "0"
+`;
+const CARGO = { 'Cargo.toml': '[package]\nname = "app"\n[dependencies]\nitoa = "1"\n', 'Cargo.lock': LOCK };
+const POM = { 'pom.xml': '<project><packaging>jar</packaging></project>' };
+
+const whats = async (files: Readonly<Record<string, string>>, command: string) =>
+  (await neededPackages(tempFolder(files), [command])).map(({ manager, line }) => [manager, line]);
+
+test.each([
+  ['cargo test', CARGO, ['cargo', 'cargo fetch --locked']],
+  ['cargo +nightly clippy --locked --workspace', CARGO, ['cargo', 'cargo fetch --locked']],
+  ['mvn -B -ntp test', POM, ['maven', 'mvn test']],
+  ['./mvnw verify', { ...POM, '.mvn/wrapper/maven-wrapper.properties': '' }, ['maven', './mvnw test']],
+])('%s needs packages', async (command, files, expected) => {
+  expect(await whats(files, command)).toEqual([expected]);
+});
+
+const withDependency = (text: string) => ({ ...CARGO, 'Cargo.toml': `[package]\nname = "app"\n${text}\n` });
+
+test.each([
+  ['another command', 'cargo fmt --check', CARGO],
+  ['more than a command', 'cd a && cargo test', CARGO],
+  ['a part of the packages', 'cargo test -p other', CARGO],
+  ['another folder', 'cargo test --manifest-path=a/Cargo.toml', CARGO],
+  ['no lock file', 'cargo test', { 'Cargo.toml': CARGO['Cargo.toml'] }],
+  [
+    'a workspace without a package',
+    'cargo test',
+    { ...CARGO, 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' },
+  ],
+  ['optional', 'cargo test', withDependency('[dependencies]\nitoa = { version = "1", optional = true }')],
+  ['in the checkout', 'cargo test', withDependency('[dependencies]\nitoa = { path = "itoa" }')],
+  ['of a platform', 'cargo test', withDependency('[target.\'cfg(windows)\'.dependencies]\nitoa = "1"')],
+  ['of tests', 'cargo build', withDependency('[dev-dependencies]\nitoa = "1"')],
+  [
+    'a lock file without a registry',
+    'cargo test',
+    { ...CARGO, 'Cargo.lock': LOCK.replace(/^source.*\n/m, '') },
+  ],
+  ['a name that is no name', 'cargo test', { ...CARGO, 'Cargo.lock': LOCK.replaceAll('itoa', 'a $(b)') }],
+  ['a parent of modules', 'mvn test', { 'pom.xml': '<project><packaging>pom</packaging></project>' }],
+  ['settings of Maven in the project', 'mvn test', { ...POM, '.mvn/maven.config': '-o' }],
+  ['another repository', 'mvn -Dmaven.repo.local=m2 test', POM],
+  ['no project', 'mvn test', {}],
+])('nothing is certain of %s', async (_, command, files) => {
+  expect(await whats(files as Readonly<Record<string, string>>, command)).toEqual([]);
+});
+
+test.each([
+  ['nothing at all', CARGO, 'cargo test', {}, false],
+  ['the package', CARGO, 'cargo test', { 'home/.cargo/registry/cache/index/itoa-1.0.9.crate': '' }, true],
+  [
+    'another package',
+    CARGO,
+    'cargo test',
+    { 'home/.cargo/registry/cache/index/itoa-x-1.0.crate': '' },
+    false,
+  ],
+  ['settings, which may replace the registry', CARGO, 'cargo test', { '.cargo/config.toml': '' }, true],
+  ['no plugins', POM, 'mvn test', { 'home/.m2/repository/a': '' }, false],
+  ['plugins', POM, 'mvn test', { 'home/.m2/repository/org/apache/maven/plugins/a': '' }, true],
+])('a shell sees %s', async (_, files, command, there, expected) => {
+  const root = tempFolder({ ...files, ...there });
+  const [needed] = await neededPackages(root, [command]);
+  const look = `( ${needed?.look}\n) && echo there || echo missing`;
+  const env = { PATH: process.env.PATH, HOME: `${root}/home` };
+  const said = execFileSync('bash', ['-c', look], { cwd: root, env, encoding: 'utf8' });
+  expect(said).toBe(expected ? 'there\n' : 'missing\n');
+});
