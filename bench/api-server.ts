@@ -5,6 +5,7 @@
 
 import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { conversations } from '../tests/support/claude-server/conversations.ts';
 import type { Script, ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../tests/support/claude-server/server.ts';
 import { asksForSummary } from '../tests/support/claude-server/summaries.ts';
@@ -12,7 +13,10 @@ import { startGeminiServer } from '../tests/support/gemini-server/server.ts';
 import { startOpenAiServer } from '../tests/support/openai-server/server.ts';
 import { BENCH_KEY, type Family, GEMINI_MODEL } from './apis.ts';
 
-export type Order = { type: 'start'; turns: ScriptedTurn[]; family: Family } | { type: 'stop' };
+/** `conversations`: as many play the script side by side, each from its beginning; with Claude's API alone if there are several. */
+export type Order =
+  | { type: 'start'; turns: ScriptedTurn[]; family: Family; conversations: number }
+  | { type: 'stop' };
 export type Report =
   | { type: 'started'; url: string }
   /** `summaries` were asked for besides the turns; `usd` is the whole bill, which only the Claude API keeps. */
@@ -58,7 +62,9 @@ process.on('message', async (order: Order) => {
       exchanges = [];
       summaries = 0;
       const turns = [...order.turns];
+      const several = conversations(...Array.from({ length: order.conversations }, () => order.turns));
       server = await serverOf(order.family, (request) => {
+        if (order.conversations > 1) return several(request);
         if (order.family !== 'claude' || !asksForSummary(request))
           return turns.shift() ?? { text: 'The script is over.' };
         summaries += 1;

@@ -24,7 +24,7 @@ export interface Measured extends Usage {
 }
 
 export interface ApiServer {
-  serve(turns: readonly ScriptedTurn[], family: Family): Promise<string>;
+  serve(turns: readonly ScriptedTurn[], family: Family, conversations: number): Promise<string>;
   /** Ends what `serve` began and tells what happened. Throws when the client sent what the API would refuse. */
   stop(): Promise<Pick<Report & { type: 'stopped' }, 'exchanges' | 'summaries' | 'usd'>>;
   close(): void;
@@ -33,8 +33,8 @@ export interface ApiServer {
 export function forkApiServer(program: string): ApiServer {
   const child = fork(program, { execArgv: [] });
   return {
-    async serve(turns, family) {
-      const report = await ask(child, { type: 'start', turns: [...turns], family });
+    async serve(turns, family, conversations) {
+      const report = await ask(child, { type: 'start', turns: [...turns], family, conversations });
       if (report.type !== 'started') throw new Error('The API server answered out of turn.');
       return report.url;
     },
@@ -48,16 +48,17 @@ export function forkApiServer(program: string): ApiServer {
   };
 }
 
-/** Runs the client in `root` to its end. Throws when it fails. */
+/** Runs the client in `root` to its end, with so many conversations that each carry out the script. Throws when it fails. */
 export async function measure(
   server: ApiServer,
   command: readonly string[],
   root: string,
   turns: readonly ScriptedTurn[],
   api: Api = CLAUDE,
+  conversations = 1,
 ): Promise<Measured> {
   const own = mkdtempSync(join(tmpdir(), 'patchsmith-bench-run-'));
-  const url = await server.serve(turns, api.family);
+  const url = await server.serve(turns, api.family, conversations);
   const [program = '', ...args] = [...command, 'Carry out the script.', ...api.flags(url)];
   const usageFile = join(own, 'usage.json');
   const { PATH } = process.env;
@@ -79,7 +80,7 @@ export async function measure(
   const endedAt = steadyMs();
   const { exchanges, summaries, usd } = await server.stop();
   const [first, last] = [exchanges[0], exchanges.at(-1)];
-  if (exitCode !== 0 || !first || !last || exchanges.length !== turns.length + summaries) {
+  if (exitCode !== 0 || !first || !last || exchanges.length !== conversations * turns.length + summaries) {
     throw new Error(
       `${program} ${args.join(' ')} ended with ${exitCode} after ${exchanges.length} requests:\n${said}`,
     );

@@ -153,6 +153,30 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
     ];
   },
 
+  /** What three attempts cost and take, in place of the floor one. The model answers at once here. */
+  async attempts({ programs, server, rounds, repository }) {
+    const root = repository(SMALL);
+    const work = workOf(9, ['read', 'edit', 'command']);
+    const runs = { one: [] as Measured[], three: [] as Measured[] };
+    for (let round = 0; round < Math.max(3, Math.round(rounds * 0.4)); round += 1) {
+      restore(root);
+      runs.one.push(await measure(server, programs.clients.product, root, work));
+      restore(root);
+      const command = withFlags(programs, '--attempts', '3');
+      runs.three.push(await measure(server, command, root, work, CLAUDE, 3));
+    }
+    const row = (what: string, unit: Row['unit'], of: (run: Measured) => number, atMost: number) => {
+      const [product, floor] = [medianOf(runs.three, of), medianOf(runs.one, of)];
+      const aim = { figure: product / floor, atMost, as: '× one' };
+      return { ...plain(`3 attempts of 9 turns, ${what} (floor: one)`, unit, product), floor, aim };
+    };
+    return [
+      row('the bill', 'USD', (run) => run.usd, 3),
+      row('from start to end', 'ms', (run) => run.wallMs, 4),
+      row('CPU', 'ms', (run) => run.cpuMs, 4),
+    ];
+  },
+
   /** A listing of a large tree stays in the conversation, and is paid for in every turn after it. */
   async listing(bench) {
     const work: typeof LOOKS = [
@@ -299,6 +323,7 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
 
 /** What a quick look leaves out: large trees and long scripts. */
 export const SLOW: ReadonlySet<string> = new Set([
+  'attempts',
   'bill',
   'long',
   'files',
