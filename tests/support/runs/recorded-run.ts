@@ -1,6 +1,6 @@
 /** Runs in this process that can be cut off after every event, and carried on. */
 
-import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -143,8 +143,20 @@ const COPY = {
   recursive: true,
   verbatimSymlinks: true,
   preserveTimestamps: true,
-  filter: (from: string) => !lstatSync(from).isSocket(),
+  filter: (from: string) => !lstatSync(from).isSocket() && isReadable(from),
 };
+
+/** False for what a plain user has closed, and for programs that may be executed but not read. Root reads them all. */
+function isReadable(path: string): boolean {
+  const at = lstatSync(path);
+  if (!at.isFile() && !at.isDirectory()) return true;
+  try {
+    accessSync(path, at.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The input of a run in this process; `printed` collects what it writes to stderr. */
 export function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {

@@ -1,6 +1,7 @@
 /** Git dirs that commands make: they are removed when the command has ended, and what lies beside them counts. */
 
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -9,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Workspace } from '../../../../src/ports/workspace.ts';
 import { filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
@@ -114,7 +115,8 @@ test('one that is closed, deep, or full of links is removed, and nothing behind 
     symlinkSync(join(outside, 'folder/file.txt'), join(scratch.root, 'made/.git/objects/file'));
     let deep = join(scratch.root, 'made/.git/deep');
     for (let depth = 0; depth < 60; depth += 1) deep = join(deep, `folder-${'x'.repeat(40)}`);
-    mkdirSync(deep, { recursive: true, mode: 0o500 });
+    mkdirSync(deep, { recursive: true });
+    for (let at = deep; !at.endsWith('.git'); at = dirname(at)) chmodSync(at, 0o500);
     writeFileSync(join(scratch.root, 'made/x.txt'), 'x\n');
   });
   expect(existsSync(join(scratch.root, 'made/.git'))).toBe(false);
