@@ -208,7 +208,7 @@ around it, starts it as well: in \`npm test\` for the rows that say *root and us
 
 After each run every canary
 is looked for in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
-reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 250 MB.
+reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 300 MB.
 
 ## Results`;
 
