@@ -5,23 +5,14 @@
  * Links are copied as links and never followed. Where the file system can, a file shares its blocks with the original.
  */
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  symlinkSync,
-  utimesSync,
-} from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { ioFailure } from '../../files/failures.ts';
 import { encodeName } from '../../files/names.ts';
 import { TreeView } from '../../files/tree-view.ts';
+import { copyEntry } from './copy-entry.ts';
 
 /** What to copy, and where to. */
 export interface WorkTreeCopy {
@@ -56,7 +47,7 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
         if (isFolder) {
           mkdirSync(placeIn(to, at), { mode: 0o755 });
           folders.push(at);
-        } else copyFile(view, at, to);
+        } else copyEntry(view, at, placeIn(to, at));
       }
       // A signal is only heard in between.
       await setImmediate();
@@ -69,28 +60,6 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
     view.close();
   }
 }
-
-/** A file or a link, with the time of its last change: build tools go by it. */
-function copyFile(view: TreeView, path: string, root: string): void {
-  const to = placeIn(root, path);
-  const link = view.readLink(path);
-  if (link.status === 'seen') {
-    symlinkSync(link.target, to);
-    return;
-  }
-  const file = openSync(view.place(path), READ);
-  try {
-    copyFileSync(`/proc/self/fd/${file}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    const { mode, atime, mtime } = fstatSync(file);
-    // Without set-uid and set-gid bits.
-    if ((mode & 0o7000) !== 0) chmodSync(to, mode & 0o777);
-    utimesSync(to, atime, mtime);
-  } finally {
-    closeSync(file);
-  }
-}
-
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 function placeIn(root: string, path: string): Buffer {
   return encodeName(`${root}/${path}`);

@@ -1,16 +1,6 @@
 /** Ignored files of a checkout in a copy of a run's base: commands need them (`node_modules`), and no run stores them. */
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  rmdirSync,
-  symlinkSync,
-} from 'node:fs';
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isGitDirName, type RepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
@@ -18,6 +8,7 @@ import { encodeName } from '../../../files/names.ts';
 import { enterParent } from '../../../files/nofollow-path.ts';
 import { TreeView, viewing } from '../../../files/tree-view.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
+import { copyEntry } from '../copy-entry.ts';
 
 /** What to copy, and where to. */
 export interface IgnoredCopy {
@@ -51,7 +42,7 @@ export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Pr
     const { ignored, problem } = await ignoredAmong(copy, [{ path, isFolder }]);
     if (ignored.length === 0) return `is not ignored in the base of the run${problem}`;
     if (isFolder) await copyFolder(view, { from, copy, path, signal });
-    else copyFile(view, path, copy);
+    else copyEntry(view, path, placeIn(copy, path));
     return null;
   } catch (error) {
     return `cannot be copied: ${ioFailure(error, path, 'read').message}`;
@@ -116,34 +107,13 @@ async function copyFolder(view: TreeView, { from, copy, path, signal }: IgnoredC
       const inner = `${folder}/${entry.name}`;
       if (entry.special || isGitDirName(entry.name)) continue;
       if (entry.folder) folders.push(inner);
-      else copyFile(view, inner, copy);
+      else copyEntry(view, inner, placeIn(copy, inner));
     }
     // A signal is only heard in between.
     await setImmediate();
     if (signal.aborted) return;
   }
 }
-
-/** A file or a link. */
-function copyFile(view: TreeView, path: string, copy: string): void {
-  const to = placeIn(copy, path);
-  const link = view.readLink(path);
-  if (link.status === 'seen') {
-    symlinkSync(link.target, to);
-    return;
-  }
-  const file = openSync(view.place(path), READ);
-  try {
-    copyFileSync(`/proc/self/fd/${file}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    const { mode } = fstatSync(file);
-    // Without set-uid and set-gid bits.
-    if ((mode & 0o7000) !== 0) chmodSync(to, mode & 0o777);
-  } finally {
-    closeSync(file);
-  }
-}
-
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 function placeIn(root: string, path: string): Buffer {
   return encodeName(`${root}/${path}`);
