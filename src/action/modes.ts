@@ -8,6 +8,7 @@ import { type RunAndPublishEnd, runAndPublish } from '../commands/run-and-publis
 import type { RunResult } from '../domain/run/result.ts';
 import { redactedStrings } from '../domain/secrets/redact.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
+import { sayEnd } from '../host/say.ts';
 import type { InputsGiven } from './inputs.ts';
 import type { ActionStep } from './step.ts';
 
@@ -61,10 +62,11 @@ function tellRun(path: string, { cwd, redact }: HostContext, step: ActionStep): 
 
 type StepCommand = 'prepare' | 'run' | 'resume' | 'publish';
 
-function start(name: StepCommand, edge: HostContext, words: Given): Promise<CommandOutcome> {
+async function start(name: StepCommand, edge: HostContext, words: Given): Promise<CommandOutcome> {
   const command = COMMANDS.find((one) => one.name === name);
   if (command === undefined) throw new Error(`There is no command ${name}.`);
-  return command.start(edge, words);
+  const end = await command.start(edge, words);
+  return end.status === 'stopped' ? sayEnd(edge, end.outcome) : end;
 }
 
 function given({ flags }: InputsGiven, command: StepCommand | 'locate'): Given {

@@ -44,6 +44,7 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
       const { command } = asked;
       if (obstacle !== null) return tell(internalError('ERR_FEW_DESCRIPTORS', obstacle), { output, command });
       const end = await command.start(edge, asked.given);
+      if (end.status === 'stopped') return tell(end.outcome, { output, command });
       return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, { output, command });
     }
   }

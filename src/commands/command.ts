@@ -21,9 +21,15 @@ export interface Command {
   readonly switches: Readonly<Record<string, string>>;
   /** Settings that it accepts besides, each together with one of its switches. */
   readonly settingsWith?: Readonly<Record<string, readonly SettingKey[]>>;
-  start(edge: HostContext, given: Given): Promise<CommandOutcome>;
+  start(edge: HostContext, given: Given): Promise<CommandOutcome | StoppedEarly>;
   /** The document on stdout when it was refused before it began. Default: the result of a run. */
   readonly nothingDone?: (outcome: RunOutcome, version: string) => object;
+}
+
+/** Stopped by a signal or its deadline while it had done nothing; nobody has been told. */
+export interface StoppedEarly {
+  readonly status: 'stopped';
+  readonly outcome: RunOutcome;
 }
 
 /** What the command line passes to a command. */

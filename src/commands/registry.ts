@@ -6,7 +6,7 @@ import { conclude, nothingPublished } from '../domain/github/publishing/publicat
 import { columnsOf } from '../host/columns.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd, sayTo } from '../host/say.ts';
-import type { Command, Given } from './command.ts';
+import type { Command, Given, StoppedEarly } from './command.ts';
 import { handOver } from './hand-over.ts';
 import {
   hideNamed,
@@ -278,7 +278,10 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
+async function startReplay(
+  edge: HostContext,
+  { operands, flags, problems }: Given,
+): Promise<CommandOutcome | StoppedEarly> {
   const refuse = async (reasons: Problem[]): Promise<CommandOutcome> => {
     const { keepRefusal } = await import('./refused-run.ts');
     await keepRefusal(edge, flags, reasons);
@@ -301,13 +304,14 @@ async function startReplay(edge: HostContext, { operands, flags, problems }: Giv
   };
   const { replayRun } = await import('./replay/replay.ts');
   const outcome = await replayRun(named.run, input);
+  if ('status' in outcome) return outcome;
   return 'problem' in outcome ? refuse([outcome.problem]) : { status: 'told', outcome };
 }
 
 async function startResume(
   edge: HostContext,
   { operands, flags, switches, problems }: Given,
-): Promise<CommandOutcome> {
+): Promise<CommandOutcome | StoppedEarly> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const { repo, quiet } = read.settings;

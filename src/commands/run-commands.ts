@@ -1,7 +1,8 @@
 /** The commands over runs that have been: one entry each, as in the registry. */
 
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import type { HostContext } from '../host/context.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd, sayTo } from '../host/say.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
@@ -26,8 +27,7 @@ export const RUN_COMMANDS: readonly Command[] = [
       const problems = [...given.problems, ...otherOutput('runs', given)];
       if (problems.length > 0) return { status: 'refused', problems };
       const { showRuns } = await import('./runs/runs.ts');
-      const outcome = await showRuns({ ...partsOf(edge), json: isJson });
-      return sayEnd(edge, outcome);
+      return sayEndOf(edge, () => showRuns({ ...partsOf(edge), json: isJson }));
     },
   },
   {
@@ -47,7 +47,8 @@ export const RUN_COMMANDS: readonly Command[] = [
       if (named.status === 'refused') return named;
       const { showRun } = await import('./show/show.ts');
       const { cwd } = edge;
-      return sayEnd(edge, await showRun({ ...partsOf(edge), cwd, run: named.run, json: asksForJson(given) }));
+      const json = asksForJson(given);
+      return sayEndOf(edge, () => showRun({ ...partsOf(edge), cwd, run: named.run, json }));
     },
   },
   {
@@ -66,7 +67,8 @@ export const RUN_COMMANDS: readonly Command[] = [
       const { reportRun } = await import('./report/report.ts');
       const { cwd, now, version } = edge;
       const opens = given.switches.has('open');
-      return sayEnd(edge, await reportRun({ ...partsOf(edge), cwd, now, version, run: named.run, opens }));
+      const input = { ...partsOf(edge), cwd, now, version, run: named.run, opens };
+      return sayEndOf(edge, () => reportRun(input));
     },
   },
   {
@@ -118,13 +120,17 @@ export const RUN_COMMANDS: readonly Command[] = [
       const rules = { olderThanMs, maxTotalBytes, keepFailed: given.switches.has('keep-failed') };
       const say = quiet ? () => {} : sayTo(edge);
       const json = asksForJson(given);
-      return sayEnd(
-        edge,
-        await cleanRuns({ ...partsOf(edge), rules, isDry: dryRun, json, say, now: edge.now() }),
-      );
+      const input = { ...partsOf(edge), rules, isDry: dryRun, json, say, now: edge.now() };
+      return sayEndOf(edge, () => cleanRuns(input));
     },
   },
 ];
+
+/** Does it until a signal comes, and says how it has ended. */
+async function sayEndOf(edge: HostContext, work: () => Promise<RunOutcome>): Promise<CommandOutcome> {
+  const { untilSignal } = await import('./until-signal.ts');
+  return sayEnd(edge, await untilSignal(edge.interrupt, work));
+}
 
 function asksForJson({ flags, switches }: Given): boolean {
   return switches.has('json') || flags.output === 'json';

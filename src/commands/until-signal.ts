@@ -1,10 +1,12 @@
-/** Commands that are not runs end at the first signal. */
+/** Commands that are not runs end at the first signal, and so does what runs read before they begin. */
 
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
+import { deadlineExceeded, interrupted, type RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
+import { openInterrupt } from '../host/deadline.ts';
+import type { StoppedEarly } from './command.ts';
 
 /** The outcome of the work, or that a signal interrupted it. */
 export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
@@ -12,7 +14,30 @@ export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOu
     return await until(signal, work);
   } catch (error) {
     if (!(error instanceof CutShort)) throw error;
-    const { signal: name = 'SIGTERM' } = signal.reason as Interruption & { signal?: StopSignal };
-    return interrupted(name, `Stopped by ${name}. Run it again.`);
+    return outcomeOf(signal.reason);
   }
+}
+
+/** What is read before a run begins; a signal ends it, and so does the deadline of the run. */
+export async function readUntil<T>(
+  signals: AbortSignal,
+  deadlineMs: number,
+  read: () => Promise<T>,
+): Promise<T | StoppedEarly> {
+  const { signal, stopClock } = openInterrupt(signals, deadlineMs);
+  try {
+    return await until(signal, read);
+  } catch (error) {
+    if (!(error instanceof CutShort)) throw error;
+    return { status: 'stopped', outcome: outcomeOf(signal.reason) };
+  } finally {
+    stopClock();
+  }
+}
+
+function outcomeOf(interruption: Interruption & { signal?: StopSignal }): RunOutcome {
+  if (interruption.cause === 'deadline')
+    return deadlineExceeded('The time is up (--deadline), and the run directory was not read to its end.');
+  const { signal = 'SIGTERM' } = interruption;
+  return interrupted(signal, `Stopped by ${signal}. Run it again.`);
 }

@@ -4,7 +4,9 @@
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { formatNumber } from '../domain/text/format-number.ts';
+import { checkTime } from './time-limit.ts';
 
 /** `why` is for people and follows the name of the file. */
 export type RegularFileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
@@ -55,8 +57,46 @@ export function readRegularFile(path: string, maxBytes: number, reading: Reading
 export function eachChunk(
   path: string,
   take: (chunk: Buffer) => boolean,
-  { follow = false }: Reading = {},
+  reading: Reading = {},
 ): FileReadFailure | null {
+  const opened = openRegular(path, reading);
+  if (opened.status === 'failed') return opened;
+  try {
+    for (const chunk of chunksOf(opened)) if (!take(chunk)) break;
+    return null;
+  } finally {
+    closeSync(opened.file);
+  }
+}
+
+/** The same for contents that take their time: signals are heard after each chunk. Rejects with `CutShort` when the time is over. */
+export async function eachChunkInTime(
+  path: string,
+  take: (chunk: Buffer) => boolean,
+): Promise<FileReadFailure | null> {
+  const opened = openRegular(path, {});
+  if (opened.status === 'failed') return opened;
+  try {
+    for (const chunk of chunksOf(opened)) {
+      const isWanted = take(chunk);
+      await setImmediate();
+      checkTime();
+      if (!isWanted) break;
+    }
+    return null;
+  } finally {
+    closeSync(opened.file);
+  }
+}
+
+interface OpenedFile {
+  readonly status: 'ok';
+  readonly file: number;
+  /** What it had when it was opened. */
+  readonly bytes: number;
+}
+
+function openRegular(path: string, { follow = false }: Reading): OpenedFile | FileReadFailure {
   let file: number;
   try {
     file = openSync(path, follow ? OPENING : OPENING | constants.O_NOFOLLOW);
@@ -66,17 +106,16 @@ export function eachChunk(
     if (why === undefined) throw error;
     return failed(why, why === WHY.ENOENT);
   }
-  try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) return failed(stat.isDirectory() ? 'is a folder' : 'is not a file');
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, stat.size + 1));
-    for (;;) {
-      const read = readSync(file, chunk, 0, chunk.length, null);
-      if (read === 0 || !take(chunk.subarray(0, read))) return null;
-    }
-  } finally {
-    closeSync(file);
-  }
+  const stat = fstatSync(file);
+  if (stat.isFile()) return { status: 'ok', file, bytes: stat.size };
+  closeSync(file);
+  return failed(stat.isDirectory() ? 'is a folder' : 'is not a file');
+}
+
+function* chunksOf({ file, bytes }: OpenedFile): Generator<Buffer> {
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes + 1));
+  for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
+    yield chunk.subarray(0, read);
 }
 
 const OPENING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

@@ -23,7 +23,7 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
     const left = readResult(directory);
     if (left?.status !== 'running') return null;
     const result = ended(left, directory);
-    if (whyNotUsable(directory) === null) keep(result, directory);
+    if ((await whyNotUsable(directory)) === null) keep(result, directory);
     return result;
   } finally {
     letGo();

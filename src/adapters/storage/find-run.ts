@@ -23,9 +23,9 @@ export interface From {
  * been ended.
  */
 export async function openRunDirectory(run: string, from: From): Promise<FoundRun> {
-  const found = findRun(run, from);
+  const found = await findRun(run, from);
   if (found.status === 'failed') return found;
-  const message = whyNotUsable(found.directory);
+  const message = await whyNotUsable(found.directory);
   if (message !== null) return failed(message);
   await endDeadRun(found.directory);
   return found;
@@ -36,7 +36,7 @@ export async function openRunDirectory(run: string, from: From): Promise<FoundRu
  * there where it is. The path given
  * may contain links; the one returned does not. Nothing in it has been examined: read its files with `readRegularFile`.
  */
-export function findRun(run: string, { cwd, env }: From): FoundRun {
+export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun> {
   const candidates = [resolve(cwd, run), ...(run.includes('/') ? [] : placesOf(run, env))];
   for (const folder of candidates) {
     const { events, result } = runDirectoryAt(folder);
@@ -46,9 +46,9 @@ export function findRun(run: string, { cwd, env }: From): FoundRun {
   const elsewhere = candidates.slice(1).flatMap((folder) => notedPlaces(dirname(folder)).get(run) ?? []);
   for (const folder of elsewhere) {
     const directory = runDirectoryAt(folder);
+    const start = await readStart(directory.events);
     // Another run may be there by now.
-    if (readStart(directory.events)?.runId === run)
-      return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };
+    if (start?.runId === run) return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };
   }
   const looked = candidates.join(', ');
   return {

@@ -23,9 +23,9 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   for (const id of ids.sort().reverse()) {
     // Ids tell runs apart by the second; of those that began in the same one, the journal knows the order.
     if (last !== null && secondOf(id) !== secondOf(last.id)) break;
-    const found = findRun(id, { cwd: '/', env });
+    const found = await findRun(id, { cwd: '/', env });
     if (found.status === 'failed') continue;
-    const start = readStart(found.directory.events);
+    const start = await readStart(found.directory.events);
     if (start === null || start.root !== root || start.replayOf !== undefined) continue;
     if (last === null || start.at > last.at) last = { id, at: start.at, found };
   }

@@ -2,11 +2,19 @@
 
 import * as z from 'zod';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { type EventPlace, RunAction, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
+import {
+  type EventPlace,
+  RunAction,
+  type RunEvent,
+  type RunEvents,
+  type RunStarted,
+} from '../../domain/run/events.ts';
+import { advance, type RunState, startOf } from '../../domain/run/state.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import { eachChunk } from '../../files/regular-file.ts';
+import { eachChunkInTime } from '../../files/regular-file.ts';
+import { Breath } from '../../files/time-limit.ts';
 
 /**
  * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the lines
@@ -25,13 +33,18 @@ export type JournalRead =
 export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const MAX_VALUES = 4_000_000;
+/** To fold events takes longer the more there are of some kinds: at twice as many, four times as long. */
+export const MAX_EVENTS = 100_000;
 
 const Place = z.object({ seq: z.int().positive(), at: z.number() });
 
-/** Every complete line is one event, numbered from 1 without gaps. Holds only one line at a time besides the events. */
-export function readJournal(path: string): JournalRead {
+/**
+ * Every complete line is one event, numbered from 1 without gaps. Holds only one line at a time besides the events. Rejects with
+ * `CutShort` when the time for it is over.
+ */
+export async function readJournal(path: string): Promise<JournalRead> {
   const journal = new Journal();
-  const failure = eachChunk(path, (chunk) => journal.take(chunk));
+  const failure = await eachChunkInTime(path, (chunk) => journal.take(chunk));
   if (failure !== null)
     return failed(
       failure.missing
@@ -46,12 +59,26 @@ export function readJournal(path: string): JournalRead {
 }
 
 /** The first event of a journal; null when there is none that can be read. */
-export function readStart(path: string): (RunStarted & EventPlace) | null {
+export async function readStart(path: string): Promise<(RunStarted & EventPlace) | null> {
   const journal = new Journal();
-  const failure = eachChunk(path, (chunk) => journal.take(chunk) && journal.isEmpty);
+  const failure = await eachChunkInTime(path, (chunk) => journal.take(chunk) && journal.isEmpty);
   const [first] = failure === null ? journal.end().events : [];
   return first?.type === 'run.started' ? first : null;
 }
+
+/** The state after all events. Of a journal that was made for it, folding takes longer than reading: it is bounded likewise. */
+export async function stateAfter([start, ...rest]: RunEvents): Promise<RunState> {
+  const breath = new Breath();
+  let state = startOf(start);
+  for (const event of rest) {
+    state = advance(state, event);
+    await breath.after(STEPS_OF_AN_EVENT);
+  }
+  return state;
+}
+
+/** An event can take as long as looking at some entries of a folder. */
+const STEPS_OF_AN_EVENT = 4;
 
 /** A journal that is being read. */
 class Journal {
@@ -120,6 +147,7 @@ class Journal {
       return true;
     }
     if (typeof event === 'string') return this.#fail(`, line ${line}: ${event}`);
+    if (line > MAX_EVENTS) return this.#fail(` has more than ${formatNumber(MAX_EVENTS)} events`);
     if (event.seq !== line) return this.#fail(`, line ${line}: holds event ${event.seq} instead of ${line}`);
     this.#events.push(event);
     this.#bytes += length;

@@ -14,6 +14,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
+import { Breath } from '../../files/time-limit.ts';
 import { readJournal } from './read-journal.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { MAX_PATCH_BYTES } from './run-file.ts';
@@ -63,14 +64,24 @@ const WITHHELD =
   'What was said, given to calls and printed, since the patch is withheld for what looks like a secret; the journal has it.';
 
 /** The events of a run from its journal, read within bounds. One that cannot be read is told in the notes. */
-export function recordedEvents({ events }: RunDirectory, redact: Redact): ReportedRun['events'] {
-  const journal = readJournal(events);
+export async function recordedEvents(
+  { events }: RunDirectory,
+  redact: Redact,
+): Promise<ReportedRun['events']> {
+  const journal = await readJournal(events);
   if (journal.status === 'failed') return { json: '[]', notes: [redact(journal.message)] };
   const collected = new ReportEvents(redact);
-  for (const event of journal.events) collected.accept(event);
+  const breath = new Breath();
+  for (const event of journal.events) {
+    collected.accept(event);
+    await breath.after(STEPS_OF_AN_EVENT);
+  }
   const { json, notes } = collected.end();
   return { json, notes: journal.torn ? [...notes, TORN] : notes };
 }
+
+/** What an event says is searched for secrets, which takes as long as looking at some entries of a folder. */
+const STEPS_OF_AN_EVENT = 10;
 
 const TORN =
   'The last line of the journal is torn: the run was killed while it was written, or is being written.';

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';
+import { Breath } from '../../files/time-limit.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** Maximum number of files and folders in a run directory; a run has far fewer objects. */
@@ -20,7 +21,7 @@ const MIB = 1024 * 1024;
  * Why the directory cannot be used, as a sentence; null if it can. Commands of the model write to `agent.git` and `scratch`:
  * these are only checked to be folders, and their contents must not be trusted.
  */
-export function whyNotUsable(directory: RunDirectory): string | null {
+export async function whyNotUsable(directory: RunDirectory): Promise<string | null> {
   const top = lstatSync(directory.path);
   const uid = getuid?.() ?? top.uid;
   if (!top.isDirectory()) return `The run directory ${directory.path} is not a folder.`;
@@ -30,7 +31,7 @@ export function whyNotUsable(directory: RunDirectory): string | null {
   const isClosed = (top.mode & 0o077) === 0;
   const check = new Check(directory.path, isClosed ? null : uid);
   if (!isClosed && isWritableByOthers(top)) return check.writable('');
-  return check.top() ?? check.below('shadow.git');
+  return check.top() ?? (await check.below('shadow.git'));
 }
 
 /** What git creates in the shadow repository, and what else is stored there. */
@@ -91,12 +92,14 @@ class Check {
   }
 
   /** Walks with a list of its own, since folders may be nested arbitrarily deep. */
-  below(start: string): string | null {
+  async below(start: string): Promise<string | null> {
     if (lstatSync(this.#at(start), { throwIfNoEntry: false }) === undefined) return null;
     const waiting = [start];
+    const breath = new Breath();
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const names = FOLDERS.find((one) => one.folder.test(folder ?? ''))?.names;
       for (const entry of this.#entriesOf(folder)) {
+        await breath.after(1);
         const path = `${folder}/${entry.name}`;
         if (names !== undefined && !names.test(entry.name))
           return this.#refuse(path, 'is not something that a run creates');

@@ -1,7 +1,7 @@
 /** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-patch.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
@@ -9,7 +9,6 @@ import { isWithin } from '../../domain/changes/path.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { advance, startOf } from '../../domain/run/state.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
@@ -43,13 +42,13 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   const found = await openRunDirectory(input.run, input);
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
-  const journal = readJournal(directory.events);
+  const journal = await readJournal(directory.events);
   if (journal.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', journal.message);
   const patched = readPatch(directory);
   if (patched.status === 'failed') return usageError('ERR_PATCH_UNREADABLE', patched.message);
 
-  const [started, ...rest] = journal.events;
-  const { changes: ledger } = rest.reduce(advance, startOf(started));
+  const [started] = journal.events;
+  const { changes: ledger } = await stateAfter(journal.events);
   const all = await attributed(input, directory, started, {
     patch: patched.patch,
     files: patched.files,

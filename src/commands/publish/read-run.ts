@@ -42,7 +42,7 @@ export async function readRun(
   run: string,
   at: { cwd: string; env: Readonly<Record<string, string | undefined>> },
 ): Promise<RunRead> {
-  const found = findRun(run, at);
+  const found = await findRun(run, at);
   if (found.status === 'failed') return found;
   const { directory } = found;
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);

@@ -7,14 +7,21 @@ import { openRun } from '../../engine/open-run.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
+import type { StoppedEarly } from '../command.ts';
+import { readUntil } from '../until-signal.ts';
 import { replayedRun } from './spec.ts';
 
 /**
  * Loop, tools, sandbox, workspace and publisher are those of a run; the model's turns and the clock are recorded ones.
  * No key is needed, and of the checkout only what the run directory does not keep. `run` is the id of a run or its directory.
  */
-export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: Problem }> {
-  const found = await openRunDirectory(run, input);
+export async function replayRun(
+  run: string,
+  input: RunInput,
+): Promise<RunOutcome | StoppedEarly | { problem: Problem }> {
+  const { interrupt, settings } = input;
+  const found = await readUntil(interrupt, settings.deadlineMs, () => openRunDirectory(run, input));
+  if (found.status === 'stopped') return found;
   if (found.status === 'failed') return { problem: problem('ERR_RUN_NOT_FOUND', found.message) };
   const folder = makeTemporaryFolder(input.env);
   const objects = makeTemporaryFolder(input.env);

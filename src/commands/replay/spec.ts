@@ -71,7 +71,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   const problem = await session.makeDirectory(folder);
   const { directory } = session;
   if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
-  const read = readJournal(run.events);
+  const read = await readJournal(run.events);
   if (read.status === 'failed') return stopped(usageError('ERR_JOURNAL_UNREADABLE', read.message));
   const obstacle = whyNotAgain(run, read.events);
   if (obstacle !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', obstacle));

@@ -38,7 +38,7 @@ export async function reportRun(input: ReportInput): Promise<RunOutcome> {
       'ERR_RESULT_UNREADABLE',
       `${directory.result} is missing or not the result of a run of this version.`,
     );
-  const events = recordedEvents(directory, redact);
+  const events = await recordedEvents(directory, redact);
   const why = writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
   if (why !== null)
     return usageError(

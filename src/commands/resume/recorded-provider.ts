@@ -17,7 +17,7 @@ export async function keyMissedBy(
   { run, settings }: { run: string; settings: Settings },
 ): Promise<Problem[] | null> {
   const found = await openRunDirectory(run, edge);
-  const start = found.status === 'ok' ? readStart(found.directory.events) : null;
+  const start = found.status === 'ok' ? await readStart(found.directory.events) : null;
   if (start === null) return null;
   const { provider } = start;
   if (provider === settings.provider || providerNamed(provider) === null) return null;

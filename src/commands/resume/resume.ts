@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
@@ -12,7 +12,7 @@ import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, whyStillStopped } from '../../domain/journal/continuation.ts';
-import type { SupersededEnd } from '../../domain/run/events.ts';
+import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { advance } from '../../domain/run/state.ts';
@@ -23,11 +23,12 @@ import {
   limitsAtEnd,
   type RecordedRun,
   resumption,
-  stateOf,
 } from '../../engine/resumed/recorded-run.ts';
 import { resumedRun } from '../../engine/resumed/spec.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
+import type { StoppedEarly } from '../command.ts';
+import { readUntil } from '../until-signal.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 
 /** Which run to resume. */
@@ -40,50 +41,77 @@ export interface ResumeRequest {
   readonly given: readonly SettingKey[];
 }
 
-/** A `refused` run has changed nothing. */
-export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: Problem[] };
+/** A run that was `refused` or `stopped` has changed nothing. */
+export type Resumed =
+  | { status: 'told'; outcome: RunOutcome }
+  | { status: 'refused'; problems: Problem[] }
+  | StoppedEarly;
 
 /**
  * The task and how it is done come from the recording. What the run is permitted comes from the settings: a journal that
  * requests more is refused, and settings that protect more apply.
  */
-export async function resumeRun(
-  input: RunInput,
-  { run, acceptChanges, given }: ResumeRequest,
-): Promise<Resumed> {
-  const found = await openRunDirectory(run, input);
+export async function resumeRun(input: RunInput, request: ResumeRequest): Promise<Resumed> {
+  const { interrupt, settings, now } = input;
+  const begunAt = now();
+  const reading = <T>(read: () => Promise<T>) => readUntil(interrupt, settings.deadlineMs, read);
+  const found = await reading(() => openRunDirectory(request.run, input));
+  if (found.status === 'stopped') return found;
   if (found.status === 'failed') return refused('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const letGo = await lockRun(directory.path);
   if (letGo === null) return refused('ERR_RUN_BUSY', runIsBusy(directory.path));
   try {
-    const read = readJournal(directory.events);
-    if (read.status === 'failed' && hasAttempts(directory))
-      return refused('ERR_NOT_RESUMABLE', attemptsAlone(directory));
-    if (read.status === 'failed')
-      return refused('ERR_JOURNAL_UNREADABLE', `${read.message} Start a new run with patchsmith run.`);
-    const [recordedStart, ...rest] = read.events;
-    const limits = limitsAtEnd(read.events);
-    const start = withinToday({ ...recordedStart, limits }, input.settings, given);
-    const earlier = readResult(directory);
-    const recorded: RecordedRun = {
-      directory,
-      events: [start, ...rest],
-      journalBytes: read.bytes,
-      supersedes: earlier && endOf(earlier),
-    };
+    const read = await reading(() => readRecorded(directory, input, request));
+    if (read.status !== 'ok') return read;
+    const { recorded, earlier } = read;
     const ended = whyEnded(recorded, earlier, input.now());
     if (ended !== null) return refused('ERR_NOT_RESUMABLE', ended);
     const obstacle = whyNot(recorded, input);
     if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
     const before = earlierPartOf(recorded, warningsOf(earlier));
-    const spec = resumedRun(recorded, { acceptChanges });
+    const spec = resumedRun(recorded, { acceptChanges: request.acceptChanges });
     const again = { ...input, attempts: earlier?.attempts ?? null };
-    const outcome = await runOpened(again, (session) => openRun(session, spec), before);
+    const outcome = await runOpened(again, (session) => openRun(session, spec), {
+      ...before,
+      spentMs: before.spentMs + now() - begunAt,
+    });
     return { status: 'told', outcome };
   } finally {
     letGo();
   }
+}
+
+interface ReadRun {
+  readonly status: 'ok';
+  readonly recorded: RecordedRun;
+  /** What the result says until the run goes on; null where there is none. */
+  readonly earlier: RunResult | null;
+}
+
+async function readRecorded(
+  directory: RunDirectory,
+  { settings }: RunInput,
+  { given }: ResumeRequest,
+): Promise<ReadRun | Refused> {
+  const read = await readJournal(directory.events);
+  if (read.status === 'failed' && hasAttempts(directory))
+    return refused('ERR_NOT_RESUMABLE', attemptsAlone(directory));
+  if (read.status === 'failed')
+    return refused('ERR_JOURNAL_UNREADABLE', `${read.message} Start a new run with patchsmith run.`);
+  const [recordedStart, ...rest] = read.events;
+  const limits = limitsAtEnd(read.events);
+  const start = withinToday({ ...recordedStart, limits }, settings, given);
+  const events: RunEvents = [start, ...rest];
+  const earlier = readResult(directory);
+  const recorded: RecordedRun = {
+    directory,
+    events,
+    state: await stateAfter(events),
+    journalBytes: read.bytes,
+    supersedes: earlier && endOf(earlier),
+  };
+  return { status: 'ok', recorded, earlier };
 }
 
 function hasAttempts({ path, events }: RunDirectory): boolean {
@@ -100,7 +128,7 @@ const ENDED_BY_THE_MACHINE: readonly (string | null)[] = ['internal_error', 'pub
 /** Null when the run has something left to do within its limits, or lacks its end. */
 function whyEnded(recorded: RecordedRun, earlier: RunResult | null, now: number): string | null {
   if (earlier?.status !== 'finished' || ENDED_BY_THE_MACHINE.includes(earlier.outcome)) return null;
-  const stopped = stateOf(recorded);
+  const stopped = recorded.state;
   const still = whyStillStopped(stopped, advance(stopped, resumption(recorded, stopped, now)));
   if (still === null) return null;
   const { runId, outcome, exitCode, reason } = earlier;
@@ -168,6 +196,8 @@ function whyNot(
       );
 }
 
-function refused(code: Problem['code'], message: string): Resumed {
+type Refused = Extract<Resumed, { status: 'refused' }>;
+
+function refused(code: Problem['code'], message: string): Refused {
   return { status: 'refused', problems: [problem(code, message)] };
 }

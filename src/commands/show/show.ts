@@ -25,7 +25,7 @@ export interface ShowInput {
 
 /** Its files are read within bounds and without following links; a run whose process has died is completed first. */
 export async function showRun({ run, json, redact, cwd, env, print }: ShowInput): Promise<RunOutcome> {
-  const found = findRun(run, { cwd, env });
+  const found = await findRun(run, { cwd, env });
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const died = await endDeadRun(directory);
@@ -41,7 +41,7 @@ export async function showRun({ run, json, redact, cwd, env, print }: ShowInput)
     );
   }
   const { bytes, startedAt } = summary;
-  const root = readStart(directory.events)?.root ?? null;
+  const root = (await readStart(directory.events))?.root ?? null;
   const shown = { path: directory.path, root, bytes, startedAt };
   const document = json
     ? `${inertJson(redactedJson({ version: 1, ...shown, startedAt: startedAt === null ? null : new Date(startedAt).toISOString(), result }, redact, 2))}\n`

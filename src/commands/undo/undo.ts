@@ -1,7 +1,7 @@
 /** `patchsmith undo`: restores the work tree to its state before a run, except for files that have changed since. */
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import {
   clearSetIdsOf,
@@ -13,7 +13,12 @@ import { openInsistentRestorer } from '../../adapters/workspace/restore/insisten
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
-import { type UndoStep, undoPlan, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
+import {
+  type FoldedEvents,
+  type UndoStep,
+  undoPlan,
+  wereCommandsUnderWay,
+} from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -49,12 +54,13 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const found = await openRunDirectory(input.run, input);
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
-  const read = readJournal(directory.events);
+  const read = await readJournal(directory.events);
   if (read.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', read.message);
   const checkout = await findCheckout(repo === null ? cwd : repoPath(cwd, repo), env);
   if (checkout.status === 'failed') return usageError('ERR_NO_CHECKOUT', checkout.message);
   const { root } = checkout.checkout;
-  const [started] = read.events;
+  const run = { events: read.events, state: await stateAfter(read.events) };
+  const [started] = run.events;
   if (repo === null && started.root !== root) {
     return usageError(
       'ERR_OTHER_CHECKOUT',
@@ -72,13 +78,13 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   try {
     const left = input.force
       ? null
-      : await unrecordedChanges(read.events, directory, { checkout: checkout.checkout, env });
+      : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
     if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
     const { shadowGit: shadowDir } = directory;
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
-    return await takeBack(input, read.events, {
+    return await takeBack(input, run, {
       restorer: await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say),
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
@@ -99,10 +105,11 @@ interface Means {
 /** Nothing is written before every path has been judged. */
 async function takeBack(
   input: UndoInput,
-  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+  run: FoldedEvents,
   { restorer, removePlanted, clearSetIds }: Means,
 ): Promise<RunOutcome> {
   const { say } = input;
+  const { events } = run;
   const judged = await judge(events, restorer);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
@@ -113,7 +120,7 @@ async function takeBack(
       `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
     );
   }
-  const { planted, kept } = wereCommandsUnderWay(events) ? await removePlanted() : { planted: [], kept: [] };
+  const { planted, kept } = wereCommandsUnderWay(run) ? await removePlanted() : { planted: [], kept: [] };
   for (const line of kept) say(line);
   if (planted.length > 0) say(`Removed, because commands created them: ${listed(planted, MAX_NAMED)}.`);
   // A run that ended has cleared its set-uid bits; any set since then are the user's.

@@ -6,10 +6,8 @@ import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { pathGuard } from '../../domain/changes/path-policy.ts';
 import { isTaken } from '../../domain/journal/base.ts';
-import { underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
+import { type FoldedEvents, underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
-import { advance, startOf } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
 import { createTools } from '../../tools/registry.ts';
@@ -22,14 +20,15 @@ type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
  * death; there is no way to tell.
  */
 export async function unrecordedChanges(
-  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+  run: FoldedEvents,
   directory: RunDirectory,
   { checkout, env }: { checkout: Checkout; env: Readonly<Record<string, string | undefined>> },
 ): Promise<string | null> {
-  const open = underWay(events);
+  const open = underWay(run);
   if (open.length === 0) return null;
-  const [start, ...rest] = events;
-  const { base } = rest.reduce(advance, startOf(start));
+  const { events } = run;
+  const [start] = events;
+  const { base } = run.state;
   // Nothing changes a file before the baseline is in the journal.
   if (!isTaken(base)) return null;
   // Nothing of the run may go on changing files while they are examined.
@@ -47,7 +46,7 @@ export async function unrecordedChanges(
       base,
       states: workTreeStates(events),
       written: writtenPaths(calls, createTools(start.toolSettings)),
-      mayHavePlanted: wereCommandsUnderWay(events) ? 'leave' : null,
+      mayHavePlanted: wereCommandsUnderWay(run) ? 'leave' : null,
     },
   );
   if (reopened.status === 'failed') return reopened.message;

@@ -4,6 +4,7 @@ import type { Settings } from '../../config/resolve.ts';
 import { problem } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayTo } from '../../host/say.ts';
+import { untilSignal } from '../until-signal.ts';
 import { reportOrganization } from './organization.ts';
 import { showUsage, type UsageInput } from './usage.ts';
 
@@ -26,5 +27,5 @@ export async function startUsage(edge: HostContext, request: UsageRequest): Prom
   const input = { ...parts, from, by, say };
   return ofAll
     ? reportOrganization(edge, settings, input)
-    : { status: 'told', outcome: await showUsage(input) };
+    : { status: 'told', outcome: await untilSignal(edge.interrupt, () => showUsage(input)) };
 }

@@ -28,7 +28,7 @@ export interface UsageInput {
 /** Only reads. A run that is in several places counts once, and replays of runs, which cost nothing, not at all. */
 export async function showUsage(input: UsageInput): Promise<RunOutcome> {
   const { from, by, json, redact, env, say, print } = input;
-  const { folders, runs, replays, unread } = spentRuns(env, from);
+  const { folders, runs, replays, unread } = await spentRuns(env, from);
   const groups = groupsOf(by);
   const since = from === null ? null : new Date(from).toISOString();
   const parts = { groups, counted: 'runs', redact };
@@ -59,14 +59,14 @@ interface SpentRuns {
   readonly unread: readonly { readonly runId: string; readonly path: string; readonly problem: string }[];
 }
 
-function spentRuns(env: UsageInput['env'], from: number | null): SpentRuns {
+async function spentRuns(env: UsageInput['env'], from: number | null): Promise<SpentRuns> {
   const { folders, found } = findRuns(env);
   const runs = new Map<string, RunSpending>();
   const unread = new Map<string, SpentRuns['unread'][number]>();
   for (const place of found) {
     const { runId, path } = place;
     if (runs.has(runId) || (from !== null && (startOfId(runId) ?? Number.NEGATIVE_INFINITY) < from)) continue;
-    const read = readSpending(place);
+    const read = await readSpending(place);
     if (read.status === 'ok') runs.set(runId, read);
     // A folder that was noted may have another run in it by now.
     else if (place.place === 'default') unread.set(runId, { runId, path, problem: read.message });

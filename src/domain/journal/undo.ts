@@ -1,8 +1,8 @@
 /** What to restore so that a work tree is as it was before a run: the fold of the journal used by undo. */
 
 import { type CodeChange, type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
-import type { RunEvent } from '../run/events.ts';
-import { advance, startOf } from '../run/state.ts';
+import type { RunEvent, RunEvents } from '../run/events.ts';
+import type { RunState } from '../run/state.ts';
 
 /** `mayStay`: the file is not git's, so that one that has changed since is left instead of stopping everything. */
 export interface UndoStep extends PathChange {
@@ -61,19 +61,24 @@ export function undoPlan(events: readonly RunEvent[]): UndoPlan {
   };
 }
 
+/** The events of a run, and the state after the last of them. */
+export interface FoldedEvents {
+  readonly events: RunEvents;
+  readonly state: RunState;
+}
+
 /**
  * What was in progress when the run died and may have changed files that no event mentions: calls by tool and id, or verify
  * commands. Empty for a run that ended by itself or had nothing of the kind in progress.
  */
-export function underWay(events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]]): string[] {
+export function underWay({ events, state }: FoldedEvents): string[] {
   const last = events.at(-1);
   // If time ran out in the middle of a step, its calls have no outcome.
   if (last?.type === 'run.stopped' && last.stop.why !== 'deadline' && last.stop.why !== 'interrupted')
     return [];
-  const [started, ...rest] = events;
-  if (rest.reduce(advance, startOf(started)).phase.at === 'verify') return ['verify commands'];
+  if (state.phase.at === 'verify') return ['verify commands'];
   const open = new Map<string, string>();
-  for (const event of rest) {
+  for (const event of events) {
     if (event.type === 'tool.started') open.set(event.call.id, event.call.name);
     if (event.type === 'tool.completed') open.delete(event.call);
   }
@@ -81,10 +86,8 @@ export function underWay(events: readonly [RunEvent & { type: 'run.started' }, .
 }
 
 /** Whether commands, from the model or for verification, were in progress when the run died. */
-export function wereCommandsUnderWay(
-  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
-): boolean {
-  return underWay(events).some((call) => !WRITERS.includes(call.split(' ')[0] ?? ''));
+export function wereCommandsUnderWay(run: FoldedEvents): boolean {
+  return underWay(run).some((call) => !WRITERS.includes(call.split(' ')[0] ?? ''));
 }
 
 const READERS = ['read_file', 'list_files', 'search', 'finish'];

@@ -5,13 +5,13 @@
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { openRun } from '../open-run.ts';
 import { type Stopped, stopped } from '../ready.ts';
-import { earlierPartOf, type RecordedRun, stateOf } from '../resumed/recorded-run.ts';
+import { earlierPartOf, type RecordedRun } from '../resumed/recorded-run.ts';
 import { resumedRun } from '../resumed/spec.ts';
 import { type OpenFor, runOpened } from '../run.ts';
 import type { Session } from '../session.ts';
@@ -32,15 +32,16 @@ export async function bringIn(
   const { watcher } = input;
   const { path } = best.attempt;
   takeOver(path, directory.path);
-  const read = readJournal(directory.events);
+  const read = await readJournal(directory.events);
   if (read.status === 'failed') throw new Error(read.message);
   const run: RecordedRun = {
     directory,
     events: read.events,
+    state: await stateAfter(read.events),
     journalBytes: read.bytes,
     supersedes: null,
   };
-  const { stop } = stateOf(run);
+  const { stop } = run.state;
   const warnings = [...result.warnings, ...best.warnings];
   const earlier = earlierPartOf(run, warnings);
   const spec = resumedRun(run, { acceptChanges: false, ...(stop === null ? {} : { stop }) });

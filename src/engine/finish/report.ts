@@ -1,7 +1,12 @@
 /** The page about the run, once everything about it is decided and handed over: nothing waits for it, and nothing depends on it. */
 
+import { until } from '../../files/time-limit.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
 import type { Session } from '../session.ts';
 import { tryStep } from './step.ts';
+
+/** Milliseconds for the page of a run that a signal or the deadline has stopped. */
+const LATE_MS = 1_000;
 
 /** Loads what writes the page, which is larger than what else the end of a run needs. */
 export function loadReport() {
@@ -11,8 +16,15 @@ export function loadReport() {
 /** Writes `report.html` into the run directory. Where that fails the run is what it is without, and people are told. */
 export async function keepReport(session: Session): Promise<void> {
   if (session.directory === null || session.input.isCheck === true || session.hasLostDirectory()) return;
-  const tried = await tryStep(() => written(session));
-  const why = tried.status === 'done' ? tried.value : tried.status === 'crashed' ? String(tried.error) : null;
+  const { interrupt, input, directory } = session;
+  const limit = interrupt.aborted ? timeoutSignal(LATE_MS) : input.interrupt;
+  const tried = await tryStep(() => until(limit, () => written(session)));
+  const why =
+    tried.status === 'done'
+      ? tried.value
+      : tried.status === 'crashed'
+        ? String(tried.error)
+        : `the run was stopped first. Make it with patchsmith report ${directory.path}`;
   session.hasReport = tried.status === 'done' && why === null;
   if (why !== null) session.progress.warn(`There is no report: ${why}`);
 }
@@ -22,6 +34,6 @@ async function written(session: Session): Promise<string | null> {
   if (directory === null) return null;
   const { recordedEvents, writeReport } = await loadReport();
   // What happened before the run was resumed stands in its journal alone.
-  const events = session.isResumed ? recordedEvents(directory, redact) : session.reported.end();
+  const events = session.isResumed ? await recordedEvents(directory, redact) : session.reported.end();
   return writeReport({ directory, result, events, redact, madeAt: input.now(), madeBy: input.version });
 }

@@ -2,16 +2,15 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
+import type { FoldedEvents } from '../../domain/journal/undo.ts';
 import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
 import type { Limits } from '../../domain/run/limits.ts';
-import { advance, type RunState, startOf } from '../../domain/run/state.ts';
+import type { RunState } from '../../domain/run/state.ts';
 import type { EarlierPart } from '../session.ts';
 
-/** A run as described by its directory. */
-export interface RecordedRun {
+/** A run as described by its directory. The start is the recorded one within the settings of today. */
+export interface RecordedRun extends FoldedEvents {
   readonly directory: RunDirectory;
-  /** The start is the recorded one within the settings of today. */
-  readonly events: RunEvents;
   /** Length of the journal in bytes, without a torn last line. */
   readonly journalBytes: number;
   /** What its result says until it is resumed; null where it has none. */
@@ -48,15 +47,10 @@ export function callsOf(events: readonly RunEvent[]): ToolCall[] {
   return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
 }
 
-/** The state after the last recorded event. */
-export function stateOf({ events: [start, ...rest] }: RecordedRun): RunState {
-  return rest.reduce(advance, startOf(start));
-}
-
 /** What a process that carries it on knows of it from the start. */
 export function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
   const { runId, limits, verifyBaseline } = run.events[0];
-  const { now, startedAt } = stateOf(run);
+  const { now, startedAt } = run.state;
   return {
     runId,
     limits,

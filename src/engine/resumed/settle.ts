@@ -14,7 +14,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { type RecordedRun, resumption, stateOf } from './recorded-run.ts';
+import { type RecordedRun, resumption } from './recorded-run.ts';
 import { transferChanges } from './transfer-changes.ts';
 
 /** What is known when a killed run has been opened again. */
@@ -47,7 +47,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const isOwn =
     workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
   const isOther = session.input.settings.repo !== null && !isOwn;
-  const state = stateOf(run);
+  const { state } = run;
   // In another checkout the interrupted calls cannot have left a trace.
   const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
   const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;

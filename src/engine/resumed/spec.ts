@@ -27,7 +27,7 @@ import { endLeftoversOf } from '../open/verify-place.ts';
 import type { Admitted, BegunTaking, Located, OpenedRun, RunSpec, Settled } from '../open-run.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import { absolutePath, changeLimits, type Session } from '../session.ts';
-import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
+import { callsOf, type RecordedRun } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
 /** How to resume a run. */
@@ -152,10 +152,10 @@ async function begin(
     limits: changeLimits(session, session.limits),
     keepsBase: session.input.settings.keepBase,
   };
-  const { base } = stateOf(run);
+  const { base } = run.state;
   const states = workTreeStates(events);
   if (!isTaken(base)) {
-    if (states.size > 0 || wereCommandsUnderWay(events))
+    if (states.size > 0 || wereCommandsUnderWay(run))
       return { ...beginAnew(checkout, places), take: async () => failed(CHANGED_BEFORE_ITS_BASELINE) };
     session.warn(
       'The run was ended before its baseline had been taken: it starts from the files as they are now.',
@@ -167,7 +167,7 @@ async function begin(
     states,
     written: writtenPaths(callsOf(events), tools),
     ...checkedOutBy(events[0]),
-    mayHavePlanted: wereCommandsUnderWay(events) ? 'remove' : null,
+    mayHavePlanted: wereCommandsUnderWay(run) ? 'remove' : null,
   });
 }
 

@@ -39,14 +39,15 @@ function runFolder(mode = 0o700): string {
   return folder;
 }
 
-const whyNot = (folder: string) => whyNotUsable(runDirectoryAt(folder))?.replaceAll(folder, 'RUN') ?? null;
+const whyNot = async (folder: string) =>
+  (await whyNotUsable(runDirectoryAt(folder)))?.replaceAll(folder, 'RUN') ?? null;
 
-test('a run directory as a run leaves it can be used, whatever commands have made of what is theirs', () => {
+test('a run directory as a run leaves it can be used, whatever commands have made of what is theirs', async () => {
   const folder = runFolder();
   makePipe(join(folder, 'agent.git/config'));
   symlinkSync('/etc', join(folder, 'scratch/etc'));
-  expect(whyNot(folder)).toBe(null);
-  expect(whyNot(runFolder(0o755))).toBe(null);
+  expect(await whyNot(folder)).toBe(null);
+  expect(await whyNot(runFolder(0o755))).toBe(null);
 });
 
 const TAKEN = [
@@ -76,17 +77,17 @@ const TAKEN = [
 ];
 
 describe('what is no file or folder of its own is refused by name', () => {
-  test.each(TAKEN)('%s', (path) => {
+  test.each(TAKEN)('%s', async (path) => {
     const folder = runFolder();
     const place = join(folder, path);
     rmSync(place, { recursive: true, force: true });
     symlinkSync('/etc/passwd', place);
-    expect(whyNot(folder)).toBe(
+    expect(await whyNot(folder)).toBe(
       `The run directory cannot be used: RUN/${path} is a link, and links are not followed there.`,
     );
     rmSync(place);
     makePipe(place);
-    expect(whyNot(folder)).toBe(
+    expect(await whyNot(folder)).toBe(
       `The run directory cannot be used: RUN/${path} is neither a file nor a folder.`,
     );
   });
@@ -105,17 +106,17 @@ describe('what git would read and no run makes is refused by name', () => {
     'shadow.git/objects/info/commit-graph',
     'shadow.git/rules/git/commondir',
     'shadow.git/rules/git/refs/heads/main',
-  ])('%s', (path) => {
+  ])('%s', async (path) => {
     const folder = runFolder();
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), 'x');
-    expect(whyNot(folder)).toMatch(
+    expect(await whyNot(folder)).toMatch(
       /^The run directory cannot be used: RUN\/shadow\.git\/.* is not something that a run creates\.$/,
     );
   });
 });
 
-test('files that are read whole have bounds', () => {
+test('files that are read whole have bounds', async () => {
   for (const path of [
     'shadow.git/config',
     'shadow.git/objects/info/alternates',
@@ -124,30 +125,30 @@ test('files that are read whole have bounds', () => {
   ]) {
     const folder = runFolder();
     truncateSync(join(folder, path), 2 ** 31);
-    expect(whyNot(folder)).toMatch(/ is larger than [\d,]+ bytes\.$/);
+    expect(await whyNot(folder)).toMatch(/ is larger than [\d,]+ bytes\.$/);
   }
 });
 
-test('a directory that others may change is refused', () => {
+test('a directory that others may change is refused', async () => {
   const open = runFolder(0o755);
   chmodSync(join(open, 'shadow.git/config'), 0o666);
-  expect(whyNot(open)).toContain(
+  expect(await whyNot(open)).toContain(
     'RUN/shadow.git/config is writable by other users, who may change it while it is read. Fix: chmod -R go-w RUN',
   );
-  expect(whyNot(runFolder(0o777))).toContain('is writable by other users');
+  expect(await whyNot(runFolder(0o777))).toContain('is writable by other users');
   // In a folder that nobody else can enter, the modes of what is in it mean nothing.
   chmodSync(open, 0o700);
-  expect(whyNot(open)).toBe(null);
+  expect(await whyNot(open)).toBe(null);
 });
 
 test.runIf(getuid?.() === 0)('a directory of another user is refused', async () => {
   const { chownSync } = await import('node:fs');
   const folder = runFolder();
   chownSync(folder, 12_345, 12_345);
-  expect(whyNot(folder)).toContain('belongs to another user');
+  expect(await whyNot(folder)).toContain('belongs to another user');
   const shared = runFolder(0o755);
   chownSync(join(shared, 'shadow.git/objects/ab'), 12_345, 12_345);
-  expect(whyNot(shared)).toContain('shadow.git/objects/ab belongs to another user');
+  expect(await whyNot(shared)).toContain('shadow.git/objects/ab belongs to another user');
 });
 
 test('a link that the caller names leads to its run, whose path is then told without it', async () => {

@@ -5,8 +5,9 @@ import {
   type FoundChange,
   toCodeChanges,
 } from '../../../src/domain/changes/change.ts';
-import { underWay, undoPlan } from '../../../src/domain/journal/undo.ts';
-import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
+import { type FoldedEvents, underWay, undoPlan } from '../../../src/domain/journal/undo.ts';
+import type { RunAction, RunEvent, RunEvents } from '../../../src/domain/run/events.ts';
+import { advance, startOf } from '../../../src/domain/run/state.ts';
 import { call, completed, started, turn } from '../../support/runs/events.ts';
 
 const state = (blob: string): FileState => ({ mode: '100644', blob, size: 1 });
@@ -25,6 +26,11 @@ const change = (path: string, before: FileState | null, after: FileState | null)
 function journal(...actions: RunAction[]): [RunEvent & { type: 'run.started' }, ...RunEvent[]] {
   const rest = actions.map((action, at) => ({ ...action, seq: at + 2, at: at + 2 }));
   return [{ ...started, setupChanges: [change('setup', null, a)], seq: 1, at: 1 }, ...rest];
+}
+
+function folded(events: RunEvents): FoldedEvents {
+  const [start, ...rest] = events;
+  return { events, state: rest.reduce(advance, startOf(start)) };
 }
 
 test('the changes of setup, tools and verify commands are folded to the state before the first of them', () => {
@@ -125,11 +131,14 @@ test('calls that may have changed something when the run died are known', () => 
   const calls = [call('1', 'run_command', { command: 'make' }), call('2'), call('3', 'write_file', {})];
   const starts = calls.map((one): RunAction => ({ type: 'tool.started', call: one, iteration: 1 }));
   const stopped: RunAction = { type: 'run.stopped', stop: { why: 'completed', summary: '' } };
-  expect(underWay(journal(turn({ calls }), ...starts, completed('3')))).toEqual(['run_command 1']);
-  expect(underWay(journal(turn({ calls }), ...starts, stopped))).toEqual([]);
+  expect(underWay(folded(journal(turn({ calls }), ...starts, completed('3'))))).toEqual(['run_command 1']);
+  expect(underWay(folded(journal(turn({ calls }), ...starts, stopped)))).toEqual([]);
   const cutShort: RunAction = { type: 'run.stopped', stop: { why: 'deadline', valueMs: 1, usedMs: 1 } };
-  expect(underWay(journal(turn({ calls }), ...starts, cutShort))).toEqual(['run_command 1', 'write_file 3']);
-  expect(underWay(journal(turn()))).toEqual([]);
+  expect(underWay(folded(journal(turn({ calls }), ...starts, cutShort)))).toEqual([
+    'run_command 1',
+    'write_file 3',
+  ]);
+  expect(underWay(folded(journal(turn())))).toEqual([]);
   const [first, ...rest] = journal(turn());
-  expect(underWay([{ ...first, verify: ['npm test'] }, ...rest])).toEqual(['verify commands']);
+  expect(underWay(folded([{ ...first, verify: ['npm test'] }, ...rest]))).toEqual(['verify commands']);
 });

@@ -6,10 +6,11 @@ import * as z from 'zod';
 import { type AttemptSpending, MAX_ATTEMPTS, spentTogether } from '../../../domain/attempts/attempts.ts';
 import { totalTokens } from '../../../domain/conversation/conversation.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
-import { advance, startOf, usesOf } from '../../../domain/run/state.ts';
+import { CutShort } from '../../../domain/run/cut-short.ts';
+import { usesOf } from '../../../domain/run/state.ts';
 import { dayOf, type SpentEntry } from '../../../domain/runs/spending.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import { readJournal } from '../read-journal.ts';
+import { readJournal, stateAfter } from '../read-journal.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
 import { jsonOf, MAX_RESULT_BYTES } from '../run-file.ts';
 import type { RunPlace } from './list-runs.ts';
@@ -58,8 +59,8 @@ const Spent = z.object({
   models: z.array(ModelPart).max(MOST_MODELS).catch([]),
 });
 
-/** The message of a failure follows the name of the run. Never rejects. */
-export function readSpending({ runId, path }: RunPlace): RunSpending | Failed {
+/** The message of a failure follows the name of the run. Rejects only with `CutShort`, when the time is over. */
+export async function readSpending({ runId, path }: RunPlace): Promise<RunSpending | Failed> {
   const directory = runDirectoryAt(path);
   const day = dayOf(startOfId(runId));
   try {
@@ -67,12 +68,13 @@ export function readSpending({ runId, path }: RunPlace): RunSpending | Failed {
     const isFinal = result.status === 'ok' && result.isFinal;
     if (isFinal && !isFolder(attemptsIn(directory))) return { ...result, day };
     // While a run goes on, and when it has died, only its journals know what it has spent.
-    const journals = spentByJournals(directory, runId);
+    const journals = await spentByJournals(directory, runId);
     // An attempt can be carried on after the sum was written.
     if (journals.status === 'ok' && !(isFinal && saysAsMuch(result, journals))) return { ...journals, day };
     if (isFinal) return { ...result, day };
     return result.status === 'ok' ? { ...result, day, costUsd: null } : result;
   } catch (error) {
+    if (error instanceof CutShort) throw error;
     return failed(error instanceof Error ? error.message : String(error));
   }
 }
@@ -102,10 +104,14 @@ function spentByResult(
 }
 
 /** By the journal of the run, and by those of its attempts; the chosen one's has become that of the run. */
-function spentByJournals(directory: RunDirectory, runId: string): Undated | Failed {
-  const own = spentByJournal(directory, runId);
-  const attempts = journalsOfAttempts(directory).map((attempt) => spentByJournal(attempt, runId));
-  const [first, ...others] = [own, ...attempts].flatMap((read) => (read.status === 'ok' ? [read] : []));
+async function spentByJournals(directory: RunDirectory, runId: string): Promise<Undated | Failed> {
+  const recorded: Recorded[] = [];
+  // One after the other, so that only one of them is held.
+  for (const one of [directory, ...journalsOfAttempts(directory)]) {
+    const read = await spentByJournal(one, runId);
+    if (read.status === 'ok') recorded.push(read);
+  }
+  const [first, ...others] = recorded;
   if (first === undefined) return NO_JOURNAL;
   const { tokens, costUsd, estimated, models } = others.reduce<AttemptSpending>(spentTogether, first);
   const isUsual = Tokens.safeParse(tokens).success && (costUsd === 'unknown' || costUsd <= MOST_USD);
@@ -142,12 +148,12 @@ function saysAsMuch(result: Undated, journals: Undated): boolean {
 
 type Recorded = AttemptSpending & Pick<Undated, 'status' | 'provider' | 'model' | 'plan'>;
 
-function spentByJournal({ events }: RunDirectory, runId: string): Recorded | Failed {
-  const read = readJournal(events);
+async function spentByJournal({ events }: RunDirectory, runId: string): Promise<Recorded | Failed> {
+  const read = await readJournal(events);
   if (read.status === 'failed') return read;
-  const [start, ...rest] = read.events;
+  const [start] = read.events;
   if (start.runId !== runId) return failed('events.jsonl is that of another run');
-  const state = rest.reduce(advance, startOf(start));
+  const state = await stateAfter(read.events);
   const { usage, costUsd, isEstimated } = state;
   return {
     status: 'ok',

@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import * as z from 'zod';
+import { CutShort } from '../../../domain/run/cut-short.ts';
 import type { RunSummary } from '../../../domain/runs/retention.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { readStart } from '../read-journal.ts';
@@ -25,7 +26,7 @@ const Glimpse = z.object({
     .catch(null),
 });
 
-/** `runId` is the id that the folder stands for; `path` has no links. Never rejects. */
+/** `runId` is the id that the folder stands for; `path` has no links. Rejects only with `CutShort`, when the time is over. */
 export async function summarise(
   runId: string,
   path: string,
@@ -43,10 +44,11 @@ export async function summarise(
     if (!glimpse.success) return { ...blank, ...measured, problem: 'result.json is not the result of a run' };
     const { runId: said, status, plan, ...ended } = glimpse.data;
     if (said !== runId) return { ...blank, ...measured, problem: 'result.json is that of another run' };
-    const root = readStart(directory.events)?.root ?? null;
+    const root = (await readStart(directory.events))?.root ?? null;
     const now = status === 'finished' ? status : (await isHeld(path)) ? 'running' : 'died';
     return { ...unknown, ...ended, ...measured, root, plan: plan?.title ?? null, status: now, problem: null };
   } catch (error) {
+    if (error instanceof CutShort) throw error;
     const problem = error instanceof Error ? error.message : String(error);
     return { ...blank, bytes: 0, isAtLeast: true, changedAt: 0, problem };
   }

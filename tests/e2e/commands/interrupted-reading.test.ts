@@ -1,0 +1,115 @@
+/** Large run directories: whoever reads them hears signals and the deadline meanwhile. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { MAX_EVENTS, readJournal, stateAfter } from '../../../src/adapters/storage/read-journal.ts';
+import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
+import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
+import { runCommandLine } from '../../../src/commands/command-line.ts';
+import { CutShort } from '../../../src/domain/run/cut-short.ts';
+import type { RunEvents } from '../../../src/domain/run/events.ts';
+import { until } from '../../../src/files/time-limit.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { started } from '../../support/runs/events.ts';
+import { finishedRun } from '../../support/runs/finished-run.ts';
+import { fakeProcess, runHere } from '../../support/runs/in-process.ts';
+import { KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+
+afterAll(removeFolders);
+
+const RUN_ID = '20261121-164500-3f9a2c';
+
+/** The events of a run in which so many warnings of so many characters were raised. */
+function eventsOf(root: string, count: number, length = 1): RunEvents {
+  const message = 'm'.repeat(length);
+  const warnings = Array.from({ length: count }, (_, at) => ({
+    type: 'warning.raised' as const,
+    message,
+    seq: at + 2,
+    at: at + 2,
+  }));
+  return [{ ...started, runId: RUN_ID, root, seq: 1, at: 1 }, ...warnings];
+}
+
+/** A run directory among those of a user, with a journal of these events. */
+function recorded(events: RunEvents) {
+  const state = temporaryFolder();
+  const runDir = join(state, 'patchsmith', RUN_ID);
+  mkdirSync(runDir, { recursive: true, mode: 0o700 });
+  const lines = events.map((event) => JSON.stringify(event));
+  writeFileSync(join(runDir, 'events.jsonl'), `${lines.join('\n')}\n`);
+  writeFileSync(join(runDir, 'result.json'), JSON.stringify({ ...finishedRun(), runId: RUN_ID }));
+  return { state, runDir };
+}
+
+/** A signal that comes when whoever is at work lets others have a turn. */
+async function inTheMidstOf<T>(work: () => Promise<T>): Promise<T> {
+  const signal = new AbortController();
+  const result = until(signal.signal, work);
+  await setImmediate();
+  signal.abort({ cause: 'signal', signal: 'SIGTERM' });
+  return result;
+}
+
+describe('a signal is heard', () => {
+  test('while a journal of megabytes is read', async () => {
+    const { runDir } = recorded(eventsOf('/work', 4, 2 ** 20));
+    await expect(inTheMidstOf(() => readJournal(join(runDir, 'events.jsonl')))).rejects.toThrow(CutShort);
+  });
+
+  test('while its events are folded', async () => {
+    await expect(inTheMidstOf(() => stateAfter(eventsOf('/work', 1_000)))).rejects.toThrow(CutShort);
+  });
+
+  test('while a run directory of many files is looked through', async () => {
+    const { runDir } = recorded(eventsOf('/work', 1));
+    for (let at = 0; at < 256; at += 1)
+      mkdirSync(join(runDir, 'shadow.git/objects', at.toString(16).padStart(2, '0'), 'x'), {
+        recursive: true,
+      });
+    await expect(inTheMidstOf(() => whyNotUsable(runDirectoryAt(runDir)))).rejects.toThrow(CutShort);
+  });
+});
+
+const SIGTERM = AbortSignal.abort({ cause: 'signal', signal: 'SIGTERM' });
+
+describe('a command ends at a signal before it has read a run', () => {
+  test.each(['resume', 'replay', 'undo', 'blame', 'show', 'report', 'runs', 'usage'])(
+    '%s',
+    async (command) => {
+      const { root } = await makeRepository({});
+      const { state, runDir } = recorded(eventsOf(root, 1));
+      // What a run has spent stands in its journal where it has not ended.
+      if (command === 'usage') writeFileSync(join(runDir, 'result.json'), '{}');
+      const words = ['runs', 'usage'].includes(command) ? [command] : [command, runDir];
+      const env = { XDG_STATE_HOME: state, ANTHROPIC_API_KEY: KEY };
+      const end = await runHere(words, { cwd: root, env, interrupt: SIGTERM });
+      expect(end.exitCode, end.stderr).toBe(143);
+    },
+  );
+});
+
+test('resume keeps its deadline while it reads, and tells machines so', async () => {
+  const { root } = await makeRepository({});
+  const { runDir } = recorded(eventsOf(root, 1_000));
+  const host = fakeProcess({
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: root, ANTHROPIC_API_KEY: KEY },
+    args: ['resume', runDir, '--deadline', '0.001s', '--output', 'json'],
+  });
+  expect(await runCommandLine(host.process)).toBe(124);
+  expect(JSON.parse(host.stdout())).toMatchObject({ outcome: 'deadline', exitCode: 124 });
+  expect(host.stderr()).toContain('the run directory was not read to its end');
+});
+
+testAtNight('a journal of more events than any run has is refused by their number', async () => {
+  const { runDir } = recorded(eventsOf('/work', MAX_EVENTS));
+  const path = join(runDir, 'events.jsonl');
+  expect(await readJournal(path)).toEqual({
+    status: 'failed',
+    message: `The journal ${path} has more than 100,000 events.`,
+  });
+});
