@@ -12,8 +12,10 @@ import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools
 import { shownImages } from '../domain/images/shown.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
+import { advance } from '../domain/run/fold/advance.ts';
+import { withSpent } from '../domain/run/fold/bill.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { advance, type RunState, withSpent } from '../domain/run/state.ts';
+import type { RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
 import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';

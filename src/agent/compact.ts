@@ -6,7 +6,8 @@ import type { DueCompaction } from '../domain/compaction/due.ts';
 import type { LlmTurn } from '../domain/conversation/conversation.ts';
 import { requestBefore } from '../domain/conversation/segments.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import { type RunState, withSpent } from '../domain/run/state.ts';
+import { withSpent } from '../domain/run/fold/bill.ts';
+import type { RunState } from '../domain/run/state.ts';
 import type { LlmProvider, TurnResult } from '../ports.ts';
 import {
   contextCompactedPrompt,

@@ -9,7 +9,8 @@ import {
   type RunEvents,
   type RunStarted,
 } from '../../domain/run/events.ts';
-import { advance, type RunState, startOf } from '../../domain/run/state.ts';
+import { advance } from '../../domain/run/fold/advance.ts';
+import { type RunState, startOf } from '../../domain/run/state.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';

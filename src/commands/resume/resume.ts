@@ -13,9 +13,9 @@ import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, whyStillStopped } from '../../domain/journal/continuation.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
+import { advance } from '../../domain/run/fold/advance.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { advance } from '../../domain/run/state.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { openRun } from '../../engine/open-run.ts';
 import {

@@ -7,7 +7,8 @@ import {
 } from '../../../src/domain/changes/change.ts';
 import { type FoldedEvents, underWay, undoPlan } from '../../../src/domain/journal/undo.ts';
 import type { RunAction, RunEvent, RunEvents } from '../../../src/domain/run/events.ts';
-import { advance, startOf } from '../../../src/domain/run/state.ts';
+import { advance } from '../../../src/domain/run/fold/advance.ts';
+import { startOf } from '../../../src/domain/run/state.ts';
 import { call, completed, started, turn } from '../../support/runs/events.ts';
 
 const state = (blob: string): FileState => ({ mode: '100644', blob, size: 1 });

@@ -3,8 +3,9 @@ import type { LlmTurn, ToolCall } from '../../../src/domain/conversation/convers
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import type { RunAction, RunStarted } from '../../../src/domain/run/events.ts';
+import { advance } from '../../../src/domain/run/fold/advance.ts';
 import type { Limits } from '../../../src/domain/run/limits.ts';
-import { advance, type RunState, startOf } from '../../../src/domain/run/state.ts';
+import { type RunState, startOf } from '../../../src/domain/run/state.ts';
 
 export const limits: Limits = {
   maxIterations: 25,

@@ -1,0 +1,40 @@
+/** Tokens and money: what requests to the model have used up so far. */
+
+import type { SpentTokens } from '../../budget/spent.ts';
+import { addUsage, type LlmTurn, type Usage } from '../../conversation/conversation.ts';
+import { costOf } from '../pricing.ts';
+import { askedNow, type RunState } from '../state.ts';
+
+/** Adds what a lost answer has used up, which counts like any other. */
+export function withSpent<State extends Bill>(state: State, spent: SpentTokens | undefined): State {
+  if (spent === undefined) return state;
+  const { usage, estimated } = spent;
+  return { ...charged(state, usage, state.model), isEstimated: state.isEstimated || estimated };
+}
+
+/** The same, billed to the model that is asked now, which may be the reviewer's. `turn` is its answer, if it gave one. */
+export function withCharge(state: RunState, spent: SpentTokens | undefined, turn?: LlmTurn): RunState {
+  const asked = { ...state, ...askedNow(state) };
+  const { usage, costUsd, isEstimated } =
+    turn === undefined ? withSpent(asked, spent) : charged(asked, turn.usage, turn.model);
+  return { ...state, usage, costUsd, isEstimated };
+}
+
+/** Adds the usage of one answer of `model`. */
+export function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
+  const cost = costIn(state, usage, model);
+  return {
+    ...state,
+    usage: addUsage(state.usage, usage),
+    costUsd: state.costUsd === null || cost === null ? null : state.costUsd + cost,
+  };
+}
+
+/** What is known of the cost so far. */
+type Bill = Pick<RunState, 'usage' | 'costUsd' | 'isEstimated' | 'price' | 'model'>;
+
+/** What a usage costs in USD; null when that is not known. */
+export function costIn(state: Bill, usage: Usage, model: string): number | null {
+  // An endpoint may answer under a name of its own; the requested model's price is known.
+  return costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
+}

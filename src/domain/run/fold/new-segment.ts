@@ -1,0 +1,46 @@
+/** After the conversation has begun anew: compacted, or with the fallback model. */
+
+import type { ContextCompacted } from '../../compaction/compaction.ts';
+import { withNewSegment } from '../../compaction/fold.ts';
+import { freshSegment } from '../../conversation/segments.ts';
+import type { ModelReplaced } from '../../fallback/fallback.ts';
+import { withReplacement } from '../../fallback/model-use.ts';
+import { withWorker } from '../../findings/review.ts';
+import type { RunState } from '../state.ts';
+import { charged, costIn } from './bill.ts';
+
+/** After a compaction. The state keeps everything but the messages that were dropped. */
+export function afterCompaction(before: RunState, event: ContextCompacted): RunState {
+  const { turn } = event;
+  const state = turn === undefined ? before : charged(before, turn.usage, turn.model);
+  const costUsd = turn === undefined ? 0 : costIn(before, turn.usage, turn.model);
+  return {
+    ...state,
+    ...withNewSegment(state, event, { iteration: state.iterations, costUsd }),
+    modelMs: state.modelMs + (turn?.durationMs ?? 0),
+  };
+}
+
+/** After the fallback model has taken over. Its name and price are those that the run began with, whatever the event says. */
+export function afterReplacement(state: RunState, event: ModelReplaced): RunState {
+  const { compaction, fallback: to, review } = state;
+  if (to === null) return state;
+  return {
+    ...state,
+    conversation: freshSegment(state.conversation, event.text),
+    phase: { at: 'model' },
+    providerFailure: null,
+    fallback: null,
+    models: withReplacement(state.models, { ...event, to }),
+    review: review && withWorker(review, to),
+    model: to.model,
+    price: to.price,
+    counted: null,
+    lastPromptTokens: 0,
+    cutOffsInARow: 0,
+    repeats: 0,
+    lastTurnKey: '',
+    // What is known of the window is that of the first model.
+    compaction: { ...compaction, base: null, notBelow: 0, isWindowFull: false, window: null },
+  };
+}
