@@ -4,7 +4,8 @@ import {
   CommandRequest,
   PROTOCOL_VERSION,
 } from '../../src/adapters/providers/command/messages.ts';
-import { defaultText, SETTING_GROUPS, settingEntries } from '../../src/config/schema.ts';
+import { defaultText, settingEntries } from '../../src/config/schema.ts';
+import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
 import { JOURNAL_VERSION } from '../../src/domain/journal/base.ts';

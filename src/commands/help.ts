@@ -2,7 +2,8 @@
 
 import yargs, { type Options } from 'yargs';
 import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
-import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/schema.ts';
+import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
+import { SETTING_GROUPS } from '../config/settings/setting.ts';
 import type { ErrorEntry } from '../domain/errors/entry.ts';
 import { ERRORS } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';

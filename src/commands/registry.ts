@@ -1,6 +1,7 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
-import { SETTING_GROUPS, settingsIn } from '../config/schema.ts';
+import { settingsIn } from '../config/schema.ts';
+import { SETTING_GROUPS } from '../config/settings/setting.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { columnsOf } from '../host/columns.ts';

@@ -1,6 +1,7 @@
 /** Which settings both the commands and the action have: flags of the former are inputs of the latter. */
 
-import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
+import { type SettingKey, settingsIn } from '../config/schema.ts';
+import { SETTING_GROUPS } from '../config/settings/setting.ts';
 
 /** How commands are contained here and now, whichever run they belong to. */
 export const OF_THE_MACHINE = [

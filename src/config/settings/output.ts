@@ -1,0 +1,29 @@
+/** What a command prints and logs. */
+
+import { choice, text, yesOrNo } from '../values.ts';
+import { about } from './setting.ts';
+
+const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+// biome-ignore format: one setting reads best as one row
+/** The settings under the heading Output. */
+export const OUTPUT_SETTINGS = {
+  patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
+    flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
+    help: 'Also write the patch to this file', defaultHelp: 'only changes.patch in the run directory' }),
+  output: choice(OUTPUTS).default('none').register(about, {
+    flag: 'output', value: OUTPUTS.join('|'), group: 'Output', file: 'refused',
+    help: 'The document on stdout: the patch, the result, or events as they happen' }),
+  logLevel: choice(LOG_LEVELS).default('info').register(about, {
+    flag: 'log-level', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
+    help: 'What patchsmith.log in the run directory holds' }),
+  logStderr: choice(LOG_LEVELS).default('silent').register(about, {
+    flag: 'log-stderr', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
+    help: 'What of the log is also printed on stderr, a line an event' }),
+  quiet: yesOrNo().default(false).register(about, {
+    flag: 'quiet', group: 'Output', file: 'refused', help: 'Only warnings and the last line on stderr' }),
+  verbose: yesOrNo().default(false).register(about, {
+    flag: 'verbose', group: 'Output', file: 'refused',
+    help: "The model's text on stderr as it arrives" }),
+};

@@ -1,0 +1,153 @@
+/** How the changes of a run become a pull request. */
+
+import { PathGlob } from '../../domain/run/plan.ts';
+import {
+  apiAddress,
+  branchName,
+  choice,
+  entry,
+  login,
+  longText,
+  names,
+  people,
+  person,
+  repositoryName,
+  size,
+  team,
+  text,
+  texts,
+  wholeNumber,
+  yesOrNo,
+} from '../values.ts';
+import { about } from './setting.ts';
+
+const ROUTES = ['api', 'push'] as const;
+const SIGNING = ['auto', 'required'] as const;
+const WHETHER = ['auto', 'always', 'never'] as const;
+const BRANCH_SUFFIXES = ['none', 'random', 'timestamp', 'short-commit-hash'] as const;
+const STALE = ['close', 'comment', 'keep'] as const;
+const REOPEN = ['never', 'always'] as const;
+const PROTECTED = ['refuse', 'draft', 'allow'] as const;
+
+// biome-ignore format: one setting reads best as one row
+/** The settings under the heading Publishing. */
+export const PUBLISHING_SETTINGS = {
+  repository: repositoryName().nullable().default(null).register(about, {
+    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',
+    help: 'Repository on GitHub' }),
+  base: branchName().nullable().default(null).register(about, {
+    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    help: 'Branch to merge the pull request into',
+    defaultHelp: "the run's branch, else the repository's default branch" }),
+  branch: branchName().nullable().default(null).register(about, {
+    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
+  branchSuffix: choice(BRANCH_SUFFIXES).default('none').register(about, {
+    flag: 'branch-suffix', value: BRANCH_SUFFIXES.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Add to the name of the branch what differs from run to run, so that each run has a pull request of its own; the same run keeps its branch' }),
+  headRepository: repositoryName().nullable().default(null).register(about, {
+    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
+    help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
+  via: choice(ROUTES).default('api').register(about, {
+    flag: 'via', value: ROUTES.join('|'), group: 'Publishing', file: 'refused',
+    help: "Create the commit through GitHub's API, which signs commits of bots, or with git push" }),
+  sign: choice(SIGNING).default('auto').register(about, {
+    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether to refuse a commit that GitHub does not show as verified' }),
+  draft: choice(WHETHER).default('auto').register(about, {
+    flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
+  commitMessage: longText().nullable().default(null).register(about, {
+    flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: "The commit's message, in which {title} stands for the title of the change", defaultHelp: 'the title of the change' }),
+  author: person().nullable().default(null).register(about, {
+    flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
+    help: 'Author of the commit; GitHub does not sign such a commit', defaultHelp: 'the account of the token' }),
+  committer: person().nullable().default(null).register(about, {
+    flag: 'committer', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
+    help: 'Committer of the commit; GitHub does not sign such a commit', defaultHelp: 'the author' }),
+  signoff: yesOrNo().default(false).register(about, {
+    flag: 'signoff', group: 'Publishing', file: 'refused',
+    help: "Add Signed-off-by with the committer to the commit's message" }),
+  coAuthors: people().default([]).register(about, {
+    flag: 'co-author', value: 'NAME <EMAIL>', repeatable: true, group: 'Publishing', file: 'refused',
+    help: "Add Co-authored-by to the commit's message", defaultHelp: 'none' }),
+  title: text().nullable().default(null).register(about, {
+    flag: 'title', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: "Title of the pull request, in which {title} stands for the title of the change", defaultHelp: 'the title of the change' }),
+  bodyHeader: longText().nullable().default(null).register(about, {
+    flag: 'body-header', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'Markdown above the body of the pull request' }),
+  bodyFooter: longText().nullable().default(null).register(about, {
+    flag: 'body-footer', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'Markdown below the body of the pull request' }),
+  maintainerCanModify: yesOrNo().default(true).register(about, {
+    flag: 'maintainer-can-modify', group: 'Publishing', file: 'refused',
+    help: 'Whether maintainers may push to the branch of a pull request from a fork' }),
+  titlePrefix: text().nullable().default(null).register(about, {
+    flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'Prefix of the pull request\'s title' }),
+  labels: names(entry()).default([]).register(about, {
+    flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Label of the pull request', defaultHelp: 'none' }),
+  reviewers: names(login()).default([]).register(about, {
+    flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'User to request a review from', defaultHelp: 'none' }),
+  teamReviewers: names(team()).default([]).register(about, {
+    flag: 'team-reviewer', value: '[ORG/]SLUG', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Team to request a review from, with or without its organisation; needs a token that may read the organisation', defaultHelp: 'none' }),
+  assignees: names(login()).default([]).register(about, {
+    flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'User to assign the pull request to', defaultHelp: 'none' }),
+  milestone: text().nullable().default(null).register(about, {
+    flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
+    help: 'Milestone of the pull request' }),
+  maxPatchFiles: wholeNumber(1).default(100).register(about, {
+    flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
+    help: 'Most files that a published patch may change' }),
+  maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
+    flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
+    help: 'The largest patch that is published' }),
+  protectedPaths: choice(PROTECTED).default('refuse').register(about, {
+    flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
+    help: 'How to treat a patch that changes .github, code owners, or instructions for agents: refuse it, publish a draft, or publish it like any other' }),
+  acceptProtected: texts(PathGlob).default([]).register(about, {
+    flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Protected files that may change anyway', defaultHelp: 'none' }),
+  publishUnfinished: yesOrNo().default(false).register(about, {
+    flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
+    help: 'Publish the patch of an unfinished run, as a draft' }),
+  comment: choice(WHETHER).default('auto').register(about, {
+    flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether to report the outcome in a comment on the issue; auto: if the plan came from one' }),
+  reportUrl: apiAddress().nullable().default(null).register(about, {
+    flag: 'report-url', value: 'URL', group: 'Publishing', file: 'refused',
+    help: 'Page of the uploaded report.html, which the pull request links' }),
+  issue: text().nullable().default(null).register(about, {
+    flag: 'issue', value: 'N|URL', group: 'Publishing', file: 'refused',
+    help: 'Issue on which the outcome is told, also that of a run which ended before it had a plan', defaultHelp: 'the one that the plan came from' }),
+  triggerLabel: text().nullable().default(null).register(about, {
+    flag: 'trigger-label', value: 'NAME', group: 'Publishing', file: 'refused',
+    help: 'Label of the issue that starts a run: it becomes NAME:running, and in the end NAME:done or NAME:failed', defaultHelp: 'labels of the issue are left alone' }),
+  stale: choice(STALE).default('comment').register(about, {
+    flag: 'stale', value: STALE.join('|'), group: 'Publishing', file: 'refused',
+    help: 'What to do with the open pull request of a plan for which a later run finds nothing to change: close it, say so on it, or leave it alone. One with commits by others is never closed' }),
+  deleteBranch: yesOrNo().default(false).register(about, {
+    flag: 'delete-branch', group: 'Publishing', file: 'refused',
+    help: 'Delete the branch of a pull request that --stale close closes' }),
+  reopen: choice(REOPEN).default('never').register(about, {
+    flag: 'reopen', value: REOPEN.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether a pull request that people closed without merging it is opened again by a later run of its plan; never: that run is not published' }),
+  resolveThreads: yesOrNo().default(false).register(about, {
+    flag: 'resolve-threads', group: 'Publishing', file: 'refused',
+    help: 'Resolve the review threads that a follow-up answers, where it changes their file' }),
+  dryRun: yesOrNo().default(false).register(about, {
+    flag: 'dry-run', group: 'Publishing', file: 'refused',
+    help: 'Change nothing, and print what would be done' }),
+  githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
+    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_API_URL',
+    help: "GitHub's API" }),
+  githubServerUrl: apiAddress().default('https://github.com').register(about, {
+    flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_SERVER_URL',
+    help: 'Address of GitHub\'s web pages and git repositories' }),
+};

@@ -1,0 +1,61 @@
+/** What commands can see and reach, and what they may use up. */
+
+import * as z from 'zod';
+import { PACKAGE_MANAGERS } from '../../domain/packages/package-manager.ts';
+import { AllowedDomain, AllowedPrivate } from '../../domain/review/allowed-domain.ts';
+import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
+import { SetupVariable } from '../../domain/secrets/setup-variable.ts';
+import { choice, duration, entry, size, texts, wholeNumber } from '../values.ts';
+import { about } from './setting.ts';
+
+const SANDBOXES = ['required', 'auto', 'off'] as const;
+
+// biome-ignore format: one setting reads best as one row
+/** The settings under the heading Sandbox and limits of commands. */
+export const SANDBOX_SETTINGS = {
+  sandbox: choice(SANDBOXES).default('auto').register(about, {
+    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Contain commands: always (otherwise the run does not start), if available, or not at all',
+    defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
+  mounts: texts(entry()).default([]).register(about, {
+    flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
+  caches: texts(z.enum([...PACKAGE_MANAGERS, 'auto'], `expected one of ${[...PACKAGE_MANAGERS, 'auto'].join(', ')}`)).default([]).register(about, {
+    flag: 'cache', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: `Package manager whose cache of this machine commands may use, with a writable layer of the run: ${PACKAGE_MANAGERS.join(', ')}, or auto for those whose lock files the repository has`,
+    defaultHelp: 'none' }),
+  allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
+    flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    help: 'Host that commands may reach over HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
+    defaultHelp: 'no network' }),
+  allowedPrivate: texts(AllowedPrivate, 0).default([]).register(about, {
+    flag: 'allow-private', value: 'HOST[:PORT]', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    help: 'Host in a private network that commands may reach, such as nexus.corp.example or registry:4873',
+    defaultHelp: 'none' }),
+  setupEnv: texts(SetupVariable).default([]).register(about, {
+    flag: 'setup-env', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: "Variable that setup commands get and no other command, such as one with a registry's token",
+    defaultHelp: 'none' }),
+  commandTimeoutMs: duration().default(60_000).register(about, {
+    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Time limit for a command of the model that does not ask for one' }),
+  maxCommandTimeoutMs: duration().default(600_000).register(about, {
+    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Longest time limit that a command of the model can ask for' }),
+  verifyTimeoutMs: duration().default(600_000).register(about, {
+    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Time limit for each verify or setup command' }),
+  maxProcesses: wholeNumber(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
+    flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'Most processes and threads of one command; beyond it, the command is killed' }),
+  maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
+    flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused',
+    help: 'Most memory of all running commands together; beyond it, the largest is killed',
+    defaultHelp: "three quarters of the machine's or container's" }),
+  maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
+    flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'The largest file that a command can write' }),
+  maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
+    flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'How much free disk space the run may use, including what the runner stores; beyond it, commands that write are killed and the run ends' }),
+};

@@ -1,0 +1,46 @@
+/** What is said of a setting beside its values. */
+
+import * as z from 'zod';
+
+/** How a setting is given and described. */
+export interface SettingMeta {
+  readonly flag: string;
+  /** A single letter, for the few that are typed often. */
+  readonly short?: string;
+  /** Placeholder of the value in help texts; absent for a switch. */
+  readonly value?: string;
+  readonly repeatable?: boolean;
+  readonly group: SettingGroup;
+  readonly help: string;
+  /** Shown instead of the default itself, if that depends on something or its absence has a meaning. */
+  readonly defaultHelp?: string;
+  /** Used instead of PATCHSMITH_<FLAG>. */
+  readonly variable?: string;
+  /** The same, where each provider has a variable of its own. */
+  readonly providerVariable?: 'baseUrlVariable';
+  /**
+   * What the project file may do with it: set it, only lower it below the default, only remove what others allow, or
+   * nothing. It may never loosen a restriction, or choose what is read or written outside, or where the key is sent.
+   */
+  readonly file: 'set' | 'lower' | 'narrow' | 'refused';
+}
+
+/** The headings under which help texts and docs list the settings. */
+export const SETTING_GROUPS = [
+  'Task',
+  'Repository',
+  'Trust on GitHub',
+  'Model',
+  'Limits',
+  'Sandbox and limits of commands',
+  'Replay',
+  'Old runs',
+  'Publishing',
+  'Output',
+] as const;
+
+/** One of `SETTING_GROUPS`. */
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
+
+/** What is said of each setting, by its schema. */
+export const about = z.registry<SettingMeta>();
