@@ -7,7 +7,7 @@ import { defaultProvider } from '../adapters/providers/registry.ts';
 import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, NAME_LISTS, type SettingEntry, settingEntries } from '../config/schema.ts';
-import { shown } from '../config/values.ts';
+import { shown } from '../config/values/value.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { inputNamed } from './aliases.ts';
 

@@ -3,7 +3,7 @@
 import parser from 'yargs-parser';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { type SettingKey, settingEntries } from '../config/schema.ts';
-import { shown } from '../config/values.ts';
+import { shown } from '../config/values/value.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { Command, Given } from './command.ts';
 

@@ -13,7 +13,8 @@ import { hasPrice } from '../domain/run/pricing.ts';
 import { attemptsConflicts } from './attempts.ts';
 import { fallbackParts, reviewerParts, withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
-import { isPlainHttp, shown } from './values.ts';
+import { isPlainHttp } from './values/addresses.ts';
+import { shown } from './values/value.ts';
 
 export type { Settings } from './schema.ts';
 

@@ -15,7 +15,7 @@ import { SANDBOX_SETTINGS } from './settings/sandbox.ts';
 import { about, type SettingGroup, type SettingMeta } from './settings/setting.ts';
 import { TASK_SETTINGS } from './settings/task.ts';
 import { TRUST_SETTINGS } from './settings/trust.ts';
-import { sizeText } from './values.ts';
+import { sizeText } from './values/amounts.ts';
 
 /** All settings in the order of the help text. Durations are in milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
 export const Settings = z.strictObject({

@@ -1,7 +1,7 @@
 /** What is wrong with YAML, in words of people who write it: the parser's own messages speak of tokens and implicit keys. */
 
 import type { ErrorCode } from 'yaml';
-import { shown } from './values.ts';
+import { shown } from './values/value.ts';
 
 /** A complaint of the parser: its code, its own message, and the text that it points at. */
 export interface YamlComplaint {

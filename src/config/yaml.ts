@@ -1,7 +1,7 @@
 /** Parses YAML from files that anyone may have written: into a plain mapping, or a list of problems by line. */
 
 import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { shown } from './values.ts';
+import { shown } from './values/value.ts';
 import { aliasInWords, inWords } from './yaml-words.ts';
 
 /** A YAML document that is a mapping, or what it is instead. */

@@ -1,7 +1,7 @@
 /** Values of settings in the form in which flags and the project file take them. */
 
 import type { SettingEntry, Settings } from '../../config/schema.ts';
-import { type Since, sizeText } from '../../config/values.ts';
+import { type Since, sizeText } from '../../config/values/amounts.ts';
 
 /** What stands in place of a value that nobody should see. */
 export const MASKED = '***';

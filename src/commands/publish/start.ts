@@ -1,7 +1,7 @@
 /** `patchsmith publish RUN` on the command line. */
 
 import type { Settings } from '../../config/resolve.ts';
-import { shown } from '../../config/values.ts';
+import { shown } from '../../config/values/value.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';

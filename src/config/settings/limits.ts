@@ -1,7 +1,7 @@
 /** What a run may use up and change. */
 
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
-import { duration, size, usd, wholeNumber } from '../values.ts';
+import { duration, size, usd, wholeNumber } from '../values/amounts.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row

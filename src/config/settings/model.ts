@@ -9,7 +9,10 @@ import {
   EFFORTS,
 } from '../../domain/run/model-settings.ts';
 import { PRICES_AS_OF } from '../../domain/run/pricing.ts';
-import { choice, duration, modelAddress, price, text, texts, wholeNumber, yesOrNo } from '../values.ts';
+import { modelAddress } from '../values/addresses.ts';
+import { duration, price, wholeNumber } from '../values/amounts.ts';
+import { texts } from '../values/lists.ts';
+import { choice, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 /** At least one; does not load their code. */

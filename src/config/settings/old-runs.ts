@@ -1,7 +1,9 @@
 /** What becomes of runs that have ended: replayed, summed up, removed. */
 
 import { SPENDING_GROUPS } from '../../domain/runs/spending-groups.ts';
-import { age, choice, entry, since, size, texts } from '../values.ts';
+import { age, since, size } from '../values/amounts.ts';
+import { texts } from '../values/lists.ts';
+import { choice, entry } from '../values/text.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row

@@ -1,6 +1,6 @@
 /** What a command prints and logs. */
 
-import { choice, text, yesOrNo } from '../values.ts';
+import { choice, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;

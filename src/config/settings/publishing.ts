@@ -1,24 +1,11 @@
 /** How the changes of a run become a pull request. */
 
 import { PathGlob } from '../../domain/run/plan.ts';
-import {
-  apiAddress,
-  branchName,
-  choice,
-  entry,
-  login,
-  longText,
-  names,
-  people,
-  person,
-  repositoryName,
-  size,
-  team,
-  text,
-  texts,
-  wholeNumber,
-  yesOrNo,
-} from '../values.ts';
+import { branchName, login, people, person, repositoryName, team } from '../values/accounts.ts';
+import { apiAddress } from '../values/addresses.ts';
+import { size, wholeNumber } from '../values/amounts.ts';
+import { names, texts } from '../values/lists.ts';
+import { choice, entry, longText, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const ROUTES = ['api', 'push'] as const;

@@ -1,6 +1,6 @@
 /** Where a run works, and where it keeps its files. */
 
-import { text, yesOrNo } from '../values.ts';
+import { text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row

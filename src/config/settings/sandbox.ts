@@ -5,7 +5,9 @@ import { PACKAGE_MANAGERS } from '../../domain/packages/package-manager.ts';
 import { AllowedDomain, AllowedPrivate } from '../../domain/review/allowed-domain.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import { SetupVariable } from '../../domain/secrets/setup-variable.ts';
-import { choice, duration, entry, size, texts, wholeNumber } from '../values.ts';
+import { duration, size, wholeNumber } from '../values/amounts.ts';
+import { texts } from '../values/lists.ts';
+import { choice, entry } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const SANDBOXES = ['required', 'auto', 'off'] as const;

@@ -6,7 +6,9 @@ import { WebHost } from '../../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../../domain/review/denied.ts';
 import { IF_NOT_REVIEWED, NO_CHANGES, VERIFY_PLACES } from '../../domain/run/model-settings.ts';
 import { PathGlob, SetupCommand, VerifyCommand } from '../../domain/run/plan.ts';
-import { choice, entry, mappingOrTexts, namesAmong, text, texts, wholeNumber, yesOrNo } from '../values.ts';
+import { wholeNumber } from '../values/amounts.ts';
+import { mappingOrTexts, namesAmong, texts } from '../values/lists.ts';
+import { choice, entry, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const PREFLIGHTS = ['auto', 'off'] as const;

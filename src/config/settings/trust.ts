@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import { AUTHOR_ASSOCIATIONS } from '../../domain/github/author-association.ts';
-import { texts, yesOrNo } from '../values.ts';
+import { texts } from '../values/lists.ts';
+import { yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row

@@ -10,7 +10,7 @@ import {
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
-import { isPlainHttp } from '../../config/values.ts';
+import { isPlainHttp } from '../../config/values/addresses.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import type { ReviewSettings } from '../../domain/findings/review.ts';

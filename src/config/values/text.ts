@@ -1,0 +1,65 @@
+/** Texts, and words that stand for something. */
+
+import * as z from 'zod';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { scalarText, value } from './value.ts';
+
+/** Non-empty text without surrounding whitespace. */
+export function text() {
+  return value('text', (given) => {
+    const tidy = typeof given === 'string' ? given.trim() : '';
+    return tidy === '' || tidy.includes('\0') ? undefined : tidy;
+  }).meta({ type: 'string', pattern: '^\\s*[^\\s\\u0000][^\\u0000]*$' });
+}
+
+/** Characters of a text that goes into a commit or a pull request: enough for a template, and far from GitHub's limits. */
+const MAX_LONG_TEXT = 4_000;
+
+/** Text of several lines, without control characters and without our own hidden markers. */
+export function longText() {
+  return text()
+    .refine((given) => given.length <= MAX_LONG_TEXT, {
+      error: `expected at most ${formatNumber(MAX_LONG_TEXT)} characters`,
+    })
+    .refine((given) => !/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(given), {
+      error: 'expected text without control characters',
+    })
+    .refine((given) => !given.includes('<!-- patchsmith:'), {
+      error: 'expected text without <!-- patchsmith:, by which pull requests are found again',
+    });
+}
+
+/** An entry of a list that is not blank. */
+export function entry() {
+  return z.string().trim().min(1, 'an entry must not be empty');
+}
+
+/** A schema for one of several names. */
+export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {
+  return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given)).meta({
+    enum: [...names],
+  });
+}
+
+/** True or false, also as `1`, `yes`, `on` and `0`, `no`, `off`. */
+export function yesOrNo() {
+  return value('true or false', (given) => {
+    const word = scalarText(given).toLowerCase();
+    if (YES.includes(word)) return true;
+    return NO.includes(word) ? false : undefined;
+  }).meta({
+    anyOf: [
+      { type: 'boolean' },
+      { enum: [0, 1] },
+      { type: 'string', pattern: `^(?:${[...YES, ...NO].map(inAnyCase).join('|')})$` },
+    ],
+  });
+}
+
+const YES = ['true', '1', 'yes', 'on'];
+const NO = ['false', '0', 'no', 'off'];
+
+/** JSON Schema has no patterns without regard to case. */
+function inAnyCase(word: string): string {
+  return word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}

@@ -1,0 +1,34 @@
+/** What every type of value is made of: a parser that says what it expected. */
+
+import * as z from 'zod';
+import { shortened } from '../../domain/text/shorten.ts';
+
+/** A value in a form that can be shown to people: short, on one line, without terminal control characters. */
+export function shown(given: unknown): string {
+  const json = JSON.stringify(given) ?? String(given);
+  return shortened(json, 80).replace(
+    /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** A type of value: `parse` returns undefined for what does not fit, which is then reported with what was expected. */
+export function value<Result>(expected: string, parse: (given: unknown) => Result | undefined) {
+  return z.unknown().transform((given, context): Result => {
+    const result = parse(given);
+    if (result !== undefined) return result;
+    context.addIssue({ code: 'custom', message: `expected ${expected}, got ${shown(given)}` });
+    return z.NEVER;
+  });
+}
+
+/** Lists and mappings are no text, not even one with a single entry. */
+export function scalarText(given: unknown): string {
+  return typeof given === 'object' ? '' : String(given);
+}
+
+/** The number that a flag or a file gives; undefined for anything else. */
+export function numberFrom(given: unknown): number | undefined {
+  if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
+  return typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given.trim()) ? Number(given) : undefined;
+}
