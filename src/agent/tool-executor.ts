@@ -1,30 +1,35 @@
 /**
- * Runs the tool calls of one turn: parses their input, orders them in lanes, records what they changed, and truncates what
- * they return. A failing call affects nothing else; the run goes on.
+ * Runs the tool calls of one turn. calls/ has the steps, in their order: prepared-call.ts parses and checks, lanes.ts says what
+ * runs together, lane-changes.ts records what changed, told-outcome.ts redacts and truncates. A failing call affects nothing
+ * else; the run goes on.
  */
 
-import type { ChangeSource, CodeChange, FoundChange, Writer } from '../domain/changes/change.ts';
-import { isRuleFile, isWithin } from '../domain/changes/path.ts';
+import type { CodeChange, FoundChange } from '../domain/changes/change.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
-import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
 import type { SeenLines, SeenNote } from '../domain/conversation/seen-files.ts';
-import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
+import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import type { ShownImages } from '../domain/images/shown.ts';
-import { changesRecorded, excludedRecorded, identicalRecorded } from '../domain/journal/change-events.ts';
-import { belongsTo } from '../domain/review/git-folder.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import { type Redact, redactedExcerpt, redactedStrings } from '../domain/secrets/redact.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import type { Checkpoint, Workspace } from '../ports/workspace.ts';
-import type { Clock, NextCall, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
-import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
+import type { Redact } from '../domain/secrets/redact.ts';
+import type { Workspace } from '../ports/workspace.ts';
+import type { Clock, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
+import { ImageRoom } from './calls/image-room.ts';
+import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
+import { lanesOf, sideBySide } from './calls/lanes.ts';
+import { withOwnNames } from './calls/parameter-aliases.ts';
+import {
+  failedResult,
+  type PreparedCall,
+  prepareCall,
+  refuseRepositories,
+  sourceOf,
+} from './calls/prepared-call.ts';
+import { toldOutcome, withPolicyNotice } from './calls/told-outcome.ts';
 import { creditedChanges } from './credited-changes.ts';
 import { ignoredRecorded } from './ignored-recorded.ts';
-import { ImageRoom } from './image-room.ts';
-import { withOwnNames } from './parameter-aliases.ts';
-import { enforcePolicy, hiddenFiles } from './policy.ts';
+import { hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */
 export interface ExecutorParts {
@@ -60,18 +65,6 @@ export interface TurnCalls {
   readonly images: ShownImages;
   readonly iteration: number;
   readonly signal: AbortSignal;
-}
-
-/** A call whose tool is known and whose input has been parsed, or the reason why it cannot run. */
-type Prepared = Ran | { call: ToolCall; lane: 'read'; isOutside: false; refusal: ToolResult };
-
-interface Ran {
-  readonly call: ToolCall;
-  readonly lane: Lane;
-  readonly isOutside: boolean;
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly target: string | null;
 }
 
 const CUT_OFF =
@@ -120,15 +113,19 @@ export class ToolExecutor {
     }
     const room = new ImageRoom(turn.images, this.#parts.redact);
     const calls = turn.calls.filter((call) => !turn.tooMany.has(call) && !refused.includes(call));
-    for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
+    const prepared = calls.map((call) =>
+      prepareCall(call, { tools: this.#tools, permits: this.#parts.permits }),
+    );
+    for (const lane of lanesOf(prepared)) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
       if (lane.some(({ lane: kind }) => kind !== 'read')) yield* this.takeBaseline();
-      const line = yield* this.#lookBefore(lane, turn.iteration);
-      const refuse = await this.#refusalsOf(lane);
-      for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
+      const { iteration } = turn;
+      const checkpoint = yield* recordEarlier(lane, iteration, this.#parts);
+      const checked = await refuseRepositories(lane, this.#parts.workspace);
+      for (const { call } of lane) yield { type: 'tool.started', call, iteration };
       const unseen = new Map<string, FoundChange>();
-      const results = await sideBySide(lane, (prepared) => this.#perform(refuse(prepared), turn, unseen));
-      const notice = yield* this.#recordChanges(lane, { line, unseen }, turn.iteration);
+      const results = await sideBySide(checked, (one) => this.#perform(one, turn, unseen));
+      const notice = yield* recordChanges({ lane, checkpoint, unseen, iteration }, this.#parts);
       for (const { prepared, result, noted, durationMs } of results) {
         yield completed(prepared.call, this.#told(prepared, result, { notice, room }), durationMs, noted);
       }
@@ -164,57 +161,9 @@ export class ToolExecutor {
     return this.#tools.get(name)?.lane === 'finish';
   }
 
-  #prepare(call: ToolCall): Prepared {
-    const refuse = (reason: FailureReason, message: string): Prepared => ({
-      call,
-      lane: 'read',
-      isOutside: false,
-      refusal: failed(reason, message),
-    });
-    const tool = this.#tools.get(call.name);
-    if (!tool) {
-      return refuse(
-        'unknown_tool',
-        `There is no tool ${JSON.stringify(call.name)}. Tools: ${[...this.#tools.keys()].join(', ')}.`,
-      );
-    }
-    if (call.malformed !== undefined)
-      return refuse('invalid_input', `Invalid input for ${tool.name}: ${call.malformed}`);
-    const parsed = tool.schema.safeParse(call.input);
-    if (!parsed.success) {
-      const issues = parsed.error.issues.map(
-        (issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`,
-      );
-      return refuse('invalid_input', `Invalid input for ${tool.name}: ${issues.join('; ')}`);
-    }
-    const target = tool.target?.(parsed.data) ?? null;
-    if (target !== null && !this.#parts.permits(target)) {
-      return refuse(
-        'policy',
-        `The plan and the settings do not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
-      );
-    }
-    const { lane, isOutside = false } = tool;
-    return { call, lane, isOutside, tool, input: parsed.data, target };
-  }
-
-  /** Refuses writes that would turn a folder into a repository, or change one; the writes of a lane count together. */
-  async #refusalsOf(lane: readonly Prepared[]): Promise<(prepared: Prepared) => Prepared> {
-    const targets = targetsOf(lane);
-    const repositories =
-      targets.length > 0 ? await this.#parts.workspace.repositoriesAround(targets, targets) : [];
-    return (prepared) => {
-      if ('refusal' in prepared || prepared.target === null) return prepared;
-      const { call, target } = prepared;
-      if (!repositories.some((folder) => belongsTo(target, folder))) return prepared;
-      const refusal = failed('policy', repositoriesPrompt(repositories).trim());
-      return { call, lane: 'read', isOutside: false, refusal };
-    };
-  }
-
   /** Adds what no capture will show to `unseen`, by path. */
   async #perform(
-    prepared: Prepared,
+    prepared: PreparedCall,
     { signal: ofTurn, iteration }: TurnCalls,
     unseen: Map<string, FoundChange>,
   ) {
@@ -230,174 +179,26 @@ export class ToolExecutor {
   }
 
   /** Null for a call that is not made, since what came of it is known. */
-  async #resultOf(prepared: Prepared, context: ToolContext): Promise<ToolResult | null> {
+  async #resultOf(prepared: PreparedCall, context: ToolContext): Promise<ToolResult | null> {
     if ('refusal' in prepared) return prepared.refusal;
     if (prepared.isOutside && this.#parts.outcomeOf !== undefined) return null;
     if (context.signal.aborted && prepared.lane === 'read')
-      return failed('interrupted', 'Not run: the run was stopped.');
+      return failedResult('interrupted', 'Not run: the run was stopped.');
     return prepared.tool.execute(prepared.input, context).catch(crashed);
   }
 
   /** A known outcome is complete: redacted, cut, with its notices. */
   #told(
-    { call }: Prepared,
+    { call }: PreparedCall,
     result: ToolResult | null,
     { notice, room }: { readonly notice: string; readonly room: ImageRoom },
   ): ToolOutcome {
-    if (result !== null) return withPolicyNotice(this.#outcomeOf(call.name, result, room), notice);
+    if (result !== null)
+      return withPolicyNotice(toldOutcome(call.name, result, { ...this.#parts, room }), notice);
     const outcome = this.#parts.outcomeOf?.(call);
     if (outcome?.status === 'ok') room.count(outcome.images ?? []);
     return outcome ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
   }
-
-  /**
-   * A change since the last call belongs to no call and must not be attributed to the next one. Returns the checkpoint taken
-   * before commands; null for other lanes.
-   */
-  async *#lookBefore(
-    lane: readonly Prepared[],
-    iteration: number,
-  ): AsyncGenerator<RunAction, Checkpoint | null> {
-    const { workspace } = this.#parts;
-    const kind = lane[0]?.lane;
-    if (kind === 'write') {
-      const targets = targetsOf(lane);
-      // Rules may bring any file into view, and what was changed before must not count as their doing.
-      const scope = targets.some(isRuleFile) ? 'all' : targets;
-      yield* creditedChanges(workspace, await workspace.capture(scope), { by: 'outside' }, iteration);
-    }
-    const [first, ...more] = lane;
-    if (kind !== 'command' || first === undefined) return null;
-    const line = await workspace.checkpoint({ source: sourceOf(first, ...more), iteration });
-    yield* creditedChanges(workspace, line.changes, { by: 'outside' }, iteration);
-    return line;
-  }
-
-  /**
-   * Attributes writes by path; commands of one lane ran together, so their changes are attributed to all of them. Returns
-   * what their results must say about changes against the policy.
-   */
-  async *#recordChanges(
-    lane: readonly Prepared[],
-    { line, unseen }: { line: Checkpoint | null; unseen: ReadonlyMap<string, FoundChange> },
-    iteration: number,
-  ): AsyncGenerator<RunAction, string> {
-    const { workspace } = this.#parts;
-    const ran = lane.flatMap((prepared) => ('refusal' in prepared ? [] : [prepared]));
-    if (ran[0]?.lane === 'write') {
-      for (const { call, target } of ran) {
-        if (target === null) continue;
-        const changes = await workspace.capture([target]);
-        const source = sourceOf({ call });
-        yield* changesRecorded(changes, source, iteration);
-        const write = changes.some(({ path }) => path === target) ? undefined : unseen.get(target);
-        if (write !== undefined) yield* excludedRecorded([write], source, iteration);
-      }
-      yield* this.#recordRules(ran, iteration);
-    } else if (ran[0]?.lane === 'command' && line !== null) {
-      const removed = workspace.removedGitDirs().length;
-      const { earlier, since, identical } = await line.captureSince();
-      const removedGit = workspace.removedGitDirs().slice(removed);
-      yield* creditedChanges(workspace, earlier, { by: 'outside' }, iteration);
-      const source = sourceOf(ran[0], ...ran.slice(1));
-      const enforced = await enforcePolicy({ changes: since, source, iteration }, this.#parts);
-      yield* enforced.actions;
-      yield* identicalRecorded(identical, source, iteration);
-      return this.#parts.redact(putBackPrompt(enforced) + removedGitPrompt(removedGit));
-    }
-    return '';
-  }
-
-  /** What new rules and attributes do to other files is the doing of the calls that wrote them. */
-  async *#recordRules(ran: readonly Ran[], iteration: number): AsyncGenerator<RunAction> {
-    const writers = ran.filter(({ target }) => target !== null && isRuleFile(target));
-    const [first, ...more] = writers;
-    if (first === undefined) return;
-    const changes = await this.#parts.workspace.capture('all');
-    yield* creditedChanges(this.#parts.workspace, changes, sourceOf(first, ...more), iteration);
-  }
-
-  #outcomeOf(tool: string, result: ToolResult, room: ImageRoom): ToolOutcome {
-    const { redact, maxOutputChars } = this.#parts;
-    if (result.status === 'finished') {
-      const text = result.verdict === 'done' ? 'Work ended.' : 'Work ended as blocked.';
-      const { verdict, answer } = result;
-      const answered =
-        answer === undefined ? {} : { answer: redactedStrings(answer, redact) as typeof answer };
-      return { status: 'finished', verdict, summary: redact(result.summary), ...answered, text };
-    }
-    const output = redactedExcerpt(result.output, redact);
-    const shown = cutTo(output, maxOutputChars);
-    const text = shown.omitted === 0 ? shown.head : withNotice(shown, tool, result.next);
-    const said = text.trim() === '' ? '(no output)' : text;
-    const command = result.command === undefined ? {} : { command: result.command };
-    if (result.status === 'failed')
-      return { status: 'failed', reason: result.reason, text: said, ...command };
-    result.shown?.(shown);
-    const { images, notes } = room.take(result.images ?? []);
-    const all = [said, ...notes].join('\n');
-    return { status: 'ok', text: all, ...command, ...(images.length > 0 ? { images: [...images] } : {}) };
-  }
-}
-
-/** Calls of one tool, as who made a change. */
-function sourceOf(first: { call: ToolCall }, ...more: readonly { call: ToolCall }[]): ChangeSource {
-  const calls = [first, ...more].map(({ call }) => call.id);
-  return { by: 'tool', tool: first.call.name, calls };
-}
-
-/** Paths the calls will write. */
-function targetsOf(lane: readonly Prepared[]): string[] {
-  return lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
-}
-
-function withPolicyNotice(outcome: ToolOutcome, notice: string): ToolOutcome {
-  return notice === '' ? outcome : { ...outcome, text: `${outcome.text.trimEnd()}\n\n${notice.trimEnd()}` };
-}
-
-/**
- * Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. What calls from outside
- * change can be told apart from what commands change, since they never run together.
- */
-export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: string | null }>(
-  calls: readonly T[],
-): T[][] {
-  const lanes: T[][] = [];
-  for (const call of calls) {
-    const last = lanes.at(-1);
-    const joins =
-      last !== undefined &&
-      last[0]?.lane === call.lane &&
-      call.lane !== 'finish' &&
-      !(call.lane === 'command' && last[0].isOutside !== call.isOutside) &&
-      !(call.lane === 'write' && last.some((other) => conflict(other.target, call.target)));
-    if (joins) last.push(call);
-    else lanes.push([call]);
-  }
-  return lanes;
-}
-
-/**
- * Maximum number of calls that run at the same time: each takes processes, memory and open files, and a turn may hold
- * hundreds.
- */
-const MAX_SIDE_BY_SIDE = 16;
-
-/** Results in the order of `items`, with at most `MAX_SIDE_BY_SIDE` of them in progress at a time. */
-async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  const workers = Array.from({ length: MAX_SIDE_BY_SIDE }, async () => {
-    for (const [at, item] of queue) results[at] = await work(item);
-  });
-  await Promise.all(workers);
-  return results;
-}
-
-/** Two writes conflict on the same path and when one path is a folder of the other. */
-function conflict(a: string | null | undefined, b: string | null | undefined): boolean {
-  if (a == null || b == null) return true;
-  return isWithin(a, b) || isWithin(b, a);
 }
 
 function completed(
@@ -410,34 +211,11 @@ function completed(
   return { type: 'tool.completed', call: call.id, outcome, durationMs, ...seen };
 }
 
-/** The same workspace, but noting the writes that no capture will show. */
-function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>, by: Writer): Workspace {
-  return {
-    ...workspace,
-    async writeFile(path, bytes) {
-      const write = await workspace.writeFile(path, bytes, by);
-      if (write.status === 'ok' && write.unseen !== null) unseen.set(path, write.unseen);
-      return write;
-    },
-  };
-}
-
-function failed(reason: FailureReason, message: string): ToolResult {
-  return { status: 'failed', reason, output: { head: message, omitted: 0, tail: '' } };
-}
-
 /** One of the two places that catch everything: a bug in a tool costs one call, not the run. */
 function crashed(error: unknown): ToolResult {
-  if (error instanceof CutShort) return failed('interrupted', error.message);
-  return failed(
+  if (error instanceof CutShort) return failedResult('interrupted', error.message);
+  return failedResult(
     'crashed',
     `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
   );
-}
-
-function withNotice(shown: Excerpt, tool: string, next: NextCall | undefined): string {
-  const total = excerptLength(shown);
-  const notice = `[OUTPUT TRUNCATED: Showing ${formatNumber(total - shown.omitted)} of ${formatNumber(total)} characters from ${tool}]`;
-  const rest = next ? ` To see the rest: ${next(shown.head, shown.omitted, shown.tail)}` : '';
-  return `${shown.head}\n${notice}${rest}\n${shown.tail}`;
 }

@@ -8,10 +8,10 @@ import {
   MAX_IMAGES,
   MAX_RUN_BYTES,
   tooLargeImage,
-} from '../domain/images/image.ts';
-import type { ShownImages } from '../domain/images/shown.ts';
-import type { Redact } from '../domain/secrets/redact.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+} from '../../domain/images/image.ts';
+import type { ShownImages } from '../../domain/images/shown.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 
 /** The room for images that is left in a conversation while one turn is carried out. */
 export class ImageRoom {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { withOwnNames } from '../../src/agent/parameter-aliases.ts';
-import { withAliases } from '../../src/domain/conversation/alias-counts.ts';
-import { createTools, definitionsOf } from '../../src/tools/registry.ts';
-import { call } from '../support/runs/events.ts';
+import { withOwnNames } from '../../../src/agent/calls/parameter-aliases.ts';
+import { withAliases } from '../../../src/domain/conversation/alias-counts.ts';
+import { createTools, definitionsOf } from '../../../src/tools/registry.ts';
+import { call } from '../../support/runs/events.ts';
 
 const all = createTools({ commandTimeoutMs: 1_000, maxCommandTimeoutMs: 1_000 });
 const tools = new Map(all.map((tool) => [tool.name, tool]));

@@ -1,7 +1,7 @@
 /** Parameters under names that models know from other tools. */
 
-import type { ToolCall } from '../domain/conversation/conversation.ts';
-import type { Tool } from '../ports.ts';
+import type { ToolCall } from '../../domain/conversation/conversation.ts';
+import type { Tool } from '../../ports.ts';
 
 /** The calls with their parameters by the names of our tools. */
 export function withOwnNames(calls: readonly ToolCall[], tools: ReadonlyMap<string, Tool>): ToolCall[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { lanesOf } from '../../src/agent/tool-executor.ts';
-import type { Lane } from '../../src/domain/conversation/tool.ts';
+import { lanesOf } from '../../../src/agent/calls/lanes.ts';
+import type { Lane } from '../../../src/domain/conversation/tool.ts';
 
 const lanes = (...calls: [Lane, string?][]) =>
   lanesOf(calls.map(([lane, target]) => ({ lane, target: target ?? null }))).map((lane) => lane.length);

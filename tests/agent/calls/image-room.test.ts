@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ImageRoom } from '../../src/agent/image-room.ts';
-import { redactorFor } from '../../src/domain/secrets/redact.ts';
-import { pngImage } from '../support/files/images.ts';
+import { ImageRoom } from '../../../src/agent/calls/image-room.ts';
+import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { pngImage } from '../../support/files/images.ts';
 
 const SECRET = 'hunter2-hunter2-hunter2';
 const image = (bytes: Uint8Array = pngImage()) => ({

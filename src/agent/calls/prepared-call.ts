@@ -1,0 +1,105 @@
+/** A call before it runs: its tool is looked up, its input is parsed, and the path it would write to is checked. */
+
+import type { ChangeSource } from '../../domain/changes/change.ts';
+import type { ToolCall } from '../../domain/conversation/conversation.ts';
+import type { FailureReason, Lane } from '../../domain/conversation/tool.ts';
+import { belongsTo } from '../../domain/review/git-folder.ts';
+import type { Workspace } from '../../ports/workspace.ts';
+import type { Tool, ToolResult } from '../../ports.ts';
+import { repositoriesPrompt } from '../../prompts.ts';
+
+/** A call whose tool is known and whose input has been parsed, or the reason why it cannot run. */
+export type PreparedCall = RunnableCall | RefusedCall;
+
+/** A call that can be run. */
+export interface RunnableCall {
+  readonly call: ToolCall;
+  readonly lane: Lane;
+  readonly isOutside: boolean;
+  readonly tool: Tool;
+  readonly input: unknown;
+  /** The path that it writes to; null for none. */
+  readonly target: string | null;
+}
+
+/** A call that is answered without being run. */
+export interface RefusedCall {
+  readonly call: ToolCall;
+  readonly lane: 'read';
+  readonly isOutside: false;
+  readonly refusal: ToolResult;
+}
+
+/** What a call is checked against. */
+interface Preparing {
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** False for a path that the plan or the settings do not allow to be changed. */
+  readonly permits: (path: string) => boolean;
+}
+
+/** Parses the input of a call and checks its target against the policy. */
+export function prepareCall(call: ToolCall, { tools, permits }: Preparing): PreparedCall {
+  const tool = tools.get(call.name);
+  if (!tool) {
+    return refused(
+      call,
+      'unknown_tool',
+      `There is no tool ${JSON.stringify(call.name)}. Tools: ${[...tools.keys()].join(', ')}.`,
+    );
+  }
+  if (call.malformed !== undefined)
+    return refused(call, 'invalid_input', `Invalid input for ${tool.name}: ${call.malformed}`);
+  const parsed = tool.schema.safeParse(call.input);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
+    return refused(call, 'invalid_input', `Invalid input for ${tool.name}: ${issues.join('; ')}`);
+  }
+  const target = tool.target?.(parsed.data) ?? null;
+  if (target !== null && !permits(target)) {
+    return refused(
+      call,
+      'policy',
+      `The plan and the settings do not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
+    );
+  }
+  const { lane, isOutside = false } = tool;
+  return { call, lane, isOutside, tool, input: parsed.data, target };
+}
+
+/** Refuses writes that would turn a folder into a repository, or change one; the writes of a lane count together. */
+export async function refuseRepositories(
+  lane: readonly PreparedCall[],
+  workspace: Workspace,
+): Promise<PreparedCall[]> {
+  const targets = targetsOf(lane);
+  const repositories = targets.length > 0 ? await workspace.repositoriesAround(targets, targets) : [];
+  return lane.map((prepared) => {
+    if ('refusal' in prepared || prepared.target === null) return prepared;
+    const { call, target } = prepared;
+    if (!repositories.some((folder) => belongsTo(target, folder))) return prepared;
+    return refused(call, 'policy', repositoriesPrompt(repositories).trim());
+  });
+}
+
+/** Paths the calls will write. */
+export function targetsOf(lane: readonly PreparedCall[]): string[] {
+  return lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
+}
+
+/** Calls of one tool, as who made a change. */
+export function sourceOf(
+  first: { call: ToolCall },
+  ...more: readonly { call: ToolCall }[]
+): ChangeSource & { by: 'tool' } {
+  const calls = [first, ...more].map(({ call }) => call.id);
+  return { by: 'tool', tool: first.call.name, calls };
+}
+
+function refused(call: ToolCall, reason: FailureReason, message: string): RefusedCall {
+  return { call, lane: 'read', isOutside: false, refusal: failedResult(reason, message) };
+}
+
+/** The result of a call that failed before or beside its tool. */
+export function failedResult(reason: FailureReason, message: string): ToolResult {
+  return { status: 'failed', reason, output: { head: message, omitted: 0, tail: '' } };
+}
