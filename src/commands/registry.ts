@@ -1,24 +1,12 @@
-/** The commands: one entry each. What a command needs is loaded when it runs. */
+/** The commands: one entry each. What a command needs is loaded when it starts, most of it by the start.ts of its folder. */
 
 import { settingsIn } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
-import { type Problem, problem } from '../domain/errors/problem.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
-import { columnsOf } from '../host/columns.ts';
-import type { CommandOutcome, HostContext } from '../host/context.ts';
-import { sayEnd, sayTo } from '../host/say.ts';
-import type { Command, Given, StoppedEarly } from './command.ts';
+import { sayEnd } from '../host/say.ts';
+import type { Command } from './command.ts';
 import { handOver } from './hand-over.ts';
-import {
-  hideNamed,
-  readKey,
-  readOtherKeys,
-  readServers,
-  readSettings,
-  readTrust,
-  withoutKey,
-} from './inputs.ts';
-import { namedRun } from './named-run.ts';
+import { withoutKey } from './inputs.ts';
 import { RUN_COMMANDS } from './run-commands.ts';
 import { CHANGE_LIMITS, OF_THE_MACHINE, SETTINGS_TAKEN } from './settings-taken.ts';
 
@@ -147,7 +135,10 @@ export const COMMANDS: readonly Command[] = [
       'verbose',
     ],
     switches: {},
-    start: startReplay,
+    async start(edge, given) {
+      const { startReplay } = await import('./replay/start.ts');
+      return startReplay(edge, given);
+    },
   },
   {
     name: 'resume',
@@ -160,7 +151,10 @@ export const COMMANDS: readonly Command[] = [
     operands: ['RUN'],
     settings: SETTINGS_TAKEN.resume,
     switches: { 'accept-changes': 'Accept what others changed in the work tree as part of the baseline' },
-    start: startResume,
+    async start(edge, given) {
+      const { startResume } = await import('./resume/start.ts');
+      return startResume(edge, given);
+    },
   },
   {
     name: 'undo',
@@ -169,7 +163,10 @@ export const COMMANDS: readonly Command[] = [
     operands: ['[RUN]'],
     settings: ['repo'],
     switches: { force: 'Restore what can be restored, and leave paths that changed since' },
-    start: startUndo,
+    async start(edge, given) {
+      const { startUndo } = await import('./undo/start.ts');
+      return startUndo(edge, given);
+    },
   },
   {
     name: 'blame',
@@ -185,7 +182,10 @@ export const COMMANDS: readonly Command[] = [
     settings: ['output'],
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
-    start: startBlame,
+    async start(edge, given) {
+      const { startBlame } = await import('./blame/start.ts');
+      return startBlame(edge, given);
+    },
   },
   ...RUN_COMMANDS,
   {
@@ -227,7 +227,10 @@ export const COMMANDS: readonly Command[] = [
     ],
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
-    start: startDoctor,
+    async start(edge, given) {
+      const { startDoctor } = await import('./doctor/start.ts');
+      return startDoctor(edge, given);
+    },
   },
   {
     name: 'init',
@@ -244,7 +247,10 @@ export const COMMANDS: readonly Command[] = [
     switches: {
       app: 'Publish with the token of a GitHub App of yours, so that checks run on the pull requests',
     },
-    start: startInit,
+    async start(edge, given) {
+      const { startInit } = await import('./init/start.ts');
+      return startInit(edge, given);
+    },
   },
   {
     name: 'completion',
@@ -278,167 +284,3 @@ export const COMMANDS: readonly Command[] = [
     },
   },
 ];
-
-async function startReplay(
-  edge: HostContext,
-  { operands, flags, problems }: Given,
-): Promise<CommandOutcome | StoppedEarly> {
-  const refuse = async (reasons: Problem[]): Promise<CommandOutcome> => {
-    const { keepRefusal } = await import('./refused-run.ts');
-    await keepRefusal(edge, flags, reasons);
-    return { status: 'refused', problems: reasons };
-  };
-  const read = readSettings(edge, flags, problems);
-  if (read.status === 'refused') return refuse(read.problems);
-  const { repo, quiet } = read.settings;
-  const named = await namedRun(edge, operands[0], { repo, quiet });
-  if (named.status === 'refused') return refuse(named.problems);
-  // In the sandbox nothing of the job can be reached.
-  const trust = read.settings.sandbox === 'off' ? await readTrust(edge, read.settings) : undefined;
-  const input = {
-    ...edge,
-    settings: read.settings,
-    apiKey: null,
-    env: withoutKey(edge.env),
-    startNotes: [],
-    ...(trust === undefined ? {} : { trust }),
-  };
-  const { replayRun } = await import('./replay/replay.ts');
-  const outcome = await replayRun(named.run, input);
-  if ('status' in outcome) return outcome;
-  return 'problem' in outcome ? refuse([outcome.problem]) : { status: 'told', outcome };
-}
-
-async function startResume(
-  edge: HostContext,
-  { operands, flags, switches, problems }: Given,
-): Promise<CommandOutcome | StoppedEarly> {
-  const read = readSettings(edge, flags, problems);
-  if (read.status === 'refused') return read;
-  const { repo, quiet } = read.settings;
-  const named = await namedRun(edge, operands[0], { repo, quiet });
-  if (named.status === 'refused') return named;
-  hideNamed(edge, read.settings);
-  const { key, notes, problems: keyless } = await readKey(edge, read.settings);
-  if (keyless.length > 0) {
-    const { keyMissedBy } = await import('./resume/recorded-provider.ts');
-    const problems = await keyMissedBy(edge, { run: named.run, settings: read.settings });
-    if (problems === null) return { status: 'refused', problems: keyless };
-    if (problems.length > 0) return { status: 'refused', problems };
-  }
-  if (key !== null) edge.hide(key);
-  const others = await readOtherKeys(edge, read.settings);
-  if (others.problems.length > 0) return { status: 'refused', problems: others.problems };
-  for (const one of Object.values(others.keys)) edge.hide(one);
-  const trust = await readTrust(edge, read.settings);
-  const { servers, problems: unusable } = await readServers(edge, read, trust, true);
-  if (unusable.length > 0) return { status: 'refused', problems: unusable };
-  const input = {
-    ...edge,
-    settings: read.settings,
-    servers,
-    apiKey: key,
-    otherKeys: others.keys,
-    env: withoutKey(edge.env),
-    startNotes: [...notes, ...others.notes],
-    ...(trust === undefined ? {} : { trust }),
-  };
-  const { resumeRun } = await import('./resume/resume.ts');
-  return resumeRun(input, {
-    run: named.run,
-    acceptChanges: switches.has('accept-changes'),
-    given: read.given,
-  });
-}
-
-async function startUndo(
-  edge: HostContext,
-  { operands, flags, switches, problems }: Given,
-): Promise<CommandOutcome> {
-  const read = readSettings(edge, flags, problems);
-  if (read.status === 'refused') return read;
-  const { repo } = read.settings;
-  const named = await namedRun(edge, operands[0], { repo });
-  if (named.status === 'refused') return named;
-  const say = sayTo(edge);
-  const { undoRun } = await import('./undo/undo.ts');
-  const input = {
-    run: named.run,
-    repo,
-    force: switches.has('force'),
-    cwd: edge.cwd,
-    env: withoutKey(edge.env),
-    say,
-  };
-  const { untilSignal } = await import('./until-signal.ts');
-  const outcome = await untilSignal(edge.interrupt, () => undoRun(input));
-  return sayEnd(edge, outcome);
-}
-
-async function startInit(
-  edge: HostContext,
-  { operands, flags, switches, problems }: Given,
-): Promise<CommandOutcome> {
-  const read = readSettings(edge, flags, problems);
-  if (read.status === 'refused') return read;
-  // Only this command needs the texts of the templates.
-  const { initialise } = await import('./init/init.ts');
-  const say = sayTo(edge);
-  const outcome = await initialise({
-    template: operands[0] ?? 'issue',
-    withApp: switches.has('app'),
-    repo: read.settings.repo,
-    cwd: edge.cwd,
-    say,
-  });
-  return sayEnd(edge, outcome);
-}
-
-async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutcome> {
-  const { flags, problems } = given;
-  const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
-  const read = readSettings(edge, flags, [...problems, ...asked]);
-  if (read.status === 'refused') return read;
-  const { examineMachine } = await import('./doctor/doctor.ts');
-  const { connectionLines } = await import('./start-check.ts');
-  const outcome = await examineMachine({
-    settings: read.settings,
-    cwd: edge.cwd,
-    env: withoutKey(edge.env),
-    connect: () => connectionLines(edge, given),
-    columns: columnsOf(edge.stdout),
-    redact: edge.redact,
-    print: (document) => handOver(edge.stdout, edge.redact(document)),
-  });
-  return sayEnd(edge, outcome);
-}
-
-const DOCTOR_OUTPUT = problem(
-  'ERR_INVALID_VALUE',
-  '--output: doctor prints text; use --output json for a machine-readable report',
-);
-
-async function startBlame(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
-  const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
-  if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
-  const named = await namedRun(edge, operands[0]);
-  if (named.status === 'refused') return named;
-  const { blameRun } = await import('./blame/blame.ts');
-  const input = {
-    run: named.run,
-    path: operands[1] ?? null,
-    json: flags.output === 'json',
-    redact: edge.redact,
-    cwd: edge.cwd,
-    env: withoutKey(edge.env),
-    print: (document: string) => handOver(edge.stdout, document),
-  };
-  const { untilSignal } = await import('./until-signal.ts');
-  const outcome = await untilSignal(edge.interrupt, () => blameRun(input));
-  return sayEnd(edge, outcome);
-}
-
-const BLAME_OUTPUT = problem(
-  'ERR_INVALID_VALUE',
-  '--output: blame prints text; use --output json for a machine-readable report',
-);

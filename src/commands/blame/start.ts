@@ -1,0 +1,38 @@
+/** `patchsmith blame [RUN] [PATH]` on the command line. */
+
+import { problem } from '../../domain/errors/problem.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { sayEnd } from '../../host/say.ts';
+import type { Given } from '../command.ts';
+import { handOver } from '../hand-over.ts';
+import { withoutKey } from '../inputs.ts';
+import { namedRun } from '../named-run.ts';
+import { untilSignal } from '../until-signal.ts';
+import { blameRun } from './blame.ts';
+
+/** Starts `patchsmith blame` with the given flags and variables. */
+export async function startBlame(
+  edge: HostContext,
+  { operands, flags, problems }: Given,
+): Promise<CommandOutcome> {
+  const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
+  if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
+  const named = await namedRun(edge, operands[0]);
+  if (named.status === 'refused') return named;
+  const input = {
+    run: named.run,
+    path: operands[1] ?? null,
+    json: flags.output === 'json',
+    redact: edge.redact,
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    print: (document: string) => handOver(edge.stdout, document),
+  };
+  const outcome = await untilSignal(edge.interrupt, () => blameRun(input));
+  return sayEnd(edge, outcome);
+}
+
+const BLAME_OUTPUT = problem(
+  'ERR_INVALID_VALUE',
+  '--output: blame prints text; use --output json for a machine-readable report',
+);

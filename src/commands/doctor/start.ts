@@ -1,0 +1,34 @@
+/** `patchsmith doctor` on the command line. */
+
+import { problem } from '../../domain/errors/problem.ts';
+import { columnsOf } from '../../host/columns.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { sayEnd } from '../../host/say.ts';
+import type { Given } from '../command.ts';
+import { handOver } from '../hand-over.ts';
+import { readSettings, withoutKey } from '../inputs.ts';
+import { connectionLines } from '../start-check.ts';
+import { examineMachine } from './doctor.ts';
+
+/** Starts `patchsmith doctor` with the given flags and variables. */
+export async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutcome> {
+  const { flags, problems } = given;
+  const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
+  const read = readSettings(edge, flags, [...problems, ...asked]);
+  if (read.status === 'refused') return read;
+  const outcome = await examineMachine({
+    settings: read.settings,
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    connect: () => connectionLines(edge, given),
+    columns: columnsOf(edge.stdout),
+    redact: edge.redact,
+    print: (document) => handOver(edge.stdout, edge.redact(document)),
+  });
+  return sayEnd(edge, outcome);
+}
+
+const DOCTOR_OUTPUT = problem(
+  'ERR_INVALID_VALUE',
+  '--output: doctor prints text; use --output json for a machine-readable report',
+);
