@@ -3,17 +3,14 @@
 import {
   defaultProvider,
   KEY_VARIABLES,
-  PROVIDERS,
   type ProviderEntry,
   providerNamed,
 } from '../adapters/providers/registry.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
-import { hasPrice } from '../domain/run/pricing.ts';
-import { attemptsConflicts } from './attempts.ts';
-import { fallbackParts, reviewerParts, withNamedProvider } from './named-provider.ts';
+import { contradictions } from './contradictions.ts';
+import { withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
-import { isPlainHttp } from './values/addresses.ts';
 import { shown } from './values/value.ts';
 
 export type { Settings } from './schema.ts';
@@ -216,150 +213,6 @@ const ALL_SETTINGS = 'patchsmith help run shows them all';
 function placeInFile(file: ProjectFile | null, name: string): string {
   const line = file?.lines[name];
   return line === undefined ? PROJECT_FILE : `${PROJECT_FILE}:${line}`;
-}
-
-function* contradictions(
-  settings: Settings,
-  sources: Readonly<Record<SettingKey, SettingSource>>,
-): Generator<Problem> {
-  const name = (key: SettingKey) => sources[key].name;
-  if (settings.plan !== null && settings.message !== null) {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('plan')} and ${name('message')}: give one of them, not both`,
-    );
-  }
-  for (const key of ['planFromIssue', 'planFromComment'] as const) {
-    if (settings[key] === null) continue;
-    const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
-    if (other !== null && settings[other] !== null) {
-      yield problem('ERR_SETTINGS_CONFLICT', `${name(key)} and ${name(other)}: give one of them, not both`);
-    }
-  }
-  if (settings.quiet && settings.verbose) {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('quiet')} and ${name('verbose')}: give one of them, not both`,
-    );
-  }
-  if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`,
-    );
-  }
-  const provider = providerNamed(settings.provider) ?? defaultProvider;
-  if (provider.playsRecording && settings.recording === null) {
-    yield problem(
-      'ERR_SETTING_NEEDED',
-      `${name('provider')}: ${settings.provider} needs a journal or a script; use --recording FILE`,
-    );
-  }
-  if (!provider.playsRecording && settings.recording !== null) {
-    const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
-    yield problem(
-      'ERR_SETTING_WITHOUT_EFFECT',
-      `${name('recording')}: is only used with --provider ${players.join('|')}`,
-    );
-  }
-  if (provider.defaultModel === null && !provider.playsRecording && sources.model.from === 'default') {
-    yield problem(
-      'ERR_SETTING_NEEDED',
-      `${name('provider')}: ${settings.provider} has no default model; use --model ID`,
-    );
-  }
-  if (provider.runsProgram && settings.providerCommand === null) {
-    yield problem(
-      'ERR_SETTING_NEEDED',
-      `${name('provider')}: ${settings.provider} needs a program; use --provider-command PROGRAM`,
-    );
-  }
-  for (const key of ['providerCommand', 'providerEnv'] as const) {
-    const others = [fallbackParts(settings), reviewerParts(settings)].map((parts) =>
-      providerNamed(parts?.provider),
-    );
-    const runs = [provider, ...others].some((one) => one?.runsProgram);
-    if (!runs && sources[key].from !== 'default')
-      yield problem('ERR_SETTING_WITHOUT_EFFECT', `${name(key)}: is only used with --provider command`);
-  }
-  if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
-    yield problem(
-      'ERR_INSECURE_BASE_URL',
-      `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`,
-    );
-  }
-  if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false)) {
-    yield problem(
-      'ERR_COMPACTION_UNSUPPORTED',
-      `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`,
-    );
-  }
-  if (settings.via === 'push' && settings.sign === 'required') {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`,
-    );
-  }
-  const fallback = fallbackParts(settings);
-  if (fallback !== null && provider.playsRecording) {
-    yield problem(
-      'ERR_SETTING_WITHOUT_EFFECT',
-      `${name('fallbackModel')}: a recording has nobody who could go on`,
-    );
-  }
-  const reviewer = reviewerParts(settings);
-  if (reviewer !== null && provider.playsRecording) {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('reviewModel')}: a recording has nobody else who could review; with --review it plays its own reviews`,
-    );
-  }
-  for (const [key, parts] of [
-    ['fallbackModel', fallback],
-    ['reviewModel', reviewer],
-  ] as const) {
-    const runs = providerNamed(parts?.provider)?.runsProgram ?? false;
-    if (runs && settings.providerCommand === null && !provider.runsProgram) {
-      yield problem(
-        'ERR_SETTING_NEEDED',
-        `${name(key)}: ${parts?.provider} needs a program; use --provider-command PROGRAM`,
-      );
-    }
-  }
-  const after = providerNamed(fallback?.provider) ?? provider;
-  if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {
-    yield problem(
-      'ERR_COMPACTION_UNSUPPORTED',
-      `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`,
-    );
-  }
-  yield* attemptsConflicts(settings, { provider, name });
-  if (settings.maxCostUsd === null) return;
-  for (const [what, parts] of [
-    ['fallback model', fallback],
-    ['reviewer', reviewer],
-  ] as const) {
-    const entry = providerNamed(parts?.provider);
-    if (parts !== null && entry?.isBilled && !hasPrice(parts.model) && !entry.priceOf?.(parts.model)) {
-      yield problem(
-        'ERR_PRICE_UNKNOWN',
-        `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --max-total-tokens`,
-      );
-    }
-  }
-  if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
-    yield problem(
-      'ERR_NOT_FOR_PROJECT_FILE',
-      `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`,
-    );
-  }
-  const { model, price } = settings;
-  if (provider.isBilled && price === null && !hasPrice(model) && !provider.priceOf?.(model)) {
-    yield problem(
-      'ERR_PRICE_UNKNOWN',
-      `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`,
-    );
-  }
 }
 
 function inCi(env: SettingInputs['env']): boolean {

@@ -1,0 +1,196 @@
+/** Settings that do not go together. */
+
+import {
+  defaultProvider,
+  PROVIDERS,
+  type ProviderEntry,
+  providerNamed,
+} from '../adapters/providers/registry.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
+import { hasPrice } from '../domain/run/pricing.ts';
+import { attemptsConflicts } from './attempts.ts';
+import { fallbackParts, reviewerParts } from './named-provider.ts';
+import type { SettingKey, Settings } from './schema.ts';
+import { isPlainHttp } from './values/addresses.ts';
+import { shown } from './values/value.ts';
+
+/** Where a value came from, and how to name that. */
+interface NamedSource {
+  readonly from: 'flag' | 'environment' | 'file' | 'default';
+  readonly name: string;
+}
+
+/** Settings, and how each is named to people. */
+interface Given {
+  readonly settings: Settings;
+  readonly sources: Readonly<Record<SettingKey, NamedSource>>;
+  readonly provider: ProviderEntry;
+  name(key: SettingKey): string;
+}
+
+/** What is wrong with settings that are valid one by one. */
+export function* contradictions(
+  settings: Settings,
+  sources: Readonly<Record<SettingKey, NamedSource>>,
+): Generator<Problem> {
+  const provider = providerNamed(settings.provider) ?? defaultProvider;
+  const given: Given = { settings, sources, provider, name: (key) => sources[key].name };
+  yield* ofTaskAndOutput(given);
+  yield* ofProvider(given);
+  yield* ofPublishing(given);
+  yield* ofOtherModels(given);
+  yield* attemptsConflicts(settings, given);
+  yield* ofCostLimit(given);
+}
+
+function* ofTaskAndOutput({ settings, name }: Given): Generator<Problem> {
+  if (settings.plan !== null && settings.message !== null) {
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('plan')} and ${name('message')}: give one of them, not both`,
+    );
+  }
+  for (const key of ['planFromIssue', 'planFromComment'] as const) {
+    if (settings[key] === null) continue;
+    const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
+    if (other !== null && settings[other] !== null) {
+      yield problem('ERR_SETTINGS_CONFLICT', `${name(key)} and ${name(other)}: give one of them, not both`);
+    }
+  }
+  if (settings.quiet && settings.verbose) {
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('quiet')} and ${name('verbose')}: give one of them, not both`,
+    );
+  }
+  if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`,
+    );
+  }
+}
+
+function* ofProvider({ settings, sources, provider, name }: Given): Generator<Problem> {
+  if (provider.playsRecording && settings.recording === null) {
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('provider')}: ${settings.provider} needs a journal or a script; use --recording FILE`,
+    );
+  }
+  if (!provider.playsRecording && settings.recording !== null) {
+    const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
+    yield problem(
+      'ERR_SETTING_WITHOUT_EFFECT',
+      `${name('recording')}: is only used with --provider ${players.join('|')}`,
+    );
+  }
+  if (provider.defaultModel === null && !provider.playsRecording && sources.model.from === 'default') {
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('provider')}: ${settings.provider} has no default model; use --model ID`,
+    );
+  }
+  if (provider.runsProgram && settings.providerCommand === null) {
+    yield problem(
+      'ERR_SETTING_NEEDED',
+      `${name('provider')}: ${settings.provider} needs a program; use --provider-command PROGRAM`,
+    );
+  }
+  for (const key of ['providerCommand', 'providerEnv'] as const) {
+    const others = [fallbackParts(settings), reviewerParts(settings)].map((parts) =>
+      providerNamed(parts?.provider),
+    );
+    const runs = [provider, ...others].some((one) => one?.runsProgram);
+    if (!runs && sources[key].from !== 'default')
+      yield problem('ERR_SETTING_WITHOUT_EFFECT', `${name(key)}: is only used with --provider command`);
+  }
+  if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
+    yield problem(
+      'ERR_INSECURE_BASE_URL',
+      `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`,
+    );
+  }
+  if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false)) {
+    yield problem(
+      'ERR_COMPACTION_UNSUPPORTED',
+      `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`,
+    );
+  }
+}
+
+function* ofPublishing({ settings, name }: Given): Generator<Problem> {
+  if (settings.via === 'push' && settings.sign === 'required') {
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`,
+    );
+  }
+}
+
+/** The fallback model and the reviewer. */
+function* ofOtherModels({ settings, provider, name }: Given): Generator<Problem> {
+  const fallback = fallbackParts(settings);
+  if (fallback !== null && provider.playsRecording) {
+    yield problem(
+      'ERR_SETTING_WITHOUT_EFFECT',
+      `${name('fallbackModel')}: a recording has nobody who could go on`,
+    );
+  }
+  const reviewer = reviewerParts(settings);
+  if (reviewer !== null && provider.playsRecording) {
+    yield problem(
+      'ERR_SETTINGS_CONFLICT',
+      `${name('reviewModel')}: a recording has nobody else who could review; with --review it plays its own reviews`,
+    );
+  }
+  for (const [key, parts] of [
+    ['fallbackModel', fallback],
+    ['reviewModel', reviewer],
+  ] as const) {
+    const runs = providerNamed(parts?.provider)?.runsProgram ?? false;
+    if (runs && settings.providerCommand === null && !provider.runsProgram) {
+      yield problem(
+        'ERR_SETTING_NEEDED',
+        `${name(key)}: ${parts?.provider} needs a program; use --provider-command PROGRAM`,
+      );
+    }
+  }
+  const after = providerNamed(fallback?.provider) ?? provider;
+  if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {
+    yield problem(
+      'ERR_COMPACTION_UNSUPPORTED',
+      `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`,
+    );
+  }
+}
+
+/** A cost can be limited only where every price is known. */
+function* ofCostLimit({ settings, sources, provider, name }: Given): Generator<Problem> {
+  if (settings.maxCostUsd === null) return;
+  for (const [what, parts] of [
+    ['fallback model', fallbackParts(settings)],
+    ['reviewer', reviewerParts(settings)],
+  ] as const) {
+    const entry = providerNamed(parts?.provider);
+    if (parts !== null && entry?.isBilled && !hasPrice(parts.model) && !entry.priceOf?.(parts.model)) {
+      yield problem(
+        'ERR_PRICE_UNKNOWN',
+        `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --max-total-tokens`,
+      );
+    }
+  }
+  if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
+    yield problem(
+      'ERR_NOT_FOR_PROJECT_FILE',
+      `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`,
+    );
+  }
+  const { model, price } = settings;
+  if (provider.isBilled && price === null && !hasPrice(model) && !provider.priceOf?.(model)) {
+    yield problem(
+      'ERR_PRICE_UNKNOWN',
+      `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`,
+    );
+  }
+}
