@@ -1,6 +1,5 @@
 /** What a run is given, and whom it tells of itself. Types only. */
 
-import type { Readable, Writable } from 'node:stream';
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Checkout } from '../adapters/workspace/find-checkout.ts';
@@ -11,35 +10,16 @@ import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import type { Federation } from '../ports/network.ts';
-import type { Clock, Terminal } from '../ports.ts';
+import type { ProcessParts } from '../host/process-parts.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import type { Trust } from './trust/trust.ts';
 
-/** Everything a run is given from outside. */
-export interface RunInput {
+/** Everything a run is given from outside; `env` is the environment without the API key. */
+export interface RunInput extends ProcessParts {
   readonly settings: Settings;
   readonly apiKey: string | null;
   /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
   readonly otherKeys?: Readonly<Record<string, string>>;
-  /** Used instead of a key. */
-  readonly federation?: Federation;
-  /** The environment without the API key. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Secrets among the variables are still readable in /proc/<our pid>/environ. */
-  readonly secretsInProc?: boolean;
-  readonly cwd: string;
-  readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
-  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
-  readonly terminal?: Terminal | null;
-  /** What people read on `stderr` may have colours. Default: false. */
-  readonly hasColors?: boolean;
-  /** Aborted by a signal, with an `Interruption` as the reason. */
-  readonly interrupt: AbortSignal;
-  readonly now: Clock;
-  readonly version: string;
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
   readonly watcher?: RunWatcher;

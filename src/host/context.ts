@@ -1,31 +1,16 @@
 /** The interface between the process and a command. */
 
-import type { Readable, Writable } from 'node:stream';
 import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunWatcher, WorkAhead } from '../engine/run-input.ts';
-import type { Federation } from '../ports/network.ts';
-import type { Terminal } from '../ports.ts';
+import type { ProcessParts } from './process-parts.ts';
 
 /** The process as a command sees it. */
-export interface HostContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Secrets among the variables are still readable in /proc/<our pid>/environ. */
+export interface HostContext extends ProcessParts {
   readonly secretsInProc: boolean;
-  readonly cwd: string;
-  readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
-  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
-  readonly terminal?: Terminal | null;
-  /** What people read on `stderr` may have colours. Default: false. */
-  readonly hasColors?: boolean;
-  readonly interrupt: AbortSignal;
-  readonly now: () => number;
   /** Length of a second, in milliseconds, when waiting before GitHub is asked again. Default: 1,000. */
   readonly secondMs?: number;
-  readonly version: string;
   /** Keeps a value out of what the process prints if it crashes; that of a `variable` also out of what /proc shows. */
   hide(secret: string, variable?: string): void;
   /** Removes the secrets of the environment, and hidden values. */
@@ -34,8 +19,6 @@ export interface HostContext {
   readonly isStep?: boolean;
   /** Warnings of the run that is started, from before it began. */
   readonly startNotes?: readonly string[];
-  /** Used instead of a key for the Claude API. */
-  readonly federation?: Federation;
   readonly watcher?: RunWatcher;
   /** Has this called before a second signal or a crash ends the process at once; it must not wait for anything. */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;

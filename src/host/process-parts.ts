@@ -1,0 +1,26 @@
+/** What a command and a run alike get from the process that they run in. Types only. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { Federation } from '../ports/network.ts';
+import type { Clock, Terminal } from '../ports.ts';
+
+/** The process as commands and runs see it. */
+export interface ProcessParts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets among the variables are still readable in /proc/<our pid>/environ. Default: false. */
+  readonly secretsInProc?: boolean;
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
+  readonly terminal?: Terminal | null;
+  /** What people read on `stderr` may have colours. Default: false. */
+  readonly hasColors?: boolean;
+  /** Aborted by a signal, with an `Interruption` as the reason. */
+  readonly interrupt: AbortSignal;
+  readonly now: Clock;
+  readonly version: string;
+  /** Used instead of a key. */
+  readonly federation?: Federation;
+}
