@@ -9,7 +9,7 @@ import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { redactedJson } from '../domain/secrets/redact.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { inertJson, oneLine } from '../domain/text/terminal.ts';
-import { freshRun } from '../engine/fresh-run.ts';
+import { freshRun } from '../engine/fresh/spec.ts';
 import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.ts';
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';

@@ -24,7 +24,7 @@ import { loadForChanges } from './finish/load-for-changes.ts';
 import { keepReport, loadReport } from './finish/report.ts';
 import { baselinePart, startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
-import { freshRun } from './fresh-run.ts';
+import { freshRun } from './fresh/spec.ts';
 import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
 import type { RunInput } from './run-input.ts';

@@ -8,7 +8,7 @@
 
 import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
-import { copyWorkTree, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { copyWorkTree } from '../../adapters/workspace/find-checkout.ts';
 import {
   deadlineExceeded,
   interrupted,
@@ -20,11 +20,12 @@ import { listed } from '../../domain/text/listed.ts';
 import { collect } from '../../files/read-bytes.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
+import { takeCheckout } from '../fresh/take-checkout.ts';
 import { whyMisplaced } from '../open-run.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import { endRun } from '../run.ts';
 import type { RunInput } from '../run-input.ts';
-import { absolutePath, Session } from '../session.ts';
+import { Session } from '../session.ts';
 import { bringIn, type Chosen } from './bring-in.ts';
 import { choose } from './choose.ts';
 import { type AttemptsPlace, type Made, makeAttempt } from './make-attempt.ts';
@@ -69,17 +70,10 @@ async function attempted(session: Session): Promise<Chosen | Stopped> {
 }
 
 async function open(session: Session): Promise<({ status: 'ok' } & AttemptsPlace) | Stopped> {
-  const { settings, cwd, env } = session.input;
-  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
-  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
-  const { directory } = session;
-  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
-  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
-  const { checkout } = found;
-  const busy = await session.takeWorkTree(checkout.root);
-  if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
-  const misplaced = whyMisplaced(session, { checkout });
-  return misplaced === null ? { status: 'ok', checkout, directory } : stopped(refusedFor([misplaced]));
+  const taken = await takeCheckout(session);
+  if (taken.status === 'stopped') return taken;
+  const misplaced = whyMisplaced(session, taken);
+  return misplaced === null ? taken : stopped(refusedFor([misplaced]));
 }
 
 /** A plan on stdin can be read once. */

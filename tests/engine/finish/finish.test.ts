@@ -6,7 +6,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Settings } from '../../../src/config/schema.ts';
 import { CutShort } from '../../../src/domain/run/cut-short.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
-import { freshRun } from '../../../src/engine/fresh-run.ts';
+import { freshRun } from '../../../src/engine/fresh/spec.ts';
 import { openRun } from '../../../src/engine/open-run.ts';
 import { runOpened } from '../../../src/engine/run.ts';
 import type { Workspace } from '../../../src/ports/workspace.ts';

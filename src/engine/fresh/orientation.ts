@@ -1,8 +1,8 @@
 /** Finds out what the first message says about the repository, while other things are waited for. */
 
-import { orientation } from '../domain/conversation/orientation.ts';
-import type { Sandbox } from '../ports.ts';
-import type { Session } from './session.ts';
+import { orientation } from '../../domain/conversation/orientation.ts';
+import type { Sandbox } from '../../ports.ts';
+import type { Session } from '../session.ts';
 
 /** Programs that are worth naming when commands find them. */
 const PROGRAMS =
@@ -61,7 +61,7 @@ export function beginOrientation(session: Session, { root, folder }: LookedAt): 
 
 /** Loaded while the sandbox is being opened. */
 async function lookAt(folder: string) {
-  const { surveyRepository, trackedFiles } = await import('../adapters/survey/survey.ts');
+  const { surveyRepository, trackedFiles } = await import('../../adapters/survey/survey.ts');
   const tracked = trackedFiles(folder);
   const [survey, files] = await Promise.all([surveyRepository(folder, () => tracked), tracked]);
   return { survey, files };

@@ -1,18 +1,15 @@
 /** How a new run begins: with a plan and the principles, a baseline, and the commands that run before the work. */
 
 import { join } from 'node:path';
-import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
-import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
-import { isTaken, JOURNAL_VERSION } from '../domain/journal/base.ts';
-import type { ServerTool } from '../domain/mcp/server-tool.ts';
-import type { CommandReport, RunStarted } from '../domain/run/events.ts';
-import { done, usageError } from '../domain/run/outcome.ts';
-import { openingOf } from '../domain/run/state.ts';
-import { openedPart } from './finish/result.ts';
-import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch, priceIn } from './first-request.ts';
-import { openServersOf } from './mcp/open-servers.ts';
-import { whyNotRunnable } from './open/preflight.ts';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { beginWorkspace, type Checkout } from '../../adapters/workspace/find-checkout.ts';
+import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
+import { done, usageError } from '../../domain/run/outcome.ts';
+import { openingOf } from '../../domain/run/state.ts';
+import { openedPart } from '../finish/result.ts';
+import { openServersOf } from '../mcp/open-servers.ts';
+import { whyNotRunnable } from '../open/preflight.ts';
 import {
   fallbackOf,
   type ModelChoice,
@@ -22,10 +19,10 @@ import {
   type Providing,
   preloadProvider,
   reviewOf,
-} from './open/provider.ts';
-import { keptHosts } from './open/sandbox.ts';
-import { type RanBefore, runBefore } from './open/setup-commands.ts';
-import { whyNoSetupEnv, whyNotInSandbox } from './open/setup-secrets.ts';
+} from '../open/provider.ts';
+import { keptHosts } from '../open/sandbox.ts';
+import { runBefore } from '../open/setup-commands.ts';
+import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
 import type {
   Admitted,
   BegunTaking,
@@ -34,12 +31,15 @@ import type {
   RunSpec,
   Settled,
   TakenWorkspace,
-} from './open-run.ts';
+} from '../open-run.ts';
+import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
+import { changeLimits, type Session } from '../session.ts';
+import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch } from './first-request.ts';
+import { keptBaselineOf } from './kept-baseline.ts';
 import { beginOrientation } from './orientation.ts';
-import { interruptedOutcome, newRun, type Stopped, stopped } from './ready.ts';
-import { absolutePath, changeLimits, type Session } from './session.ts';
+import { settledPart, taskPart } from './started-parts.ts';
+import { takeCheckout } from './take-checkout.ts';
 import { readTask, type Task } from './task.ts';
-import { searchesWeb } from './web.ts';
 
 /** The run of `patchsmith run` and `patchsmith demo`. */
 export const freshRun: RunSpec = { locate };
@@ -59,21 +59,12 @@ interface Place {
 }
 
 async function locate(session: Session): Promise<Located | Stopped> {
-  const { settings, cwd, env, attempt } = session.input;
-  const choice = modelChoiceOf(settings);
+  const choice = modelChoiceOf(session.input.settings);
   const providing = (session.input.isCheck === true ? openUnasked : openProvider)(session, choice);
   providing.catch(() => undefined);
-  const found =
-    attempt === undefined
-      ? await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env)
-      : { status: 'ok' as const, checkout: attempt.checkout };
-  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
-  const { directory } = session;
-  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
-  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
-  const { checkout } = found;
-  const busy = await session.takeWorkTree(checkout.root);
-  if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
+  const taken = await takeCheckout(session);
+  if (taken.status === 'stopped') return taken;
+  const { checkout, directory } = taken;
   const place = { session, checkout, directory, model: { choice, providing } };
   return { status: 'located', checkout, directory, admit: () => admit(place) };
 }
@@ -172,7 +163,7 @@ async function mergeAndSettle(
   const { env, isCheck = false } = place.session.input;
   const facts = task.plan.followUp?.facts;
   if (facts === undefined || facts.merge === null || isCheck) return settle(place, task, opened);
-  const { putMerge } = await import('./continued/merge.ts');
+  const { putMerge } = await import('../continued/merge.ts');
   const { workspace } = opened.taken;
   const { shadowGit: shadowDir } = place.directory;
   const put = await putMerge({ facts: { ...facts, merge: facts.merge }, workspace, shadowDir, env });
@@ -206,9 +197,9 @@ async function settle(
   };
   session.progress.banner(opened);
   session.recordAndSave(openedPart(opened));
-  const reuse = await reuseOf(session, task, opened);
+  const kept = await keptBaselineOf(session, task, opened);
   const commands = {
-    known: isCheck || task.baseline === null ? null : reuse.known(),
+    known: isCheck || task.baseline === null ? null : kept.known(),
     setup: task.plan.setup,
     verify: task.verify,
     baseline: isCheck ? task.verify : task.baseline,
@@ -228,7 +219,7 @@ async function settle(
   if (servers.status === 'stopped') return servers;
   const equipped = { ...task, tools: [...task.tools, ...servers.tools] };
   if (isCheck && isUnchanged) {
-    reuse.keep(ran.verifyBaseline ?? []);
+    kept.keep(ran.verifyBaseline ?? []);
     return stopped(READY);
   }
   const { verifyBaseline } = ran;
@@ -255,98 +246,5 @@ async function settle(
   };
 }
 
-/** What a check keeps for the run that follows, which runs the commands of its baseline only where something differs. */
-async function reuseOf(
-  session: Session,
-  { plan: { setup }, verify, baseline }: Task,
-  { patchsmith, sandbox, base }: Pick<RunStarted, 'patchsmith' | 'sandbox' | 'base'>,
-) {
-  const { env, now, settings, isCheck = false } = session.input;
-  const { mounts, caches, verifyIn, verifyTimeoutMs, allowedDomains, allowedPrivate } = settings;
-  const { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } = settings;
-  // What commands could have written is not believed.
-  const isWritable = sandbox === 'none' || mounts.some((mount) => mount.endsWith(':rw'));
-  if ((!isCheck && baseline === null) || isWritable || settings.preflight === 'off' || !isTaken(base))
-    return { known: () => null, keep: () => {} };
-  const { keepBaseline, keptBaseline } = await import('../adapters/storage/checked-baseline.ts');
-  const limits = { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes, verifyTimeoutMs };
-  const hosts = { allowedDomains, allowedPrivate };
-  const tree = { root: session.root, commit: base.commit, tree: base.tree };
-  const commands = { setup, verify, verifyIn };
-  const key = {
-    patchsmith,
-    sandbox,
-    ...tree,
-    ...commands,
-    mounts,
-    caches,
-    ...hosts,
-    ...limits,
-    path: env.PATH ?? '',
-  };
-  return {
-    known() {
-      const kept = keptBaseline({ env, key, now: now() });
-      if (kept === null) return null;
-      const minutes = Math.round((now() - kept.at) / 60_000);
-      session.progress.note(`before the work: as patchsmith check found it ${minutes} min ago`);
-      for (const report of kept.reports) session.progress.commandEnded('verify', report);
-      return kept.reports;
-    },
-    keep: (reports: readonly CommandReport[]) =>
-      keepBaseline({ env, key, now: now(), redact: session.redact }, reports),
-  };
-}
-
 /** The end of a check that found nothing wrong. */
 const READY = done('Everything is there that a run needs before its first request.');
-
-/** What the plan and the principles say about the run. */
-function taskPart({ plan, paths, principles }: Task) {
-  const { title, sha256, source, allow, protect, followUp } = plan;
-  return {
-    followUp: followUp?.facts ?? null,
-    plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
-    paths,
-    principles: principles.map(({ text: _, ...file }) => file),
-  };
-}
-
-/** What the settings and the commands before the work say about it. */
-function settledPart(
-  session: Session,
-  { verify, toolNames, answer }: Task,
-  { setup, changes, verifyBaseline }: Exclude<RanBefore, { status: 'interrupted' }>,
-  serverTools: readonly ServerTool[],
-) {
-  const { runId, limits } = session;
-  const { settings } = session.input;
-  return {
-    type: 'run.started',
-    journalVersion: JOURNAL_VERSION,
-    runId,
-    setup,
-    setupChanges: changes,
-    acceptSecrets: settings.acceptSecrets,
-    verify: [...verify],
-    verifyIn: settings.verifyIn,
-    verifyBaseline,
-    includeForeign: settings.includeForeign,
-    limits,
-    toolSettings: {
-      maxOutputChars: settings.maxToolOutput,
-      commandTimeoutMs: settings.commandTimeoutMs,
-      maxCommandTimeoutMs: settings.maxCommandTimeoutMs,
-      verifyTimeoutMs: settings.verifyTimeoutMs,
-      tools: toolNames === null ? null : [...toolNames],
-      answerSchema: answer?.schema ?? null,
-      webFetch: settings.webFetch,
-      webSearch: searchesWeb(session.input),
-      serverTools: [...serverTools],
-      ownTools: [...(session.input.ownTools ?? [])],
-    },
-    ifNoChanges: settings.ifNoChanges,
-    ifDenied: settings.ifDenied,
-    price: priceIn(session),
-  } satisfies Partial<RunStarted>;
-}

@@ -1,22 +1,22 @@
 /** What a new run is to do: its plan, if whoever triggered the run may start one, and the principles. */
 
-import { documentReader } from '../adapters/documents/reader.ts';
-import { readPlan } from '../adapters/plan/plan-file.ts';
-import { readPrinciples } from '../adapters/plan/principles.ts';
-import type { Checkout } from '../adapters/workspace/find-checkout.ts';
-import type { Settings } from '../config/schema.ts';
-import { OPTIONAL_TOOLS, UNUSUAL_TOOLS } from '../domain/conversation/tool.ts';
-import type { RunStarted } from '../domain/run/events.ts';
-import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
-import type { Plan } from '../domain/run/plan.ts';
-import { raceAbort } from '../host/deadline.ts';
-import type { AnswerSchema, Tool } from '../ports.ts';
-import { toolsOf } from '../tools/registry.ts';
-import { pathsOf } from './path-rules.ts';
-import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
-import type { Session } from './session.ts';
-import type { TrustedPlan } from './trust/plan.ts';
-import { searchesWeb, webOf } from './web.ts';
+import { documentReader } from '../../adapters/documents/reader.ts';
+import { readPlan } from '../../adapters/plan/plan-file.ts';
+import { readPrinciples } from '../../adapters/plan/principles.ts';
+import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
+import type { Settings } from '../../config/schema.ts';
+import { OPTIONAL_TOOLS, UNUSUAL_TOOLS } from '../../domain/conversation/tool.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { Plan } from '../../domain/run/plan.ts';
+import { raceAbort } from '../../host/deadline.ts';
+import type { AnswerSchema, Tool } from '../../ports.ts';
+import { toolsOf } from '../../tools/registry.ts';
+import { pathsOf } from '../path-rules.ts';
+import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
+import type { Session } from '../session.ts';
+import type { TrustedPlan } from '../trust/plan.ts';
+import { searchesWeb, webOf } from '../web.ts';
 
 /** What to do, and by which rules. */
 export interface Task {
@@ -97,7 +97,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
 
 /** The library that checks answers is loaded only where one is asked for. */
 function answerSchemas() {
-  return import('../adapters/plan/answer-schema.ts');
+  return import('../../adapters/plan/answer-schema.ts');
 }
 
 /** Null when the run has all tools. */
@@ -115,7 +115,7 @@ async function whyUnwaited(setup: readonly string[], verify: readonly string[]):
   const commands = [...setup.map((text) => ['setup', text]), ...verify.map((text) => ['verify', text])];
   // Only then is there something to be parsed.
   if (!commands.some(([, text]) => text?.includes('&'))) return null;
-  const { unwaitedEnd } = await import('../adapters/plan/command-syntax.ts');
+  const { unwaitedEnd } = await import('../../adapters/plan/command-syntax.ts');
   for (const [kind, text = ''] of commands) {
     const why = unwaitedEnd(text);
     if (why !== null) return `The ${kind} command ${JSON.stringify(text)} cannot fail: ${why}`;
@@ -132,7 +132,7 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
   const { plan, message } = settings;
   const signal = session.interrupt;
   if (trust !== undefined) {
-    const { readTrustedPlan } = await import('./trust/plan.ts');
+    const { readTrustedPlan } = await import('../trust/plan.ts');
     return readTrustedPlan(session, trust, root);
   }
   const read = await readPlan({ plan, message, stdin, cwd, root, signal });

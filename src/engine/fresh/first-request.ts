@@ -1,21 +1,21 @@
 /** The first request of a new run, which may go out while the baseline is still being taken. */
 
-import { providerNamed } from '../adapters/providers/registry.ts';
-import type { Settings } from '../config/resolve.ts';
-import { answerTokens } from '../domain/budget/next-request.ts';
-import { windowOf } from '../domain/compaction/context-window.ts';
-import { defaultCompactAt } from '../domain/compaction/due.ts';
-import type { CompactionSettings } from '../domain/compaction/settings.ts';
-import { type Conversation, noUsage } from '../domain/conversation/conversation.ts';
-import type { CommandReport, RunStarted } from '../domain/run/events.ts';
-import { withSpent } from '../domain/run/fold/bill.ts';
-import { costOf, type Price } from '../domain/run/pricing.ts';
-import type { LlmProvider, Sandbox, TurnRequest } from '../ports.ts';
-import { systemPrompt, taskPrompt } from '../prompts.ts';
-import { definitionsOf } from '../tools/registry.ts';
-import { type PrefetchedTurn, prefetchFirstTurn } from './open/prefetch-first-turn.ts';
-import { keptHosts } from './open/sandbox.ts';
-import type { Session } from './session.ts';
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import type { Settings } from '../../config/resolve.ts';
+import { answerTokens } from '../../domain/budget/next-request.ts';
+import { windowOf } from '../../domain/compaction/context-window.ts';
+import { defaultCompactAt } from '../../domain/compaction/due.ts';
+import type { CompactionSettings } from '../../domain/compaction/settings.ts';
+import { type Conversation, noUsage } from '../../domain/conversation/conversation.ts';
+import type { CommandReport, RunStarted } from '../../domain/run/events.ts';
+import { withSpent } from '../../domain/run/fold/bill.ts';
+import { costOf, type Price } from '../../domain/run/pricing.ts';
+import type { LlmProvider, Sandbox, TurnRequest } from '../../ports.ts';
+import { systemPrompt, taskPrompt } from '../../prompts.ts';
+import { definitionsOf } from '../../tools/registry.ts';
+import { type PrefetchedTurn, prefetchFirstTurn } from '../open/prefetch-first-turn.ts';
+import { keptHosts } from '../open/sandbox.ts';
+import type { Session } from '../session.ts';
 import type { Task } from './task.ts';
 
 /** Sends it before the workspace has been taken; null where it does not fit. An answer that comes to nothing is billed all the same. */
