@@ -78,3 +78,19 @@ function isPipe(path: string): boolean {
     throw error;
   }
 }
+
+/** The text of at most the first `maxBytes` of a stream, which is ended there. */
+export async function startOfText(
+  stream: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop ends the transfer.
+  for await (const chunk of stream ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
+}

@@ -4,12 +4,11 @@
  */
 
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
-import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
-import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
-import { askPatiently, type Patience } from './asking/patience.ts';
+import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
+import { askPatiently } from './asking/patience.ts';
 import { attemptStream } from './asking/stream-attempt.ts';
 import { GeminiReader } from './gemini/answer.ts';
 import { geminiFailure } from './gemini/failures.ts';
@@ -17,21 +16,8 @@ import { geminiCallIds, geminiRequest } from './gemini/request.ts';
 
 const GEMINI_API = 'https://generativelanguage.googleapis.com';
 
-interface GeminiOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
-  readonly model: string;
-  readonly apiKey: string | null;
-  /** Default: the vendor's API. */
-  readonly baseUrl?: string;
-  /** It may be one of plain http on another host. */
-  readonly allowInsecureBaseUrl?: boolean;
-  /** Used to reach it. Default: the platform's own fetch. */
-  readonly fetch?: typeof fetch;
-  /** Longest silence before an answer and inside it; 120 s without it. */
-  readonly idleTimeoutMs?: number;
-}
-
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
-export function createGeminiProvider(options: GeminiOptions): LlmProvider {
+export function createGeminiProvider(options: EndpointOptions): LlmProvider {
   const url = parseEndpoint(options.baseUrl ?? GEMINI_API, options.allowInsecureBaseUrl ?? false);
   const model = options.model.replace(/^models\//, '');
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`;

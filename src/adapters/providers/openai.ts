@@ -7,12 +7,11 @@
 
 import type { Conversation } from '../../domain/conversation/conversation.ts';
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
-import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
-import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
-import { askPatiently, type Patience } from './asking/patience.ts';
+import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
+import { askPatiently } from './asking/patience.ts';
 import { attemptStream } from './asking/stream-attempt.ts';
 import { type Accommodation, accommodating, anyEndpoint } from './openai/accommodation.ts';
 import { ChatReader } from './openai/chat/answer.ts';
@@ -24,27 +23,12 @@ import { isVendorHost } from './openai/vendor-host.ts';
 
 const OPENAI_API = 'https://api.openai.com/v1';
 
-/** How to reach an endpoint, and with which key. */
-export interface OpenAiOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
-  readonly model: string;
-  /** Null for an endpoint that asks for none. */
-  readonly apiKey: string | null;
-  /** Default: the vendor's API. It may end in the path of one of the two APIs. */
-  readonly baseUrl?: string;
-  /** It may be one of plain http on another host. */
-  readonly allowInsecureBaseUrl?: boolean;
-  /** Used to reach it. Default: the platform's own fetch. */
-  readonly fetch?: typeof fetch;
-  /** Longest silence before an answer and inside it; 120 s without it. */
-  readonly idleTimeoutMs?: number;
-}
-
 type Api = 'responses' | 'chat';
 
 const PATHS: Readonly<Record<Api, string>> = { responses: '/responses', chat: '/chat/completions' };
 
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
-export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
+export function createOpenAiProvider(options: EndpointOptions): LlmProvider {
   const { api, url } = addressOf(options);
   const isKeyless = options.apiKey === null && !isVendorHost(url.hostname);
   const key = isKeyless ? null : checkedKey(options.apiKey, 'OPENAI_API_KEY');
@@ -108,7 +92,7 @@ function keyHeader({ search }: URL, key: string): Record<string, string> {
   return search === '' ? { authorization: `Bearer ${key}` } : { 'api-key': key };
 }
 
-function addressOf({ baseUrl, allowInsecureBaseUrl = false }: OpenAiOptions): { api: Api; url: URL } {
+function addressOf({ baseUrl, allowInsecureBaseUrl = false }: EndpointOptions): { api: Api; url: URL } {
   const url = parseEndpoint(baseUrl ?? OPENAI_API, allowInsecureBaseUrl, /^(\?api-version=[\w.-]+)?$/);
   const path = url.pathname.replace(/\/+$/, '');
   const named = (['responses', 'chat'] as const).find((one) => path.endsWith(PATHS[one]));

@@ -1,9 +1,10 @@
 /** In what OpenAI's two APIs differ from others, and endpoints that speak like it from OpenAI. */
 
 import { expect, onTestFinished, test } from 'vitest';
+import type { EndpointOptions } from '../../../src/adapters/providers/asking/endpoint.ts';
 import { anyEndpoint } from '../../../src/adapters/providers/openai/accommodation.ts';
 import { responsesRequest } from '../../../src/adapters/providers/openai/responses/request.ts';
-import { createOpenAiProvider, type OpenAiOptions } from '../../../src/adapters/providers/openai.ts';
+import { createOpenAiProvider } from '../../../src/adapters/providers/openai.ts';
 import type { Message } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnResult } from '../../../src/ports.ts';
 import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
@@ -12,7 +13,7 @@ import { answered, failureOf, plainConversation, resultsOf, turnOf } from './ask
 
 const apiKey = 'sk-test-0123456789abcdef';
 
-async function asking(turns: Script, path = '', more: Partial<OpenAiServerOptions & OpenAiOptions> = {}) {
+async function asking(turns: Script, path = '', more: Partial<OpenAiServerOptions & EndpointOptions> = {}) {
   const server = await startOpenAiServer({ turns, apiKey, ...more });
   onTestFinished(() => server.close());
   const provider = createOpenAiProvider({ ...settings, apiKey, baseUrl: server.url + path, ...more });

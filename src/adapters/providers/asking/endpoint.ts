@@ -1,6 +1,23 @@
 /** Where requests go, and with which key. */
 
+import type { ModelSettings } from '../../../domain/run/model-settings.ts';
 import { ProviderSettingsError } from '../settings-error.ts';
+import type { Patience } from './patience.ts';
+
+/** How to reach an API over HTTP, with which key, and how long to wait for it. */
+export interface EndpointOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
+  readonly model: string;
+  /** Null for an endpoint that asks for none. */
+  readonly apiKey: string | null;
+  /** Default: the vendor's API. */
+  readonly baseUrl?: string;
+  /** It may be one of plain http on another host. */
+  readonly allowInsecureBaseUrl?: boolean;
+  /** Used to reach it. Default: the platform's own fetch. */
+  readonly fetch?: typeof fetch;
+  /** Longest silence before an answer and inside it; 120 s without it. */
+  readonly idleTimeoutMs?: number;
+}
 
 /** Throws ProviderSettingsError for an address that a key must not be sent to. A query has to fit `query`. */
 export function parseEndpoint(baseUrl: string, mayBePlain: boolean, query = /^$/): URL {

@@ -9,6 +9,7 @@ import {
   Usage,
 } from '../../../domain/conversation/conversation.ts';
 import { Image } from '../../../domain/images/image.ts';
+import { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { EFFORTS, type ModelSettings } from '../../../domain/run/model-settings.ts';
 
 /** The version of the protocol; it changes when a program of today would no longer understand or be understood. */
@@ -54,16 +55,7 @@ export const CommandRequest = z
 export type CommandRequest = z.infer<typeof CommandRequest>;
 
 /** Why a program has no answer. */
-const FAILURES = [
-  'authentication',
-  'billing',
-  'permission',
-  'not_found',
-  'invalid_request',
-  'too_large',
-  'rate_limit',
-  'outage',
-] as const;
+const FailureKind = ProviderFailureKind.exclude(['stream', 'recording']);
 
 const { cacheRead, cacheWrite, cacheWrite1h } = Usage.shape;
 /** What is left out of the classes of the cache is nothing. */
@@ -98,7 +90,7 @@ export const CommandReply = z.discriminatedUnion('type', [
   z
     .strictObject({
       type: z.literal('failure'),
-      kind: z.enum(FAILURES).describe('rate_limit and outage are waited out, the others end the run'),
+      kind: FailureKind.describe('rate_limit and outage are waited out, the others end the run'),
       message: z.string(),
       retryAfterSeconds: z.number().nonnegative().max(1e9).optional(),
     })

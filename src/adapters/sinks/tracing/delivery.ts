@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { startOfText } from '../../../files/read-bytes.ts';
 import type { TraceSpan } from './spans.ts';
 import type { TraceTarget } from './target.ts';
 
@@ -104,7 +105,7 @@ export class Delivery {
         redirect: 'error',
         signal: AbortSignal.any([timeout, this.#end.signal]),
       });
-      const answer = await beginningOf(response.body);
+      const answer = await startOfText(response.body, MAX_ANSWER_BYTES);
       if (response.ok) this.#arrived(batch, answer);
       else this.#refused(batch, response);
     } catch (error) {
@@ -136,18 +137,6 @@ export class Delivery {
     this.#notBeforeMs = this.#options.clock() + (Number.isFinite(seconds) ? seconds : 1) * 1_000;
     this.#queue.unshift(...batch);
   }
-}
-
-async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop ends the transfer.
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes >= MAX_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** How many spans a collector has taken without keeping them: `{"partialSuccess":{"rejectedSpans":"3"}}`. */
