@@ -12,6 +12,7 @@ import type { RunEvent, SandboxLevel } from './domain/run/events.ts';
 import type { ProviderFailureKind } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
 import type { RunResult } from './domain/run/result.ts';
+import type { Warning } from './domain/warnings/warning.ts';
 import type { ProvenPatch, Workspace } from './ports/workspace.ts';
 
 /** Unix time in milliseconds. */
@@ -208,7 +209,7 @@ export interface VerifyPlace {
   /** Creates the place from scratch, for the base with these changes. */
   open(net: readonly PathChange[], signal: AbortSignal): Promise<OpenedPlace>;
   /** Warnings for people about the places so far. */
-  warnings(): string[];
+  warnings(): Warning[];
 }
 
 /** A place in which verify commands run, or why there is none. */

@@ -1,31 +1,53 @@
-/** `docs/errors.md`: every code of an error, with its meaning and what to do. */
+/** `docs/errors.md`: every code of an error and a warning, with its meaning and what to do. */
 
+import { FAILURE_MEANINGS } from '../../src/domain/conversation/failure-meanings.ts';
 import type { ErrorEntry } from '../../src/domain/errors/entry.ts';
 import { ERROR_AREAS } from '../../src/domain/errors/registry.ts';
 import { exitCodesOfError } from '../../src/domain/run/exit-code.ts';
+import { WARNING_AREAS } from '../../src/domain/warnings/registry.ts';
 
 /** The page as Markdown. */
 export function errorsPage(): string {
-  const areas = Object.entries(ERROR_AREAS).flatMap(([area, entries]) => [
-    `\n## ${area}\n`,
-    '| code | exit | meaning | what to do |',
-    '|---|---|---|---|',
-    ...Object.entries(entries).map(([code, entry]) => row(code, entry)),
-  ]);
-  return `${INTRODUCTION}\n${areas.join('\n')}\n`;
+  const errors = Object.entries(ERROR_AREAS).flatMap(([area, entries]) =>
+    table(area, ['code', 'exit', 'meaning', 'what to do'], Object.entries(entries).map(errorRow)),
+  );
+  const warnings = Object.entries(WARNING_AREAS).flatMap(([area, entries]) =>
+    table(area, ['code', 'meaning', 'what to do'], Object.entries(entries).map(plainRow)),
+  );
+  const failures = table(
+    'Failed calls',
+    ['reason', 'meaning', 'what to do'],
+    Object.entries(FAILURE_MEANINGS).map(plainRow),
+  );
+  return `${[INTRODUCTION, ...errors, WARNINGS, ...warnings, FAILURES, ...failures].join('\n')}\n`;
 }
 
-function row(code: string, { outcome, meaning, fix }: ErrorEntry): string {
-  const cells = [
-    `<a id="${code.toLowerCase()}"></a>\`${code}\``,
-    exitCodesOfError(outcome).join(', '),
-    meaning,
-    fix,
+function table(title: string, columns: readonly string[], rows: readonly string[]): string[] {
+  return [
+    `\n## ${title}\n`,
+    `| ${columns.join(' | ')} |`,
+    `|${columns.map(() => '---').join('|')}|`,
+    ...rows,
   ];
+}
+
+function errorRow([code, { outcome, meaning, fix }]: [string, ErrorEntry]): string {
+  return row([named(code), exitCodesOfError(outcome).join(', '), meaning, fix]);
+}
+
+function plainRow([code, { meaning, fix }]: [string, { meaning: string; fix: string }]): string {
+  return row([named(code), meaning, fix]);
+}
+
+function named(code: string): string {
+  return `<a id="${code.toLowerCase()}"></a>\`${code}\``;
+}
+
+function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-const INTRODUCTION = `# Errors
+const INTRODUCTION = `# Errors and warnings
 
 Whatever ends badly has a code: in brackets in the last line on stderr, in the title of the annotation and of the step summary, as
 \`errorCode\` in \`result.json\`, \`publish.json\` and the document of \`check\`, and as the output \`error-code\` of the action. One code is one cause with one thing to do about it;
@@ -36,5 +58,18 @@ scripts compare codes. \`patchsmith help CODE\` prints a row of this page, which
 
 Where several things are wrong with the command line and the settings, all are told, each with its code, and the code of the whole is
 \`ERR_SEVERAL_PROBLEMS\`. The code of a publication that a run's end keeps from happening is that of the run. A line of \`check\` or \`doctor\`
-about what failed has the code that a run would end with. Warnings have no codes: they end nothing, and \`warnings\` in
-\`result.json\` has all of them. Neither has what tools answer to the model, which gets a reason for programs instead.`;
+about what failed has the code that a run would end with.
+
+[Warnings](#warnings-before-the-work) end nothing and begin with their code. Calls of the model that [failed](#failed-calls) have a
+reason.`;
+
+const WARNINGS = `
+A warning is printed when it is known. Those of a run stand in \`warnings\` of \`result.json\`, in the report, in the pull request and in the step
+summary, those of a publication in \`publish.json\`; each begins with its code:
+
+    warning: [WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.`;
+
+const FAILURES = `
+The last table is about single calls: \`[2] write_file ../.bashrc → failed: path_refused\`. The model reads a text of its own, which says
+what to do next, and goes on; for people there is mostly nothing to do. Journal and report have the text, \`denied\` in \`result.json\`
+what was asked for and not given.`;

@@ -9,6 +9,7 @@ import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, NAME_LISTS, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values/value.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { inputNamed } from './aliases.ts';
 
 /** What one step can do, according to its `mode` input. */
@@ -181,7 +182,7 @@ export interface InputsGiven {
   readonly flags: Readonly<Record<string, Record<string, string>>>;
   readonly problems: readonly Problem[];
   /** About inputs that were given by another action's names. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 /** A runner passes inputs as `INPUT_<NAME>`, in upper case and keeping dashes; an empty one was not given. */
@@ -249,7 +250,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
 function namedInputs(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly ActionInput[],
-): { given: Map<string, string>; problems: Problem[]; warnings: string[] } {
+): { given: Map<string, string>; problems: Problem[]; warnings: Warning[] } {
   const names = new Set(known.map(({ name }) => name));
   const initial = new Map(known.map((input) => [input.name, input.initial]));
   const given = new Map<string, string>();
@@ -268,7 +269,7 @@ function namedInputs(
     else if (input === name) given.set(name, value);
     else borrowed.push([name, input, value]);
   }
-  const warnings: string[] = [];
+  const warnings: Warning[] = [];
   for (const [name, input, value] of borrowed) {
     // The runner passes on defaults like what was given.
     const mayBeDefault = given.get(input) === initial.get(input) || initial.get(input) === JOB_TOKEN;
@@ -281,7 +282,9 @@ function namedInputs(
       );
     else {
       given.set(input, value);
-      warnings.push(`${name}: taken as ${input}, which is its name here`);
+      warnings.push(
+        warning('WARN_INPUT_OF_ANOTHER_ACTION', `${name}: taken as ${input}, which is its name here`),
+      );
     }
   }
   return { given, problems, warnings };

@@ -8,6 +8,7 @@ import { machineFault } from '../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { oneLine } from '../domain/text/terminal.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess } from '../host/process.ts';
@@ -39,11 +40,14 @@ export async function runAction(host: NodeJS.Process): Promise<number> {
 }
 
 /** Tokens of the environment that the input stands in place of: people may have meant them. */
-function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): string[] {
+function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warning[] {
   return ['GITHUB_TOKEN', 'GH_TOKEN'].flatMap((name) =>
     githubToken !== null && env[name] && env[name] !== githubToken
       ? [
-          `${name} of the environment is not used: github-token stands in its place, which is the token of the job unless it is given. Give the other token as github-token`,
+          warning(
+            'WARN_TOKEN_NOT_USED',
+            `${name} of the environment is not used: github-token stands in its place, which is the token of the job unless it is given. Give the other token as github-token`,
+          ),
         ]
       : [],
   );
@@ -116,7 +120,7 @@ class Action {
   }
 
   /** Why that failed, if it did. The run goes on: it finds out for itself whether commands are contained. */
-  async #setUpSandbox(inputs: InputsGiven): Promise<string[]> {
+  async #setUpSandbox(inputs: InputsGiven): Promise<Warning[]> {
     if (!isSetupDue(inputs, this.#edge.env)) return [];
     let hasSpoken = false;
     const say = (line: string) => {
@@ -126,7 +130,7 @@ class Action {
     };
     const failed = await setUpSandbox({ machine: THIS_MACHINE, signal: this.#edge.interrupt, say });
     this.#step.closeGroup();
-    return failed === null ? [] : [failed];
+    return failed === null ? [] : [warning('WARN_SANDBOX_NOT_SET_UP', failed)];
   }
 
   /** The process as a command sees it, with inputs instead of flags and variables. */
@@ -235,7 +239,7 @@ class Action {
       this.#host.stdout.write(`${annotationLine(annotation)}\n`);
   }
 
-  #warn(message: string): void {
+  #warn(message: Warning): void {
     const annotation = { level: 'warning', title: 'Input', message, file: null, line: null } as const;
     this.#host.stdout.write(`${annotationLine(annotation)}\n`);
   }

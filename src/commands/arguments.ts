@@ -78,10 +78,10 @@ async function helpOf(
   commands: readonly Command[],
   columns: number,
 ): Promise<string> {
-  const { commandHelpText, errorText, helpText } = await import('./help.ts');
-  if (name?.startsWith('ERR_')) return errorText(name);
+  const { codeText, commandHelpText, helpText } = await import('./help.ts');
   const asked = commands.find((command) => command.name === name);
-  return asked ? commandHelpText(asked, columns) : helpText(commands, columns);
+  if (asked) return commandHelpText(asked, columns);
+  return (name === undefined ? null : codeText(name)) ?? helpText(commands, columns);
 }
 
 async function screenOf(

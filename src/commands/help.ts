@@ -4,9 +4,12 @@ import yargs, { type Options } from 'yargs';
 import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
+import { FAILURE_MEANINGS } from '../domain/conversation/failure-meanings.ts';
 import type { ErrorEntry } from '../domain/errors/entry.ts';
 import { ERRORS } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
+import type { WarningEntry } from '../domain/warnings/entry.ts';
+import { WARNINGS } from '../domain/warnings/registry.ts';
 import type { Command } from './command.ts';
 
 /** The help page of all commands. `columns` is the width of the terminal. */
@@ -39,13 +42,25 @@ export function commandHelpText(command: Command, columns: number): Promise<stri
   return page.epilogue(notes.join('\n\n')).getHelp();
 }
 
-/** The help page of an error: its row of docs/errors.md. */
-export function errorText(code: string): string {
-  const entry: ErrorEntry | undefined = new Map(Object.entries(ERRORS)).get(code);
-  if (entry === undefined) return `There is no error ${JSON.stringify(code)} in this version of patchsmith.`;
-  const { outcome, meaning, fix } = entry;
-  const exit = exitCodesOfError(outcome).join(', ');
-  return `${code}: ${outcome} (exit ${exit})\n\n${meaning}\n\nWhat to do: ${fix}`;
+/** The help page of an error, a warning or the reason of a failed call: its row of docs/errors.md. Null for another word. */
+export function codeText(code: string): string | null {
+  const { meaning, fix, kind } = explained(code) ?? {};
+  if (kind !== undefined) return `${code}: ${kind}\n\n${meaning}\n\nWhat to do: ${fix}`;
+  if (code.startsWith('ERR_'))
+    return `There is no error ${JSON.stringify(code)} in this version of patchsmith.`;
+  if (code.startsWith('WARN_'))
+    return `There is no warning ${JSON.stringify(code)} in this version of patchsmith.`;
+  return null;
+}
+
+function explained(code: string): { meaning: string; fix: string; kind: string } | null {
+  const error: ErrorEntry | undefined = new Map(Object.entries(ERRORS)).get(code);
+  if (error !== undefined)
+    return { ...error, kind: `${error.outcome} (exit ${exitCodesOfError(error.outcome).join(', ')})` };
+  const warned: WarningEntry | undefined = new Map(Object.entries(WARNINGS)).get(code);
+  if (warned !== undefined) return { ...warned, kind: 'a warning, which ends nothing' };
+  const failure = new Map(Object.entries(FAILURE_MEANINGS)).get(code);
+  return failure === undefined ? null : { ...failure, kind: 'why a tool call failed' };
 }
 
 function layout(columns: number) {
@@ -61,7 +76,7 @@ function layout(columns: number) {
 }
 
 const EACH =
-  'patchsmith help <command> shows the flags of a command, and patchsmith help ERR_… what an error means.';
+  'patchsmith help <command> shows the flags of a command, and patchsmith help CODE what an error or a warning means.';
 
 const SOURCES = `Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ${KEY_VARIABLES.join(' or ')} comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.`;
 

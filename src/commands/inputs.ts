@@ -16,6 +16,7 @@ import type { SettingKey } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
+import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
 import type { ServersGiven } from '../engine/mcp/read-servers.ts';
 import type { Trust } from '../engine/trust/trust.ts';
 import type { HostContext } from '../host/context.ts';
@@ -27,7 +28,7 @@ export type RunInputs =
       settings: Settings;
       apiKey: string | null;
       otherKeys: Readonly<Record<string, string>>;
-      notes: string[];
+      notes: Warning[];
       trust: Trust | undefined;
       servers: FilledEntries;
     }
@@ -64,7 +65,7 @@ function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): Setti
 export async function readKey(
   { env, cwd, isStep = false, federation }: HostContext,
   { provider: name, baseUrl }: Pick<Settings, 'provider' | 'baseUrl'>,
-): Promise<{ key: string | null; notes: string[]; problems: Problem[] }> {
+): Promise<{ key: string | null; notes: Warning[]; problems: Problem[] }> {
   const provider = providerNamed(name);
   const variable = provider?.keyVariable ?? null;
   const isLoggedIn = federation !== undefined && provider?.federation !== null;
@@ -72,7 +73,7 @@ export async function readKey(
   const { key, notes } = await readKeyOf(provider, env, cwd);
   if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
     return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
-  const lacking = [...notes, isStep ? noKeyInput(provider, variable) : noKey(variable)];
+  const lacking = [...notes.map(warningText), isStep ? noKeyInput(provider, variable) : noKey(variable)];
   const problems = key === null ? lacking.map((message) => problem('ERR_NO_KEY', message)) : [];
   return { key, notes, problems };
 }
@@ -84,7 +85,7 @@ async function readKeyOf(
   cwd: string,
 ): Promise<ApiKeyRead> {
   const names = [keyVariable ?? [], otherKeyVariable ?? []].flat();
-  const notes: string[] = [];
+  const notes: Warning[] = [];
   for (const name of names) {
     const read = await readApiKey(env, cwd, name);
     notes.push(...read.notes);
@@ -94,9 +95,11 @@ async function readKeyOf(
 }
 
 /** On this machine nobody misses it. */
-function warningOf(variable: string, { host, hostname }: URL): string[] {
+function warningOf(variable: string, { host, hostname }: URL): Warning[] {
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return isHere ? [] : [`There is no ${variable}: requests to ${host} go without a key.`];
+  return isHere
+    ? []
+    : [warning('WARN_NO_KEY', `There is no ${variable}: requests to ${host} go without a key.`)];
 }
 
 function noKey(variable: string): string {
@@ -136,13 +139,13 @@ export async function readRunInputs(
 export async function readOtherKeys(
   edge: HostContext,
   settings: Settings,
-): Promise<{ keys: Record<string, string>; notes: string[]; problems: Problem[] }> {
+): Promise<{ keys: Record<string, string>; notes: Warning[]; problems: Problem[] }> {
   const asked = [
     { parts: fallbackParts(settings), flag: `--fallback-model ${settings.fallbackModel}` },
     { parts: reviewerParts(settings), flag: `--review-model ${settings.reviewModel}` },
   ];
   const keys: Record<string, string> = {};
-  const notes = new Set<string>();
+  const notes = new Set<Warning>();
   const problems: Problem[] = [];
   for (const { parts, flag } of asked) {
     if (parts === null || parts.provider === settings.provider) continue;
@@ -174,7 +177,7 @@ export type RunParts =
       readonly otherKeys: Readonly<Record<string, string>>;
       /** Why there is no key. */
       readonly keyless: Problem[];
-      readonly notes: string[];
+      readonly notes: Warning[];
       readonly trust: Trust | undefined;
       /** MCP servers; empty where there are none, or where something is wrong with them. */
       readonly servers: FilledEntries;

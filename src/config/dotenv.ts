@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
 import { askGit, findGit } from '../git/git.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
@@ -14,7 +15,7 @@ const MAX_BYTES = 65_536;
 /** `key` is null if there is no usable one. Notes say why a `.env` was ignored; they contain no values. */
 export interface ApiKeyRead {
   readonly key: string | null;
-  readonly notes: string[];
+  readonly notes: Warning[];
 }
 
 /** `name` is the key's variable; `cwd` is the folder where the command was started. A key in `env` takes precedence. */
@@ -27,10 +28,10 @@ export async function readApiKey(
   const path = join(cwd, '.env');
   const read = await readBytes(path, { maxBytes: MAX_BYTES });
   if (read.status === 'failed') {
-    return { key: null, notes: read.missing ? [] : [`${path} ${read.why} and is not used.`] };
+    return { key: null, notes: read.missing ? [] : [unused(`${path} ${read.why} and is not used.`)] };
   }
   const text = textOf(read.bytes);
-  if (text === null) return { key: null, notes: [`${path} is not UTF-8 text and is not used.`] };
+  if (text === null) return { key: null, notes: [unused(`${path} is not UTF-8 text and is not used.`)] };
   const value = parseEnv(text)[name]?.trim();
   if (!value) return { key: null, notes: [] };
 
@@ -40,12 +41,14 @@ export async function readApiKey(
     case 'yes':
       return {
         key: null,
-        notes: [`${path} is tracked by git, so its ${name} is not used: it may come from someone else.`],
+        notes: [
+          unused(`${path} is tracked by git, so its ${name} is not used: it may come from someone else.`),
+        ],
       };
     case 'unsure':
       return {
         key: null,
-        notes: [`git could not say whether it tracks ${path}, so its ${name} is not used.`],
+        notes: [unused(`git could not say whether it tracks ${path}, so its ${name} is not used.`)],
       };
   }
 }
@@ -56,8 +59,14 @@ function checked(value: string, name: string, place: string): ApiKeyRead {
   if (/^[\x21-\x7e]+$/.test(key)) return { key, notes: [] };
   return {
     key: null,
-    notes: [`The ${name} in ${place} is not used: it contains blanks or characters that a key cannot have.`],
+    notes: [
+      unused(`The ${name} in ${place} is not used: it contains blanks or characters that a key cannot have.`),
+    ],
   };
+}
+
+function unused(why: string): Warning {
+  return warning('WARN_KEY_NOT_USED', why);
 }
 
 /** Reading an index takes milliseconds; anything slower is not an index. */

@@ -68,7 +68,7 @@ export const CheckReport = z.strictObject({
     'Why a run could not begin; docs/errors.md says what each code means. null when it could',
   ),
   lines: z.array(CheckLine).describe('One or more for each part, in the order of the page'),
-  warnings: z.array(z.string()).describe('What a run would warn of'),
+  warnings: z.array(z.string()).describe('What a run would warn of, each with its code in front'),
   result: z
     .string()
     .nullable()

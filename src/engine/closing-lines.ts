@@ -5,6 +5,7 @@ import { costLine, fileLine, finalLine, flagLines } from '../domain/report/resul
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { redactedStrings } from '../domain/secrets/redact.ts';
+import { warning } from '../domain/warnings/warning.ts';
 import type { Session } from './session.ts';
 
 /** Changed files that are named. */
@@ -26,7 +27,7 @@ function sumUp(session: Session): void {
   const { changedFiles, flags, patch } = result;
   for (const file of changedFiles.slice(0, MAX_FILES)) progress.note(`  ${fileLine(file)}`);
   if (changedFiles.length > MAX_FILES) progress.note(`  … and ${changedFiles.length - MAX_FILES} more files`);
-  for (const line of flagLines(flags)) progress.warn(line);
+  for (const line of flagLines(flags)) progress.warn(warning('WARN_SECOND_LOOK', line));
   progress.note(costLine(result));
   progress.quote('the model says', result.summary);
   if (patch) progress.note(`patch: ${patch.path}`);

@@ -19,6 +19,7 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isTaken } from '../domain/journal/base.ts';
 import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
 import { type RunOutcome, refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir, Workspace } from '../ports/workspace.ts';
 import type { LlmProvider, Sandbox, VerifyPlace } from '../ports.ts';
@@ -126,7 +127,9 @@ export async function openRun<Taken extends TakenWorkspace>(
   session: Session,
   spec: RunSpec<Taken>,
 ): Promise<Ready | Stopped> {
-  const closing = new Closing((failure) => session.warn(`The sandbox could not clean up: ${failure}.`));
+  const closing = new Closing((failure) =>
+    session.warn(warning('WARN_LEFT_BEHIND', `The sandbox could not clean up: ${failure}.`)),
+  );
   try {
     const opened = await openInOrder(session, spec, closing);
     if (opened.status === 'stopped') await closing.close();
@@ -199,7 +202,7 @@ interface OpenParts<Taken> {
   readonly status: 'ok';
   readonly provider: LlmProvider;
   readonly sandbox: Sandbox;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
   /** What the wanted sandbox's `lookup` printed; null where it was not run. */
   readonly lookedUp: string | null;
   readonly beside: OpenSibling;

@@ -10,6 +10,7 @@ import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import type { Warning } from '../domain/warnings/warning.ts';
 import type { ProcessParts } from '../host/process-parts.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import type { Trust } from './trust/trust.ts';
@@ -21,7 +22,7 @@ export interface RunInput extends ProcessParts {
   /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
   readonly otherKeys?: Readonly<Record<string, string>>;
   /** Warnings from reading the settings. */
-  readonly startNotes: readonly string[];
+  readonly startNotes: readonly Warning[];
   readonly watcher?: RunWatcher;
   /** Gets every event as it happens, with its secrets redacted. */
   readonly onEvent?: (event: RunEvent) => void;

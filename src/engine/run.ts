@@ -15,6 +15,7 @@ import { isTaken } from '../domain/journal/base.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { until } from '../files/time-limit.ts';
 import { printClosingLines } from './closing-lines.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
@@ -149,7 +150,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     if (event.type === 'model.replaced') session.warn(replacementWarning(event, loop.state.models));
     if (event.type === 'budget.warned') session.warn(nearCapWarning(event));
     if (event.type === 'review.failed' && !event.again)
-      session.warn(`The work was not reviewed: ${event.message}`);
+      session.warn(warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`));
     const shortened = compactionWarning(event, loop.state.compaction);
     if (shortened !== null) session.warn(shortened);
   };
@@ -170,27 +171,41 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
 }
 
 /** What people have to know of a conversation that was not shortened, or without a summary; null for nothing, and for what was said. */
-function compactionWarning(event: RunEvent, { done }: CompactionState): string | null {
+function compactionWarning(event: RunEvent, { done }: CompactionState): Warning | null {
   if (event.type === 'compaction.failed')
-    return `The conversation could not be compacted and goes on as it is: ${event.message}`;
+    return warning(
+      'WARN_NOT_COMPACTED',
+      `The conversation could not be compacted and goes on as it is: ${event.message}`,
+    );
   if (event.type !== 'context.compacted' || event.how !== 'cut') return null;
   const dropped = pluralize(event.cut - 1, 'message');
   if (event.why === 'window')
-    return `${dropped} of the conversation dropped without a summary, since the model's window is full.`;
+    return warning(
+      'WARN_CUT_WITHOUT_SUMMARY',
+      `${dropped} of the conversation dropped without a summary, since the model's window is full.`,
+    );
   const isFirst = done.filter(({ why }) => why === 'messages').length === 1;
   return isFirst
-    ? `The conversation has more than --max-messages: ${dropped} dropped without a summary, and so on from here.`
+    ? warning(
+        'WARN_CUT_WITHOUT_SUMMARY',
+        `The conversation has more than --max-messages: ${dropped} dropped without a summary, and so on from here.`,
+      )
     : null;
 }
 
 /** Who goes on, and why. */
-function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): string {
+function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): Warning {
   const what = why === 'refusal' ? 'refused' : 'could not be reached';
-  return `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} goes on, in a conversation of its own. ${reason}`;
+  return warning(
+    'WARN_MODEL_REPLACED',
+    `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} goes on, in a conversation of its own. ${reason}`,
+  );
 }
 
-const LOOK_CUT_SHORT =
-  'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.';
+const LOOK_CUT_SHORT = warning(
+  'WARN_LOOK_CUT_SHORT',
+  'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.',
+);
 
 /** The journal comes first: what is not on disk has not happened. */
 async function openSinks(session: Session, ready: Ready): Promise<void> {

@@ -32,6 +32,7 @@ import {
   secretsAmong,
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { openInterrupt } from '../host/deadline.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
@@ -232,10 +233,10 @@ export class Session {
   }
 
   /** Prints a warning at once and adds it to the result, once. */
-  warn(message: string): void {
-    this.progress.warn(message);
-    if (this.result.warnings.includes(message)) return;
-    this.record({ warnings: [...this.result.warnings, message] });
+  warn(told: Warning): void {
+    this.progress.warn(told);
+    if (this.result.warnings.includes(told)) return;
+    this.record({ warnings: [...this.result.warnings, told] });
   }
 
   /** Calls this when nothing of the run is running any more, however it ended. */
@@ -252,7 +253,10 @@ export class Session {
       this.#disarm().catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);
         this.warn(
-          `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
+          warning(
+            'WARN_LEFT_BEHIND',
+            `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
+          ),
         );
       }),
       this.directory === null ? null : clearScratchAhead(this.directory),
@@ -264,7 +268,7 @@ export class Session {
   end(): void {
     this.#stopClock();
     const left = this.directory ? clearScratch(this.directory) : null;
-    if (left !== null) this.warn(left);
+    if (left !== null) this.warn(warning('WARN_LEFT_BEHIND', left));
   }
 
   /** Lets other processes into the run directory. Before its result is written they would take the run for dead. */

@@ -1,6 +1,7 @@
 /** The trace of a run, where a collector for it is named in the environment. Nothing of it is loaded otherwise. */
 
 import { PROVIDERS, providerNamed } from '../adapters/providers/registry.ts';
+import { warning } from '../domain/warnings/warning.ts';
 import type { EventSink } from '../ports.ts';
 import type { Ready } from './ready.ts';
 import type { Session } from './session.ts';
@@ -18,7 +19,7 @@ export async function tracesOf(session: Session, { start, beginning }: Ready): P
   const read = readTarget(env);
   if (read.status === 'off') return [];
   if (read.status === 'failed') {
-    progress.warn(`No trace is sent: ${read.why}.`);
+    progress.warn(warning('WARN_TRACE_NOT_SENT', `No trace is sent: ${read.why}.`));
     return [];
   }
   const { target } = read;
@@ -51,6 +52,6 @@ export async function deliverTraces({ sinks, interrupt, progress }: Session): Pr
   const withinMs = interrupt.aborted ? HASTY_DELIVERY_MS : DELIVERY_MS;
   for (const sink of sinks) {
     const undelivered = (await sink.deliver?.(withinMs)) ?? null;
-    if (undelivered !== null) progress.warn(`${undelivered}.`);
+    if (undelivered !== null) progress.warn(warning('WARN_TRACE_NOT_SENT', `${undelivered}.`));
   }
 }

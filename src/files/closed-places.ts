@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
 import { quotedName } from '../domain/changes/path.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { hasCode } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { invisible } from './stat.ts';
@@ -37,7 +38,7 @@ export interface ClosedPlacesParts {
   readonly root: string;
   /** A file outside the work tree that records what was closed at the start. */
   readonly file: string;
-  warn(text: string): void;
+  warn(told: Warning): void;
 }
 
 /** The file's place in the shadow repository. */
@@ -132,7 +133,10 @@ export class ClosedPlaces {
     }
     const name = path === '' ? 'The root of the work tree' : quotedName(path);
     this.#parts.warn(
-      `${name} was closed (mode ${digits(mode)}) during the run and has been opened again (mode ${digits(wanted)}).`,
+      warning(
+        'WARN_OPENED_AGAIN',
+        `${name} was closed (mode ${digits(mode)}) during the run and has been opened again (mode ${digits(wanted)}).`,
+      ),
     );
     return true;
   }

@@ -2,6 +2,7 @@
 
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { invisible } from '../files/stat.ts';
 import { lookAt } from '../files/tree-view.ts';
 import type { NestedRepository } from '../ports/workspace.ts';
@@ -25,14 +26,14 @@ export interface Coverage {
  * long. A git dir that such a `.git`, or the checkout's own, points to is covered too. Submodules that are not checked out
  * get what room is left; what a command creates in an uncovered one is removed afterwards.
  */
-export function coverable(root: string, folders: readonly string[], warn: (text: string) => void): Coverage {
+export function coverable(root: string, folders: readonly string[], warn: (told: Warning) => void): Coverage {
   const nested: NestedRepository[] = [];
   const uncovered: string[] = [];
   const empty: NestedRepository[] = [];
   const behind = new Set<string>();
   const leave = (path: string, named: string) => {
     uncovered.push(path);
-    warn(`${JSON.stringify(named)} can be reached by commands.`);
+    warn(warning('WARN_REPOSITORY_UNCOVERED', `${JSON.stringify(named)} can be reached by commands.`));
   };
   const lookBehind = (folder: string) => {
     for (const { status, path } of gitDirsBehind(root, folder)) {

@@ -3,6 +3,7 @@
 import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { Warning } from '../domain/warnings/warning.ts';
 import type { RunWatcher, WorkAhead } from '../engine/run-input.ts';
 import type { ProcessParts } from './process-parts.ts';
 
@@ -18,7 +19,7 @@ export interface HostContext extends ProcessParts {
   /** A workflow step gets inputs instead of flags, and messages use their names. */
   readonly isStep?: boolean;
   /** Warnings of the run that is started, from before it began. */
-  readonly startNotes?: readonly string[];
+  readonly startNotes?: readonly Warning[];
   readonly watcher?: RunWatcher;
   /** Has this called before a second signal or a crash ends the process at once; it must not wait for anything. */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;

@@ -7,6 +7,7 @@ import type { RepoPath } from '../domain/changes/path.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { BaseCommit, BaseRevision } from '../domain/run/events.ts';
+import type { Warning } from '../domain/warnings/warning.ts';
 
 /**
  * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything from it.
@@ -98,7 +99,7 @@ export interface Workspace {
   /**
    * Notes from the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores.
    */
-  warnings(): string[];
+  warnings(): Warning[];
   /** Takes changes that the run did not make into the baseline, so that the patch applies on top of them. */
   rebase(changes: readonly PathChange[]): Promise<void>;
   /**

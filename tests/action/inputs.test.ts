@@ -103,13 +103,13 @@ describe('reading them', () => {
       publish: { label: 'bot, urgent', 'team-reviewer': 'core' },
     });
     expect(read.warnings).toEqual([
-      'prompt: taken as plan, which is its name here',
-      'anthropic_api_key: taken as api-key, which is its name here',
-      'token: taken as github-token, which is its name here',
-      'labels: taken as label, which is its name here',
-      'team-reviewers: taken as team-reviewer, which is its name here',
-      'max_turns: taken as max-iterations, which is its name here',
-      'verify_in: taken as verify-in, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] prompt: taken as plan, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] anthropic_api_key: taken as api-key, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] token: taken as github-token, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] labels: taken as label, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] team-reviewers: taken as team-reviewer, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] max_turns: taken as max-iterations, which is its name here',
+      '[WARN_INPUT_OF_ANOTHER_ACTION] verify_in: taken as verify-in, which is its name here',
     ]);
     expect(isSecretName('INPUT_TOKEN') && isSecretName('INPUT_ANTHROPIC_API_KEY')).toBe(true);
   });

@@ -62,7 +62,7 @@ describe('there is no key', () => {
     expect(await readApiKey({ ...environment, GIT_DIR: '/nowhere' }, folder)).toEqual({
       key: null,
       notes: [
-        `${join(folder, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
+        `[WARN_KEY_NOT_USED] ${join(folder, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
       ],
     });
     expect(existsSync(join(folder, 'ran'))).toBe(false);
@@ -73,7 +73,7 @@ describe('there is no key', () => {
     expect(await readApiKey(environment, broken)).toEqual({
       key: null,
       notes: [
-        `git could not say whether it tracks ${join(broken, '.env')}, so its ANTHROPIC_API_KEY is not used.`,
+        `[WARN_KEY_NOT_USED] git could not say whether it tracks ${join(broken, '.env')}, so its ANTHROPIC_API_KEY is not used.`,
       ],
     });
   });
@@ -90,13 +90,13 @@ describe('there is no key', () => {
     expect(await readApiKey(environment, folder)).toEqual({
       key: null,
       notes: [
-        `The ANTHROPIC_API_KEY in ${join(folder, '.env')} is not used: it contains blanks or characters that a key cannot have.`,
+        `[WARN_KEY_NOT_USED] The ANTHROPIC_API_KEY in ${join(folder, '.env')} is not used: it contains blanks or characters that a key cannot have.`,
       ],
     });
     expect(await readApiKey({ ANTHROPIC_API_KEY: 'sk-änt' }, folder)).toEqual({
       key: null,
       notes: [
-        'The ANTHROPIC_API_KEY in the environment is not used: it contains blanks or characters that a key cannot have.',
+        '[WARN_KEY_NOT_USED] The ANTHROPIC_API_KEY in the environment is not used: it contains blanks or characters that a key cannot have.',
       ],
     });
   });
@@ -105,7 +105,7 @@ describe('there is no key', () => {
     const folder = tempFolder({ '.env/x': '' });
     expect(await readApiKey(environment, folder)).toEqual({
       key: null,
-      notes: [`${join(folder, '.env')} is a folder and is not used.`],
+      notes: [`[WARN_KEY_NOT_USED] ${join(folder, '.env')} is a folder and is not used.`],
     });
   });
 });

@@ -48,7 +48,31 @@ test('what GitHub refuses has a code', async () => {
 });
 
 test('so has a pull request without one that was to review it', async () => {
-  expect(await codeOf(['--reviewer', 'nobody'])).toBe('ERR_PULL_REQUEST_INCOMPLETE');
+  const { told } = await shop.publish(['--reviewer', 'nobody']);
+  expect(told).toMatchObject({
+    errorCode: 'ERR_PULL_REQUEST_INCOMPLETE',
+    warnings: expect.arrayContaining([expect.stringContaining('[WARN_PULL_REQUEST_INCOMPLETE] ')]),
+  });
+});
+
+test('what does not keep a publication from being done is a warning', async () => {
+  const { number } = shop.github.addIssue('octo/shop', { title: 'Do it', labels: ['patchsmith'] });
+  shop.github.faults.add({
+    on: { path: /labels/ },
+    times: 9,
+    trouble: { kind: 'status', status: 403, message: 'Resource not accessible by integration' },
+  });
+  const asked = ['--issue', String(number), '--trigger-label', 'patchsmith', '--comment', 'never'];
+  const { told, stderr } = await shop.publish(asked);
+  shop.github.faults.clear();
+  expect(told, stderr).toMatchObject({
+    outcome: 'done',
+    warnings: expect.arrayContaining([expect.stringContaining('[WARN_LABEL_NOT_SET] ')]),
+  });
+  const unasked = await shop.publish(['--branch', 'other', '--comment', 'always']);
+  expect(unasked.told.warnings).toContainEqual(
+    '[WARN_NO_COMMENT] No comment was posted because the plan did not come from an issue of this repository.',
+  );
 });
 
 test('a publication of a run that ended badly has the code of the run', async () => {

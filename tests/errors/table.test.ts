@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/commands/registry.ts';
 import { settingEntries } from '../../src/config/schema.ts';
+import { FAILURE_MEANINGS } from '../../src/domain/conversation/failure-meanings.ts';
 import { ERRORS } from '../../src/domain/errors/registry.ts';
+import { WARNINGS } from '../../src/domain/warnings/registry.ts';
 import { cliHere } from '../support/runs/in-process.ts';
 
 /** Without the helpers: a code counts where a test expects it. */
@@ -11,8 +13,14 @@ const tests = readdirSync('tests', { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(`tests/${path}`, 'utf8'))
   .join('\n');
 
-test('every code is one that a test provokes', () => {
-  const codes = Object.keys(ERRORS);
+const warningsAndFailures = [...Object.values(WARNINGS), ...Object.values(FAILURE_MEANINGS)];
+const rows = [...Object.values(ERRORS), ...warningsAndFailures];
+
+test.each([
+  ['an error', Object.keys(ERRORS)],
+  ['a warning', Object.keys(WARNINGS)],
+  ['a failed call', Object.keys(FAILURE_MEANINGS)],
+])('every code of %s is one that a test provokes', (_, codes) => {
   const expected = codes.filter((code) => new RegExp(`['[]${code}\\b`).test(tests));
   expect(codes.filter((code) => !expected.includes(code))).toEqual([]);
 });
@@ -22,18 +30,18 @@ test('every flag that the table names is there', () => {
     ...settingEntries().map(({ flag }) => `--${flag}`),
     ...COMMANDS.flatMap(({ switches }) => Object.keys(switches).map((name) => `--${name}`)),
     '--help',
-    // Of npm, and of an example.
+    // Of npm and git, and of an example.
     '--global',
+    '--all',
+    '--ignored',
     '--flag',
   ];
-  const named = Object.values(ERRORS).flatMap(
-    ({ meaning, fix }) => `${meaning} ${fix}`.match(/--[a-z][a-z-]*/g) ?? [],
-  );
+  const named = rows.flatMap(({ meaning, fix }) => `${meaning} ${fix}`.match(/--[a-z][a-z-]*/g) ?? []);
   expect(named.filter((flag) => !flags.includes(flag))).toEqual([]);
 });
 
 test('every page that the table names is there', () => {
-  const pages = Object.values(ERRORS).flatMap(({ fix }) => fix.match(/docs\/[\w-]+\.md/g) ?? []);
+  const pages = rows.flatMap(({ fix }) => fix.match(/docs\/[\w-]+\.md/g) ?? []);
   for (const page of pages) expect(readFileSync(page, 'utf8')).toMatch(/^# /);
 });
 
@@ -48,4 +56,10 @@ test('help explains a code', async () => {
   expect((await told('ERR_NO_CHANGE')).stdout).toContain('no_change (exit 3)');
   expect((await told('ERR_INTERRUPTED')).stdout).toContain('(exit 129, 130, 143)');
   expect((await told('ERR_OTHER')).stdout).toContain('There is no error "ERR_OTHER"');
+  const { WARN_NO_SANDBOX } = WARNINGS;
+  expect((await told('WARN_NO_SANDBOX')).stdout).toBe(
+    `WARN_NO_SANDBOX: a warning, which ends nothing\n\n${WARN_NO_SANDBOX.meaning}\n\nWhat to do: ${WARN_NO_SANDBOX.fix}\n`,
+  );
+  expect((await told('WARN_OTHER')).stdout).toContain('There is no warning "WARN_OTHER"');
+  expect((await told('path_refused')).stdout).toContain('path_refused: why a tool call failed\n');
 });

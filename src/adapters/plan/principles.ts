@@ -8,6 +8,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { pathBelow, pathWithin } from '../../files/path-within.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports/workspace.ts';
@@ -16,7 +17,7 @@ import type { Revision } from '../../ports/workspace.ts';
 const MAX_FILE_BYTES = 16 * 1_048_576;
 
 /** The principles, or why they cannot be read. */
-export type PrinciplesRead = { status: 'ok'; principles: Principles; warnings: string[] } | Failed;
+export type PrinciplesRead = { status: 'ok'; principles: Principles; warnings: Warning[] } | Failed;
 
 /** Where to look for principles, and how much of them to use. */
 export interface PrinciplesQuery {
@@ -57,7 +58,12 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
     left -= Buffer.byteLength(file.text);
     if (file.truncated) {
       const kept = `${Buffer.byteLength(file.text)} of ${file.bytes} bytes`;
-      found.warnings.push(`Only ${kept} of ${shown} is used as principles (see --max-principles-bytes).`);
+      found.warnings.push(
+        warning(
+          'WARN_PRINCIPLES_CUT',
+          `Only ${kept} of ${shown} is used as principles (see --max-principles-bytes).`,
+        ),
+      );
     }
   }
   return { status: 'ok', principles, warnings: found.warnings };
@@ -67,7 +73,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
 async function findDefaults(
   { root, cwd, revision }: { root: string; cwd: string; revision: Revision | null },
   workingDirectory: string | null,
-): Promise<{ paths: string[]; warnings: string[] } | { message: string }> {
+): Promise<{ paths: string[]; warnings: Warning[] } | { message: string }> {
   const directory = await deepestFolder(root, cwd, workingDirectory);
   if (directory === null) {
     return {
@@ -78,7 +84,7 @@ async function findDefaults(
     .split(sep)
     .filter((part) => part !== '');
   const folders = [root, ...parts.map((_, depth) => join(root, ...parts.slice(0, depth + 1)))];
-  const warnings: string[] = [];
+  const warnings: Warning[] = [];
   for (const name of ['AGENTS.md', 'CLAUDE.md']) {
     const paths: string[] = [];
     for (const folder of folders) {
@@ -92,7 +98,13 @@ async function findDefaults(
       // The author of the repository could link to any file of the machine and have it sent to the model.
       const inside = pathBelow(root, target);
       if (inside !== null && !inside.split(sep).some(isGitDirName)) paths.push(path);
-      else warnings.push(`${shownPath(root, path)} links to a place outside the repository and is not used.`);
+      else
+        warnings.push(
+          warning(
+            'WARN_PRINCIPLES_OUTSIDE',
+            `${shownPath(root, path)} links to a place outside the repository and is not used.`,
+          ),
+        );
     }
     if (paths.length > 0) return { paths, warnings };
   }

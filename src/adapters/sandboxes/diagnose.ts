@@ -13,6 +13,7 @@ import { isWithin } from '../../domain/changes/path.ts';
 import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
 import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
+import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox } from '../../ports.ts';
 import { orMissing, realPathOf, statOf } from './host-files.ts';
 import { openSandbox } from './open.ts';
@@ -36,7 +37,7 @@ export type Diagnosis =
       level: SandboxLevel;
       shown: ShownPlace[];
       limits: EnforcedLimits;
-      warnings: string[];
+      warnings: Warning[];
       tools: ToolReport[];
     }
   | { status: 'refused' | 'unavailable'; reason: string };

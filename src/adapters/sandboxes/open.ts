@@ -2,6 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
 import { enforcedLimits } from './command/limits.ts';
 import { OutputPipes } from './command/output-pipe.ts';
@@ -19,8 +20,11 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   if (options.mode === 'off') return openUncontained(options, []);
   const opened = await openBubblewrap(options);
   if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
-  const warning = `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`;
-  return openUncontained(options, [warning]);
+  const told = warning(
+    'WARN_NO_SANDBOX',
+    `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`,
+  );
+  return openUncontained(options, [told]);
 }
 
 /**
@@ -31,14 +35,16 @@ export function endLeftovers(agentGitDir: string): Promise<void> {
   return killMarked(`GIT_DIR=${agentGitDir}`);
 }
 
-const NO_CACHES =
-  '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.';
+const NO_CACHES = warning(
+  'WARN_NO_EFFECT_WITHOUT_SANDBOX',
+  '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
+);
 
 function hasCaches({ caches }: SandboxOptions): boolean {
   return caches !== undefined && caches.named.length + caches.found.length > 0;
 }
 
-async function openUncontained(options: SandboxOptions, warnings: string[]): Promise<OpenedSandbox> {
+async function openUncontained(options: SandboxOptions, warnings: Warning[]): Promise<OpenedSandbox> {
   const { root, agentGit, hostEnv } = options;
   const files = await ownFolder(options);
   const home = join(files, 'home');

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
+import type { Warning } from '../../domain/warnings/warning.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import type { Sandbox } from '../../ports.ts';
 
@@ -63,7 +64,7 @@ export type OpenedSandbox =
   | {
       status: 'ok';
       sandbox: Sandbox;
-      warnings: string[];
+      warnings: Warning[];
       shown: ShownPlace[];
       lookedUp: string | null;
     }

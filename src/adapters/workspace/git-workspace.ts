@@ -7,6 +7,7 @@ import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
@@ -28,8 +29,10 @@ import { workTreeFiles } from './work-tree-files.ts';
 /** Maximum number of warnings; a hostile tree could cause thousands. */
 const MAX_WARNINGS = 50;
 
-const IGNORED_CUT_SHORT =
-  'Not all files that git ignores could be checked in time: set-uid bits that commands set may be left on them.';
+const IGNORED_CUT_SHORT = warning(
+  'WARN_LOOK_CUT_SHORT',
+  'Not all files that git ignores could be checked in time: set-uid bits that commands set may be left on them.',
+);
 
 interface WorkspaceParts {
   readonly checkout: Checkout;
@@ -41,7 +44,7 @@ interface WorkspaceParts {
   readonly writeLog: WriteLog;
   readonly planted: PlantedGit;
   readonly beside: NestedFolders;
-  readonly warnings: Set<string>;
+  readonly warnings: Set<Warning>;
   readonly budget: ChangeBudget;
   /** The whole base is stored with the run. */
   readonly keepsBase: boolean;
@@ -173,7 +176,12 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
     warnings() {
       const all = [...leftOutWarning(budget.leftOut), ...tree.setIds.warnings(), ...warnings];
       const rest = all.length - MAX_WARNINGS;
-      return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
+      return rest > 0
+        ? [
+            ...all.slice(0, MAX_WARNINGS),
+            warning('WARN_MORE_ABOUT_FILES', `${rest} more warnings about files.`),
+          ]
+        : all;
     },
 
     async rebase(changes) {
@@ -220,7 +228,10 @@ async function keepBase(
   { tree }: BaseRevision,
 ): Promise<void> {
   const failure = await keepTree(shadowDir, tree, checkout.objects);
-  if (failure !== null) warnings.add(`The run cannot be replayed without this checkout: ${failure}.`);
+  if (failure !== null)
+    warnings.add(
+      warning('WARN_BASE_NOT_KEPT', `The run cannot be replayed without this checkout: ${failure}.`),
+    );
 }
 
 async function repositoriesIn(
@@ -240,7 +251,12 @@ async function repositoriesIn(
 }
 
 /** One warning, or none. */
-function leftOutWarning(paths: readonly string[]): string[] {
+function leftOutWarning(paths: readonly string[]): Warning[] {
   if (paths.length === 0) return [];
-  return [`Changed, but not in the patch because it is over the limit: ${listed(paths.map(quotedName), 5)}.`];
+  return [
+    warning(
+      'WARN_OVER_LIMIT',
+      `Changed, but not in the patch because it is over the limit: ${listed(paths.map(quotedName), 5)}.`,
+    ),
+  ];
 }

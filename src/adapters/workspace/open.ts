@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseCommit, BaseRevision } from '../../domain/run/events.ts';
+import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
 import { type Coverage, coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
@@ -89,7 +90,7 @@ interface Prepared {
   readonly index: BaselineIndex;
   readonly parts: SnapshotParts;
   readonly madeGit: SandboxGitDir;
-  readonly warnings: Set<string>;
+  readonly warnings: Set<Warning>;
   readonly isReadOnly: (folder: string) => boolean;
   readonly keepsBase: boolean;
 }
@@ -118,7 +119,7 @@ async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Pre
   const rules = new BaselineRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);
 
-  const warnings = new Set<string>();
+  const warnings = new Set<Warning>();
   const parts = snapshotParts({
     checkout,
     shadowDir,

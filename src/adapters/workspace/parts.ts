@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { NO_GUARD, type PathGuard } from '../../domain/changes/path-policy.ts';
 import type { ChangeLimits } from '../../domain/run/change-limits.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { RepositoryPlan } from '../../git/store/bare-repository.ts';
@@ -43,7 +44,7 @@ interface Knowledge {
   /** Those of the start. */
   readonly rules: BaselineRules;
   readonly settings: UserSettings;
-  readonly warnings: Set<string>;
+  readonly warnings: Set<Warning>;
   /** Number of files above which git is asked for their stats. */
   readonly manyFiles: number;
   readonly limits: ChangeLimits;
@@ -69,8 +70,10 @@ export function snapshotParts({
     if (mode === '160000') tracked.addSubmodule(path);
   }
   if (tracked.submodules.length > 0)
-    warnings.add(`Submodules are left out: ${tracked.submodules.join(', ')}.`);
-  const warn = (text: string) => void warnings.add(text);
+    warnings.add(
+      warning('WARN_SUBMODULES_LEFT_OUT', `Submodules are left out: ${tracked.submodules.join(', ')}.`),
+    );
+  const warn = (told: Warning) => void warnings.add(told);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
   const setIds = new SetIds(setIdsFile(shadowDir));
   const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));

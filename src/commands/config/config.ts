@@ -47,7 +47,7 @@ export async function showConfig(
     : tableOf(edge, entries, rows, ofKey);
   const unread = await handOver(edge.stdout, document);
   const say = sayTo(edge);
-  for (const note of notes) say(note);
+  for (const note of notes) say(`warning: ${note}`);
   const outcome = (isJson ? unread : null) ?? done(summaryOf(rows, parts));
   return sayEnd(edge, outcome);
 }

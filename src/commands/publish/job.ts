@@ -14,7 +14,7 @@ import {
   planId,
   type RunPlan,
 } from '../../domain/github/publishing/identity.ts';
-import type { Publication } from '../../domain/github/publishing/publication.ts';
+import type { PublicationSoFar } from '../../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
@@ -53,7 +53,7 @@ export interface PublishJob {
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
   /** Updated after every step, so that what was made is reported whatever happens later. */
-  readonly told: Publication;
+  readonly told: PublicationSoFar;
 }
 
 /** An issue of the repository that is published to, and the marker of the comment on it. */

@@ -4,6 +4,7 @@ import { type LfsObject, lfsObjectIn, missingLfsObjects } from '../../adapters/g
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { NewFile } from '../../ports/github.ts';
 import type { PublishJob } from './job.ts';
 
@@ -27,7 +28,10 @@ export async function lackingLfs(job: PublishJob, files: readonly NewFile[]): Pr
   signal.throwIfAborted();
   if (typeof missing === 'string') {
     told.warnings.push(
-      `It is unknown whether GitHub has the contents of ${listed(paths(pointers), 5)}, which Git LFS stores: ${missing}.`,
+      warning(
+        'WARN_LFS_UNKNOWN',
+        `It is unknown whether GitHub has the contents of ${listed(paths(pointers), 5)}, which Git LFS stores: ${missing}.`,
+      ),
     );
     return null;
   }

@@ -13,6 +13,7 @@ import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
 import type { Base } from './base.ts';
@@ -85,7 +86,10 @@ export async function openForReview(
   if (!isNew && (await refreshed(job, pull, text))) tell('updated');
   if (pull.base.ref !== base.branch)
     told.warnings.push(
-      `Pull request #${pull.number} goes into ${pull.base.ref}, while the change was made for ${base.branch}; to publish it for that branch say --base ${pull.base.ref}.`,
+      warning(
+        'WARN_OTHER_BASE',
+        `Pull request #${pull.number} goes into ${pull.base.ref}, while the change was made for ${base.branch}; to publish it for that branch say --base ${pull.base.ref}.`,
+      ),
     );
   if (isNew && pull.user?.login === WORKFLOW_BOT) told.warnings.push(NO_WORKFLOWS);
   const operation = OPERATIONS[told.pullRequest?.operation ?? 'none'];
@@ -95,7 +99,7 @@ export async function openForReview(
   const said = problems.map((one) =>
     typeof one === 'string' ? one : `${refusalSentence(one)} ${fixFor(one, { workflows: [] })}`.trim(),
   );
-  told.warnings.push(...said);
+  told.warnings.push(...said.map((one) => warning('WARN_PULL_REQUEST_INCOMPLETE', one)));
   return said.length === 0
     ? done(`Pull request #${pull.number} ${operation}: ${pull.html_url}`)
     : publishFailed(
@@ -114,15 +118,20 @@ export async function keptDraft(
   const why = await turnIntoDraft(job.upstream, pull);
   if (why === null) return true;
   job.told.warnings.push(
-    `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub does not let it be turned into one: ${why}`,
+    warning(
+      'WARN_NOT_A_DRAFT',
+      `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub does not let it be turned into one: ${why}`,
+    ),
   );
   return false;
 }
 
 const WORKFLOW_BOT = 'github-actions[bot]';
 
-const NO_WORKFLOWS =
-  'A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.';
+const NO_WORKFLOWS = warning(
+  'WARN_CHECKS_NOT_STARTED',
+  'A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.',
+);
 
 const OPERATIONS = {
   created: 'opened',
@@ -138,7 +147,10 @@ async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestTe
   const updated = updatedText(there, text, { marker, sha256: sha256Of });
   if (updated.status !== 'ok') {
     told.warnings.push(
-      `The text of pull request #${pull.number} is left unchanged: ${KEPT[updated.status]}.`,
+      warning(
+        'WARN_TEXT_LEFT',
+        `The text of pull request #${pull.number} is left unchanged: ${KEPT[updated.status]}.`,
+      ),
     );
     return false;
   }

@@ -7,12 +7,17 @@ import { writeDocument } from '../../adapters/storage/write-document.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { askedIn } from '../../domain/github/publishing/identity.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
-import { conclude, nothingPublished, type Publication } from '../../domain/github/publishing/publication.ts';
+import {
+  conclude,
+  nothingPublished,
+  type PublicationSoFar,
+} from '../../domain/github/publishing/publication.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { readBase } from './base.ts';
@@ -52,7 +57,7 @@ export interface PublishRequest {
 }
 
 /** What was made is reported whatever happened after it. */
-export async function publishRun(input: PublishRequest): Promise<Publication> {
+export async function publishRun(input: PublishRequest): Promise<PublicationSoFar> {
   const told = nothingYet(input);
   const read = await readRun(input.run, input);
   if (read.status === 'failed') {
@@ -89,7 +94,7 @@ export async function publishRun(input: PublishRequest): Promise<Publication> {
   }
   const document = `${inertJson(redactedJson(told, input.redact, 2))}\n`;
   const unwritten = writeDocument(run.directory.publication, document);
-  if (unwritten !== null) told.warnings.push(unwritten);
+  if (unwritten !== null) told.warnings.push(warning('WARN_DOCUMENT_UNWRITTEN', unwritten));
   return told;
 }
 
@@ -103,7 +108,7 @@ function endBeforePlan(result: RunResult): RunOutcome {
 }
 
 /** A failed comment turns success into failure but does not hide that there is a pull request. */
-function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
+function bothOf({ pullRequest }: PublicationSoFar, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
   if (end.exitCode !== 0 || unheard === null) return end;
   if (pullRequest === null) return unheard;
   return { ...unheard, reason: `Pull request #${pullRequest.number} is there. ${unheard.reason}` };
@@ -171,7 +176,7 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   );
 }
 
-function nothingYet({ version, repository, settings }: PublishRequest): Publication {
+function nothingYet({ version, repository, settings }: PublishRequest): PublicationSoFar {
   return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
 }
 

@@ -14,6 +14,7 @@ import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain
 import type { BaseRevision, RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { Providing } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
@@ -243,7 +244,10 @@ function permittedHosts(session: Session, { allowedDomains, allowedPrivate }: Ru
   ];
   if (missing.length > 0)
     session.warn(
-      `The recorded run could reach ${missing.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
+      warning(
+        'WARN_REPLAY_HOSTS',
+        `The recorded run could reach ${missing.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
+      ),
     );
   return {
     domains: allowedDomains.filter((entry) => !missingDomains.includes(entry)),

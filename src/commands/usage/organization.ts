@@ -9,6 +9,7 @@ import { problem } from '../../domain/errors/problem.ts';
 import { done, providerError } from '../../domain/run/outcome.ts';
 import { redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { warning, warningText } from '../../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { untilSignal } from '../until-signal.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
@@ -50,7 +51,7 @@ export async function reportOrganization(
     return {
       status: 'refused',
       problems: [
-        ...notes,
+        ...notes.map(warningText),
         `there is no ${keyVariable}: an administrator of the organisation makes such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
       ].map((message) => problem('ERR_NO_KEY', message)),
     };
@@ -58,7 +59,7 @@ export async function reportOrganization(
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
     say(
-      `The key goes to ${baseUrl} over plain http, where others on the way can read it (--allow-insecure-base-url).`,
+      `warning: ${warning('WARN_PLAIN_HTTP', `The key goes to ${baseUrl} over plain http, where others on the way can read it (--allow-insecure-base-url).`)}`,
     );
   const today = startOfDay(edge.now());
   const [first, to] = [startOfDay(from ?? today - (DEFAULT_DAYS - 1) * DAY_MS), today + DAY_MS];

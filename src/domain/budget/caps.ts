@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { formatNumber } from '../text/format-number.ts';
+import { type Warning, warning } from '../warnings/warning.ts';
 
 /** A cap that is nearly used up. Tokens or USD. */
 export const NearCap = z.strictObject({
@@ -22,9 +23,11 @@ export interface LastTurn {
 }
 
 /** A sentence for people. */
-export function nearCapWarning({ limit, value, used }: NearCap): string {
+export function nearCapWarning({ limit, value, used }: NearCap): Warning {
   const share = `${Math.floor((used / value) * 100)}% of`;
-  return limit === 'tokens'
-    ? `${share} --max-total-tokens used: ${formatNumber(used)} of ${formatNumber(value)} tokens.`
-    : `${share} --max-cost-usd used: $${used.toFixed(4)} of $${value}.`;
+  const text =
+    limit === 'tokens'
+      ? `${share} --max-total-tokens used: ${formatNumber(used)} of ${formatNumber(value)} tokens.`
+      : `${share} --max-cost-usd used: $${used.toFixed(4)} of $${value}.`;
+  return warning('WARN_BUDGET_NEAR', text);
 }

@@ -226,6 +226,10 @@ export const RunResult = z.strictObject({
     .array(ServerUse)
     .default([])
     .describe('MCP servers of the run, their tools and how often they were called'),
-  warnings: z.array(z.string()),
+  warnings: z
+    .array(z.string())
+    .describe(
+      'Each begins with its code in brackets, such as [WARN_NO_SANDBOX]; docs/errors.md has them all',
+    ),
 });
 export type RunResult = z.infer<typeof RunResult>;

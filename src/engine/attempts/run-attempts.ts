@@ -17,6 +17,7 @@ import {
   usageError,
 } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { collect } from '../../files/read-bytes.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
@@ -137,8 +138,11 @@ function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
       );
 }
 
-function notCopied(folders: readonly string[]): string {
-  return `Other repositories and submodules are empty folders in the copies: ${listed(folders, 5)}.`;
+function notCopied(folders: readonly string[]): Warning {
+  return warning(
+    'WARN_REPOSITORIES_NOT_COPIED',
+    `Other repositories and submodules are empty folders in the copies: ${listed(folders, 5)}.`,
+  );
 }
 
 interface Making extends AttemptsPlace {

@@ -10,6 +10,7 @@ import type { PullRecord } from '../../domain/github/publishing/record.ts';
 import { isProtectedPath } from '../../domain/review/steering-paths.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { pathsOf } from '../path-rules.ts';
 import type { Session } from '../session.ts';
@@ -44,7 +45,8 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   if (open.status === 'failed') return open;
   const checks = trigger === 'conflict' ? NO_CHECKS : await failedChecks(continued);
   if (checks.status === 'failed' && trigger === 'check') return checks;
-  if (checks.status === 'failed') session.warn(`Failed checks are left out. ${checks.outcome.reason}`);
+  if (checks.status === 'failed')
+    session.warn(warning('WARN_CHECKS_LEFT_OUT', `Failed checks are left out. ${checks.outcome.reason}`));
   const { threads } = open;
   const first = await firstPlan(task, pull.record);
   if (first.status === 'failed') return first;
@@ -58,7 +60,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     conflict: trigger === 'check' ? NO_CONFLICT : await conflictOf(beside, continued, rules),
   }));
   if (conflict.status === 'refused' && trigger === 'request')
-    session.warn(`The conflict with its base is left alone: ${conflict.why}`);
+    session.warn(warning('WARN_CONFLICT_LEFT', `The conflict with its base is left alone: ${conflict.why}`));
   const asks = [
     ...open.asks,
     ...(checks.status === 'ok' ? checks.asks : []),

@@ -9,6 +9,7 @@ import { LineHistory } from '../../domain/changes/line-history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
 import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { textLines } from '../../git/store/blobs.ts';
 import type { ReadBlobs } from '../../ports/workspace.ts';
 import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
@@ -87,7 +88,7 @@ export function provenanceOf(files: readonly AttributedPatchFile[]): Provenance 
 }
 
 /** Warnings about parts of the patch that no tool call made. */
-export function foreignPartsOf(files: readonly AttributedPatchFile[]): string[] {
+export function foreignPartsOf(files: readonly AttributedPatchFile[]): Warning[] {
   const foreign = files.flatMap(({ file, hunks, sources }) => {
     const makers = hunks && hunks.length > 0 ? hunks.flatMap((hunk) => hunk.sources) : sources;
     const by = new Set(makers.flatMap((origin) => (origin.by === 'tool' ? [] : [origin.by])));
@@ -95,7 +96,10 @@ export function foreignPartsOf(files: readonly AttributedPatchFile[]): string[] 
   });
   if (foreign.length === 0) return [];
   return [
-    `In the patch, although not all of it was made by tool calls: ${listed(foreign, 5)}. patchsmith blame shows which lines.`,
+    warning(
+      'WARN_NOT_BY_TOOL_CALLS',
+      `In the patch, although not all of it was made by tool calls: ${listed(foreign, 5)}. patchsmith blame shows which lines.`,
+    ),
   ];
 }
 

@@ -17,6 +17,7 @@ import type { StopReason } from '../../domain/run/limits.ts';
 import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { readAhead } from '../../git/store/blobs.ts';
 import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
@@ -99,7 +100,12 @@ async function whyUnwritable({ workspace }: Ready, { named }: Denials): Promise<
 async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    session.warn(`Git dirs and set-uid bits that commands created may be left in ${workspace.root}: ${why}`);
+    session.warn(
+      warning(
+        'WARN_LEFT_BEHIND',
+        `Git dirs and set-uid bits that commands created may be left in ${workspace.root}: ${why}`,
+      ),
+    );
   });
 }
 
@@ -142,7 +148,10 @@ async function keepEssentials(
 ): Promise<void> {
   const kept = await tryStep(() => workspace.keepEssentials(history, read));
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
-  if (why !== null) session.warn(`The run directory takes more room than it needs: ${why}`);
+  if (why !== null)
+    session.warn(
+      warning('WARN_RUN_DIRECTORY_LARGE', `The run directory takes more room than it needs: ${why}`),
+    );
 }
 
 function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
@@ -172,8 +181,10 @@ async function keep(session: Session, { directory }: Ready, patch: ProvenPatch):
   return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
 }
 
-const NESTED_CUT_SHORT =
-  'There was not enough time to look for changes in submodules and other repositories in the work tree.';
+const NESTED_CUT_SHORT = warning(
+  'WARN_LOOK_CUT_SHORT',
+  'There was not enough time to look for changes in submodules and other repositories in the work tree.',
+);
 
 function warnOf(
   session: Session,
@@ -184,8 +195,12 @@ function warnOf(
   }: { state: RunState; steps: Steps },
 ): void {
   const oversize = kept.patch === null ? null : (doneValue(reviewed)?.oversize ?? null);
-  const warnings = [
-    ...(oversize === null ? [] : [`${oversize} Give publish a higher limit, or split the plan.`]),
+  const warnings: Warning[] = [
+    ...(oversize === null
+      ? []
+      : [
+          warning('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Give publish a higher limit, or split the plan.`),
+        ]),
     ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
     ...(nested.status === 'cut_short' && isTaken(state.base) ? [NESTED_CUT_SHORT] : []),

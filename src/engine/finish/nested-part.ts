@@ -2,6 +2,7 @@
 
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { NestedChange } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 
@@ -11,7 +12,7 @@ const MAX_NAMED = 100;
 /** What the result says about nested repositories. */
 export interface NestedPart {
   readonly part: Pick<RunResult, 'nestedChanges'>;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
   /** Changes that are not allowed. They cannot be put back, since no contents of such repositories are kept. */
   readonly forbidden: readonly string[];
 }
@@ -43,6 +44,9 @@ function namedIn({ files, folders }: NestedChange): string[] {
   return [...files, ...folders].sort();
 }
 
-function warningOf(change: NestedChange): string {
-  return `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`;
+function warningOf(change: NestedChange): Warning {
+  return warning(
+    'WARN_REPOSITORY_CHANGED',
+    `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`,
+  );
 }

@@ -1,5 +1,6 @@
 /** The page about the run, once everything about it is decided and handed over: nothing waits for it, and nothing depends on it. */
 
+import { warning } from '../../domain/warnings/warning.ts';
 import { until } from '../../files/time-limit.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import type { Session } from '../session.ts';
@@ -26,7 +27,7 @@ export async function keepReport(session: Session): Promise<void> {
         ? String(tried.error)
         : `the run was stopped first. Make it with patchsmith report ${directory.path}`;
   session.hasReport = tried.status === 'done' && why === null;
-  if (why !== null) session.progress.warn(`There is no report: ${why}`);
+  if (why !== null) session.progress.warn(warning('WARN_NO_REPORT', `There is no report: ${why}`));
 }
 
 async function written(session: Session): Promise<string | null> {

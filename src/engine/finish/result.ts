@@ -10,6 +10,7 @@ import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 
 /** The result of a run of which only the id is known. */
 export function emptyResult(runId: string, version: string): RunResult {
@@ -120,41 +121,70 @@ export function closingWarnings(
   { putBack, stuck, hidden, changes }: RunState,
   ignored: IgnoredFiles,
   exposed: readonly string[],
-): string[] {
+): Warning[] {
   const outOfView = changes.hidden();
   const whole = takenWhole(changes);
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
     ...(putBack.size > 0
       ? [
-          `Commands changed paths that must not change; reverted: ${listed([...putBack.keys()].sort(), MAX_NAMED)}.`,
+          warning(
+            'WARN_PUT_BACK',
+            `Commands changed paths that must not change; reverted: ${listed([...putBack.keys()].sort(), MAX_NAMED)}.`,
+          ),
         ]
       : []),
     ...[...stuck]
       .slice(0, MAX_NAMED)
-      .map(([path, why]) => `${path} must not change and cannot be reverted: ${why}`),
+      .map(([path, why]) =>
+        warning('WARN_NOT_PUT_BACK', `${path} must not change and cannot be reverted: ${why}`),
+      ),
     ...(hidden.size > 0
-      ? [`Could not be examined, so they may have changed: ${listed([...hidden].sort(), MAX_NAMED)}.`]
+      ? [
+          warning(
+            'WARN_MAY_HAVE_CHANGED',
+            `Could not be examined, so they may have changed: ${listed([...hidden].sort(), MAX_NAMED)}.`,
+          ),
+        ]
       : []),
     ...(unexplained.length > 0
-      ? [`Not in the patch, because no tool call made them: ${listed(unexplained, MAX_NAMED)}.`]
+      ? [
+          warning(
+            'WARN_MADE_BY_OTHERS',
+            `Not in the patch, because no tool call made them: ${listed(unexplained, MAX_NAMED)}.`,
+          ),
+        ]
       : []),
     ...(outOfView.length > 0
-      ? [`Made by the run, and hidden by ignore rules since: ${listed(outOfView, MAX_NAMED)}.`]
+      ? [
+          warning(
+            'WARN_HIDDEN_SINCE',
+            `Made by the run, and hidden by ignore rules since: ${listed(outOfView, MAX_NAMED)}.`,
+          ),
+        ]
       : []),
     ...(whole.length > 0
       ? [
-          `In the patch with all they hold, because git ignored them when the run began: ${listed(whole, MAX_NAMED)}.`,
+          warning(
+            'WARN_TAKEN_WHOLE',
+            `In the patch with all they hold, because git ignored them when the run began: ${listed(whole, MAX_NAMED)}.`,
+          ),
         ]
       : []),
     ...(exposed.length > 0
       ? [
-          `No longer ignored, and not in the patch, because the run did not change them: ${listed(exposed, MAX_NAMED)}. Check them before you add files to git.`,
+          warning(
+            'WARN_NO_LONGER_IGNORED',
+            `No longer ignored, and not in the patch, because the run did not change them: ${listed(exposed, MAX_NAMED)}. Check them before you add files to git.`,
+          ),
         ]
       : []),
     ...(ignored.count > 0
       ? [
-          `Not in the patch, because ignore rules hide them: ${filesAndFolders(ignored.count)} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
+          warning(
+            'WARN_IGNORED_CHANGES',
+            `Not in the patch, because ignore rules hide them: ${filesAndFolders(ignored.count)} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
+          ),
         ]
       : []),
   ];

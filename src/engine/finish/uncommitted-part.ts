@@ -6,13 +6,14 @@ import { quotedName } from '../../domain/changes/path.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 
 /** The uncommitted work as it was kept, and what people must know of it. */
 export interface UncommittedPart {
   readonly patch: RunResult['uncommittedPatch'];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 const NOTHING: UncommittedPart = { patch: null, warnings: [] };
@@ -28,7 +29,10 @@ export async function uncommittedPart(
   if (made === null) return NOTHING;
   if (made.status === 'failed') return { patch: null, warnings: [notKept(made.message)] };
   const { leftOut } = made;
-  const left = `${pluralize(leftOut.length, 'large uncommitted file')} that the run did not change ${leftOut.length === 1 ? 'is' : 'are'} not kept: ${listed(leftOut.map(quotedName), 5)}.`;
+  const left = warning(
+    'WARN_UNCOMMITTED_NOT_KEPT',
+    `${pluralize(leftOut.length, 'large uncommitted file')} that the run did not change ${leftOut.length === 1 ? 'is' : 'are'} not kept: ${listed(leftOut.map(quotedName), 5)}.`,
+  );
   const notes = leftOut.length === 0 ? [] : [left];
   const { bytes, sha256 } = made.patch;
   if (bytes.length === 0) return { patch: null, warnings: notes };
@@ -43,10 +47,13 @@ export async function uncommittedPart(
       : `The patch counts from the merge of ${merge.slice(0, 12)}, which publish makes again. By hand, apply ${directory.uncommitted} to ${base} first.`;
   return {
     patch: { path: directory.uncommitted, sha256, bytes: bytes.length },
-    warnings: [what, ...notes],
+    warnings: [warning('WARN_UNCOMMITTED_WORK', what), ...notes],
   };
 }
 
-function notKept(why: string): string {
-  return `The patch applies to the uncommitted work that the run began with, and that could not be kept as a patch: ${why}`;
+function notKept(why: string): Warning {
+  return warning(
+    'WARN_UNCOMMITTED_NOT_KEPT',
+    `The patch applies to the uncommitted work that the run began with, and that could not be kept as a patch: ${why}`,
+  );
 }

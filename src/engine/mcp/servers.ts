@@ -11,6 +11,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { type ServerReply, serverTool } from '../../tools/server-tool.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -34,7 +35,10 @@ export async function openAll(
     if (state.status !== 'failed') continue;
     if (entry.isRequired) return stopped(requiredFails(name, state.reason));
     session.warn(
-      `The MCP server ${name} is not there, and the run goes on without it: ${said(state.reason)}.`,
+      warning(
+        'WARN_MCP_SERVER_MISSING',
+        `The MCP server ${name} is not there, and the run goes on without it: ${said(state.reason)}.`,
+      ),
     );
   }
   const there = hubs.filter(({ state }) => state.status !== 'failed');
@@ -74,10 +78,13 @@ export async function reopenAll(
   const gone = recorded.filter((tool) => !offered.some(({ name }) => name === tool.name));
   if (gone.length > 0)
     session.warn(
-      `Tools of MCP servers are not there any more, and calls to them will fail: ${listed(
-        gone.map(({ name }) => name),
-        10,
-      )}.`,
+      warning(
+        'WARN_MCP_TOOLS_GONE',
+        `Tools of MCP servers are not there any more, and calls to them will fail: ${listed(
+          gone.map(({ name }) => name),
+          10,
+        )}.`,
+      ),
     );
   return { ...reopened, ...reopened.bound(recorded) };
 }
@@ -112,20 +119,29 @@ async function openServer(
       if (hasChanged) return;
       hasChanged = true;
       session.warn(
-        `The MCP server ${name} says that its tools have changed; the run goes on with those that it began with.`,
+        warning(
+          'WARN_MCP_TOOLS_CHANGED',
+          `The MCP server ${name} says that its tools have changed; the run goes on with those that it began with.`,
+        ),
       );
     },
     onGone(why) {
       if (hub?.state.status !== 'connected') return;
       hub.state = { ...hub.state, status: 'ended', reason: why };
-      session.warn(`The MCP server ${name} is gone, and calls to its tools fail from here on: ${said(why)}.`);
+      session.warn(
+        warning(
+          'WARN_MCP_SERVER_GONE',
+          `The MCP server ${name} is gone, and calls to its tools fail from here on: ${said(why)}.`,
+        ),
+      );
     },
   });
   if (reached.status === 'failed')
     return { ...about, chosen: [], state: { status: 'failed', reason: reached.message } };
   const { connection, chosen, notes } = reached;
   places.own(() => connection.close());
-  for (const note of notes) session.warn(`MCP server ${name}: ${said(note)}.`);
+  for (const note of notes)
+    session.warn(warning('WARN_MCP_TOOL_LEFT_OUT', `MCP server ${name}: ${said(note)}.`));
   hub = { ...about, chosen, state: { status: 'connected', connection } };
   return hub;
 }

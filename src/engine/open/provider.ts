@@ -15,6 +15,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import type { ReviewSettings } from '../../domain/findings/review.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { LlmProvider, TurnRequest } from '../../ports.ts';
 import { absolutePath, type Session } from '../session.ts';
 import { sandboxSettings } from './sandbox-settings.ts';
@@ -164,7 +165,10 @@ async function openOne(
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
     session.warn(
-      `The key and the whole conversation go to ${baseUrl} over plain http, where others on the way can read and change them (--allow-insecure-base-url).`,
+      warning(
+        'WARN_PLAIN_HTTP',
+        `The key and the whole conversation go to ${baseUrl} over plain http, where others on the way can read and change them (--allow-insecure-base-url).`,
+      ),
     );
   try {
     const given = {

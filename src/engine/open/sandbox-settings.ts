@@ -2,6 +2,7 @@
 
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/open.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { RunInput } from '../run-input.ts';
 import { absolutePath, type Session } from '../session.ts';
@@ -20,7 +21,12 @@ export function sandboxSettings({
 /** A command without a sandbox sees all processes of the machine, including this one. */
 export function warnOfReadableSecrets(session: Session, { level }: Sandbox): void {
   if (level !== 'none' || session.input.secretsInProc !== true) return;
-  session.warn('The environment of this process cannot be cleared: commands can read the API key in /proc.');
+  session.warn(
+    warning(
+      'WARN_KEY_IN_PROC',
+      'The environment of this process cannot be cleared: commands can read the API key in /proc.',
+    ),
+  );
 }
 
 /** Why the run does not start: because of the machine, or of what was requested. */

@@ -7,6 +7,7 @@ import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
@@ -102,8 +103,10 @@ export function namesOf({ domains, privateHosts }: AllowedHosts): string[] {
   return [...domains, ...privateHosts];
 }
 
-const NOT_CONTAINED =
-  '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.';
+const NOT_CONTAINED = warning(
+  'WARN_NO_EFFECT_WITHOUT_SANDBOX',
+  '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.',
+);
 
 /** Loaded only when needed. */
 async function openEgress(
@@ -134,7 +137,13 @@ async function reportRefused(session: Session, egress: Egress, allowed: readonly
   const named = refused.map(({ host, times }) => `${host} (${times})`);
   const flags = refused.flatMap(({ allow }) => allow ?? []);
   const how = flags.length === 0 ? '' : ` To allow what they need: ${flags.slice(0, MAX_NAMED).join(' ')}`;
-  session.warn(`Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.${how}`);
+  session.warn(
+    warning(
+      'WARN_HOSTS_REFUSED',
+      `Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.${how}`,
+    ),
+  );
   const others = refused.filter(({ allow }) => allow === null).map(({ why }) => why);
-  if (others.length > 0) session.warn(`Not allowed by any flag: ${listed(others, MAX_NAMED)}.`);
+  if (others.length > 0)
+    session.warn(warning('WARN_HOSTS_FORBIDDEN', `Not allowed by any flag: ${listed(others, MAX_NAMED)}.`));
 }

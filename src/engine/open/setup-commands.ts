@@ -9,6 +9,7 @@ import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
@@ -65,7 +66,10 @@ export async function runBefore(
     const names = changes.map((change) => change.path);
     const { path = '' } = session.directory ?? {};
     session.warn(
-      `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To take that back: patchsmith undo ${path}`,
+      warning(
+        'WARN_CHANGED_BEFORE_THE_WORK',
+        `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To take that back: patchsmith undo ${path}`,
+      ),
     );
   }
   return { ...ran, changes };

@@ -10,6 +10,7 @@ import { contentsOf, makeFreshCheckout, makeVerifyGit } from '../../adapters/wor
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace } from '../../ports.ts';
 import type { OpenSibling } from './sandbox.ts';
@@ -32,7 +33,7 @@ export interface VerifyPlaceParts {
 /** Every verification has a git dir of its own, and so has every fresh checkout. */
 export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
   const { kind, setup, scratchDir } = parts;
-  const warnings = new Set<string>();
+  const warnings = new Set<Warning>();
   let opened = 0;
   return {
     kind,
@@ -42,7 +43,7 @@ export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
       opened += 1;
       const folder = join(scratchDir, `${FOLDER}${opened}`);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const warn = (text: string) => void warnings.add(text);
+      const warn = (told: Warning) => void warnings.add(told);
       const opening =
         kind === 'worktree'
           ? openWorkTree(parts, folder)
@@ -74,7 +75,7 @@ async function openWorkTree(
 }
 
 interface CheckoutParts extends Pick<Parameters<typeof makeFreshCheckout>[0], 'folder' | 'net' | 'signal'> {
-  readonly warn: (text: string) => void;
+  readonly warn: (told: Warning) => void;
 }
 
 async function openCheckout(
@@ -87,9 +88,19 @@ async function openCheckout(
   const made = await makeFreshCheckout({ checkout, shadowDir, base, net, folder: root, gitDir, signal });
   if (made.status === 'failed') return made;
   if (made.submodules.length > 0)
-    warn(`Submodules are empty folders in the fresh checkout: ${listed(made.submodules, 5)}.`);
+    warn(
+      warning(
+        'WARN_FRESH_CHECKOUT_LACKS',
+        `Submodules are empty folders in the fresh checkout: ${listed(made.submodules, 5)}.`,
+      ),
+    );
   if (made.pointers.length > 0)
-    warn(`LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`);
+    warn(
+      warning(
+        'WARN_FRESH_CHECKOUT_LACKS',
+        `LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`,
+      ),
+    );
   const agentGit = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
   const paths = net.map(({ path }) => path);
   const before = await contentsOf(root, paths);
@@ -106,7 +117,10 @@ async function openCheckout(
       const changed = made.changed();
       if (changed.length > 0)
         warn(
-          `Setup or verify commands changed files of the fresh checkout, which is gone: ${listed(changed, 5)}.`,
+          warning(
+            'WARN_FRESH_CHECKOUT_CHANGED',
+            `Setup or verify commands changed files of the fresh checkout, which is gone: ${listed(changed, 5)}.`,
+          ),
         );
       await end(contained, folder);
     },

@@ -11,6 +11,7 @@ import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -70,7 +71,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   }
   if (foreign.length > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
-    session.warn(`Accepted into the baseline: ${named(foreign)}.`);
+    session.warn(warning('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign)}.`));
   }
   for (const changes of settlement.made) {
     brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);

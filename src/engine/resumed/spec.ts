@@ -19,6 +19,7 @@ import { advance } from '../../domain/run/fold/advance.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox } from '../../ports.ts';
 import { reopenServersOf } from '../mcp/open-servers.ts';
@@ -112,8 +113,10 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   };
 }
 
-const NO_FALLBACK =
-  'The run was begun without --fallback-model, and goes on without one: it cannot be added afterwards.';
+const NO_FALLBACK = warning(
+  'WARN_FALLBACK_NOT_ADDED',
+  'The run was begun without --fallback-model, and goes on without one: it cannot be added afterwards.',
+);
 
 /** Null if whoever resumes the run is allowed to. */
 async function whyShut(session: Session): Promise<RunOutcome | null> {
@@ -159,7 +162,10 @@ async function begin(
     if (states.size > 0 || wereCommandsUnderWay(run))
       return { ...beginAnew(checkout, places), take: async () => failed(CHANGED_BEFORE_ITS_BASELINE) };
     session.warn(
-      'The run was ended before its baseline had been taken: it starts from the files as they are now.',
+      warning(
+        'WARN_BASELINE_TAKEN_LATER',
+        'The run was ended before its baseline had been taken: it starts from the files as they are now.',
+      ),
     );
     return beginAnew(checkout, places);
   }
@@ -188,7 +194,9 @@ async function settle(
   const { directory, events, journalBytes } = run;
   const [start] = events;
   if (start.sandbox === 'none')
-    session.warn('COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.');
+    session.warn(
+      warning('WARN_NO_SANDBOX', 'COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.'),
+    );
   const unsettled = { session, run, reopened: taken, sandbox, verifyPlace, tools, permits, ...options };
   const settled = await settleResumed(unsettled);
   if (settled.status === 'stopped') return settled;

@@ -9,6 +9,7 @@ import {
 } from '../../domain/github/event.ts';
 import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { Session } from '../session.ts';
 import { describeRefusal, type Trust } from './trust.ts';
@@ -59,10 +60,13 @@ export async function passGate({
 const OPEN: TrustGate = { status: 'open', writers: new Set() };
 
 /** One line for people; null when there is nothing to report. */
-export function credentialsProblem({ credentials }: Trust): string | null {
+export function credentialsProblem({ credentials }: Trust): Warning | null {
   const { places } = credentials;
   if (places.length === 0) return null;
-  return `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`;
+  return warning(
+    'WARN_CREDENTIALS_STORED',
+    `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`,
+  );
 }
 
 interface Asking {

@@ -12,6 +12,7 @@ import {
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/sentence.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHubRefusal } from '../../ports/github.ts';
 import {
   type AskedText,
@@ -23,7 +24,7 @@ import {
 } from './context.ts';
 import { describeRefusal } from './trust.ts';
 
-type OutsidePlan = { status: 'ok'; plan: Plan; notes: string[] } | { status: 'failed'; outcome: RunOutcome };
+type OutsidePlan = { status: 'ok'; plan: Plan; notes: Warning[] } | { status: 'failed'; outcome: RunOutcome };
 
 /**
  * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about
@@ -78,7 +79,7 @@ async function planOf(
       outside: { kind, author, text, ...(context === undefined ? {} : { context }) },
       sha256,
     },
-    notes: hidden === null ? [] : [hidden],
+    notes: hidden === null ? [] : [warning('WARN_HIDDEN_TEXT', hidden)],
   };
 }
 

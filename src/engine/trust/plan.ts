@@ -3,6 +3,7 @@
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
+import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Session } from '../session.ts';
 import { credentialsProblem, passGate } from './gate.ts';
 import { readIssuePlan } from './issue-plan.ts';
@@ -10,7 +11,7 @@ import type { Trust } from './trust.ts';
 
 /** `notes` are for people and are printed before the work. */
 export type TrustedPlan =
-  | { status: 'ok'; plan: Plan; notes: string[] }
+  | { status: 'ok'; plan: Plan; notes: Warning[] }
   | { status: 'failed'; outcome: RunOutcome };
 
 /** Applies the gate before anything of the plan is read. `root` is the root of the work tree. */
@@ -28,7 +29,7 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const { continued } = trust;
   const writers = gate.writers;
   /** What was asked for now, with what goes on. */
-  const goingOn = async (given: Plan | null, more: readonly string[]): Promise<TrustedPlan> => {
+  const goingOn = async (given: Plan | null, more: readonly Warning[]): Promise<TrustedPlan> => {
     if (continued === null)
       return given === null
         ? { status: 'failed', outcome: usageError('ERR_NO_TASK', 'There is no plan.') }

@@ -86,7 +86,9 @@ describe('without named files', () => {
     const rules = whole('AGENTS.md', 'rules');
     const refused = (path: string) => ({
       ...ok(rules),
-      warnings: [`${path} links to a place outside the repository and is not used.`],
+      warnings: [
+        `[WARN_PRINCIPLES_OUTSIDE] ${path} links to a place outside the repository and is not used.`,
+      ],
     });
     expect(await read(root)).toEqual(ok(rules));
     expect(await read(root, { workingDirectory: 'b' })).toEqual(refused('b/AGENTS.md'));
@@ -139,8 +141,8 @@ test('all texts together keep to the cap, in whole characters; hash and size are
   };
   expect(await read(root, { workingDirectory: 'a/b', maxBytes: 11 })).toMatchObject({
     warnings: [
-      'Only 6 of 13 bytes of a/AGENTS.md is used as principles (see --max-principles-bytes).',
-      'Only 2 of 3 bytes of a/b/AGENTS.md is used as principles (see --max-principles-bytes).',
+      '[WARN_PRINCIPLES_CUT] Only 6 of 13 bytes of a/AGENTS.md is used as principles (see --max-principles-bytes).',
+      '[WARN_PRINCIPLES_CUT] Only 2 of 3 bytes of a/b/AGENTS.md is used as principles (see --max-principles-bytes).',
     ],
   });
   const [first, second, third] = [

@@ -66,7 +66,7 @@ test.runIf(process.getuid?.() === 0)(
     const { text, warnings } = await open(place, 'required');
     expect(await text('git status --porcelain && git log --format=%s')).toBe('Start\n');
     expect(warnings).toEqual([
-      "The work tree belongs to user 12345: commands run as root without root's privileges, so they may be unable to write there.",
+      "[WARN_TREE_OF_OTHERS] The work tree belongs to user 12345: commands run as root without root's privileges, so they may be unable to write there.",
     ]);
   },
 );

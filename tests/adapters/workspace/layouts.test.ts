@@ -169,7 +169,7 @@ describe('the workspace', () => {
     scratch.commit();
     const workspace = await scratch.open();
     expect(workspace.base().dirty).toBe(false);
-    expect(workspace.warnings()).toEqual(['Submodules are left out: lib.']);
+    expect(workspace.warnings()).toEqual(['[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.']);
     scratch.write('lib/a.txt', 'changed in the submodule\n');
     expect(await workspace.capture('all')).toEqual([]);
     expect(await workspace.capture(['lib/a.txt', 'lib'])).toEqual([]);
@@ -218,7 +218,7 @@ describe('the workspace', () => {
       { path: 'tools', dotGit: 'folder' },
     ]);
     expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
-      '"linked/.git" can be reached by commands.',
+      '[WARN_REPOSITORY_UNCOVERED] "linked/.git" can be reached by commands.',
     ]);
   });
 
@@ -247,8 +247,8 @@ describe('the workspace', () => {
     expect(await workspace.capture('all')).toEqual([]);
     expect(await workspace.capture(['nested/a.txt'])).toEqual([]);
     expect(workspace.warnings()).toEqual([
-      '"nested" is a separate repository and is left out.',
-      '"sub/later" is a separate repository and is left out.',
+      '[WARN_REPOSITORY_LEFT_OUT] "nested" is a separate repository and is left out.',
+      '[WARN_REPOSITORY_LEFT_OUT] "sub/later" is a separate repository and is left out.',
     ]);
   });
 
@@ -266,8 +266,8 @@ describe('the workspace', () => {
       'sub/more.txt',
     ]);
     expect(workspace.warnings()).toEqual([
-      '"made" has its own git folder; its files are included anyway.',
-      '"sub" has its own git folder; its files are included anyway.',
+      '[WARN_GIT_FOLDER_INSIDE] "made" has its own git folder; its files are included anyway.',
+      '[WARN_GIT_FOLDER_INSIDE] "sub" has its own git folder; its files are included anyway.',
     ]);
     scratch.write('sub/more.txt', 'even more\n');
     scratch.remove('made/here.txt');
@@ -288,9 +288,21 @@ describe('the workspace', () => {
     expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
     expect(workspace.warnings().sort()).toEqual(
       ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GIT', 'sub/.GitModules']
-        .map((name) => `${JSON.stringify(name)} has a name that git does not accept and is left out.`)
+        .map(
+          (name) =>
+            `[WARN_NAME_NOT_ACCEPTED] ${JSON.stringify(name)} has a name that git does not accept and is left out.`,
+        )
         .sort(),
     );
+  });
+
+  test('more than fifty warnings are counted', async () => {
+    const scratch = committed();
+    const workspace = await scratch.open();
+    for (let at = 0; at < 52; at += 1) scratch.write(`d${at}/GIT~1`, 'x\n');
+    await workspace.capture('all');
+    expect(workspace.warnings()).toHaveLength(51);
+    expect(workspace.warnings().at(-1)).toBe('[WARN_MORE_ABOUT_FILES] 2 more warnings about files.');
   });
 
   test('the executable bit counts only where the repository says so', async () => {

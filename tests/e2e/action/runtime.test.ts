@@ -34,7 +34,10 @@ async function run(
   const server = await startClaudeServer({ turns, apiKey: KEY });
   try {
     const all = { 'api-key': KEY, 'base-url': server.url, ...inputs };
-    const env = { ACTIONS_RUNTIME_TOKEN: 'canary-of-the-runtime-token' };
+    const env = {
+      ACTIONS_RUNTIME_TOKEN: 'canary-of-the-runtime-token',
+      GITHUB_TOKEN: 'canary-of-another-token',
+    };
     return {
       ...(await runAction({ workspace: root, inputs: all, env, node, action: checkedOutAction() })),
       server,
@@ -72,6 +75,9 @@ describe.each(RUNTIMES)('with %s', (_, node = '') => {
     const ended = await run(turns, inputs, node);
     expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
     expect(readFileSync(join(ended.root, 'found'), 'utf8')).toBe('2\n0\n');
+    expect(ended.stdout).toContain(
+      '::warning title=Input::[WARN_TOKEN_NOT_USED] GITHUB_TOKEN of the environment',
+    );
   });
 });
 

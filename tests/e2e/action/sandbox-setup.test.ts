@@ -43,7 +43,7 @@ test('a hosted runner: what failed is said, and what to type, and the run is not
   expect(lastLine).toContain('Install it: apt-get install -y bubblewrap');
   expect(summary).toContain('could not set up the sandbox');
   const result = JSON.parse(readFileSync(outputs['result-file'] ?? '', 'utf8'));
-  expect(result.warnings).toEqual([expect.stringContaining(WHY)]);
+  expect(result.warnings).toEqual([expect.stringContaining(`[WARN_SANDBOX_NOT_SET_UP] ${WHY}`)]);
   expect(done.match(/^(update|install)$/gm)).toEqual(['update', 'install']);
   for (const secret of [KEY, TOKEN]) expect(done).not.toContain(secret);
 });

@@ -29,6 +29,7 @@ const textOf = (root: string) => readFileSync(join(root, 'a.txt'), 'utf8');
 test('the smallest of the changes that pass is in the work tree, as if it had been the only run', async () => {
   const repository = await makeRepository(FILES);
   writeFileSync(join(repository.root, 'b.txt'), 'not committed\n');
+  execFileSync('git', ['init', '-q', join(repository.root, 'made/other')]);
   const run = await scriptedRun({
     repository,
     turns: three(),
@@ -48,7 +49,10 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
     patch: { path: join(runDir, 'changes.patch') },
     verify: [{ command: 'grep -q ONE a.txt', end: { exitCode: 0 } }],
     ignoredFiles: [],
-    warnings: [expect.stringContaining(`after ${join(runDir, 'uncommitted.patch')}`)],
+    warnings: [
+      '[WARN_REPOSITORIES_NOT_COPIED] Other repositories and submodules are empty folders in the copies: made/other.',
+      expect.stringContaining(`after ${join(runDir, 'uncommitted.patch')}`),
+    ],
   });
   expect(run.patch).toContain('+ONE\n two');
   const other = (number: number) => join(runDir, 'attempts', String(number));

@@ -139,7 +139,11 @@ testAtNight('where the kernel takes no system call filter, it contains without o
   expect([exitCode, level, warnings]).toEqual([
     0,
     'namespaces',
-    [expect.stringMatching(/^The sandbox runs without its system call filter \(.+\): level namespaces\.$/)],
+    [
+      expect.stringMatching(
+        /^\[WARN_SANDBOX_UNFILTERED\] The sandbox runs without its system call filter \(.+\): level namespaces\.$/,
+      ),
+    ],
   ]);
 });
 

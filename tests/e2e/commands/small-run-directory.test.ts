@@ -36,7 +36,7 @@ test('a run directory keeps what the repository does not have, within bounds, an
   });
   expect(run.result.outcome, run.stderr).toBe('done');
   expect(run.result.warnings).toContain(
-    '1 large uncommitted file that the run did not change is not kept: "large.bin".',
+    '[WARN_UNCOMMITTED_NOT_KEPT] 1 large uncommitted file that the run did not change is not kept: "large.bin".',
   );
   rmSync(join(run.runDir, 'shadow.git/objects/info/alternates'));
   const shadow = `--git-dir=${join(run.runDir, 'shadow.git')}`;

@@ -57,9 +57,9 @@ describe('a summary that', () => {
     expect(typesIn(run).slice(0, 2)).toEqual(['compaction.failed', 'context.compacted']);
     expect(run.result).toMatchObject({ failedCompactions: 1 });
     expect(run.result.warnings[0]).toContain(
-      `The conversation could not be compacted and goes on as it is: ${why}`,
+      `[WARN_NOT_COMPACTED] The conversation could not be compacted and goes on as it is: ${why}`,
     );
-    expect(run.stderr).toContain('warning: The conversation could not be compacted');
+    expect(run.stderr).toContain('warning: [WARN_NOT_COMPACTED] The conversation could not be compacted');
     // The request after it has everything, and nothing of the attempt.
     const requests = run.server.requests.map(({ body }) => body ?? {});
     const asked = requests.findIndex(asksForSummary);
@@ -130,7 +130,7 @@ describe('a full window', () => {
     expect(run.lastLine, run.stderr).toContain('(exit 0)');
     expect(run.result.compactions).toMatchObject([{ how: 'cut', why: 'window' }]);
     expect(run.result.warnings).toEqual([
-      "6 messages of the conversation dropped without a summary, since the model's window is full.",
+      "[WARN_CUT_WITHOUT_SUMMARY] 6 messages of the conversation dropped without a summary, since the model's window is full.",
     ]);
     expect(run.server.requests.flatMap((one) => one.refused ?? [])).toEqual([]);
   });

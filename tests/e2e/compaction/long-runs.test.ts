@@ -104,7 +104,7 @@ describe('a run of a hundred turns and more', () => {
     expect(Math.max(...lengths)).toBe(49);
     expect(compactionsIn(run).length).toBeGreaterThan(TURNS / 20);
     expect(run.result.warnings).toEqual([
-      'The conversation has more than --max-messages: 26 messages dropped without a summary, and so on from here.',
+      '[WARN_CUT_WITHOUT_SUMMARY] The conversation has more than --max-messages: 26 messages dropped without a summary, and so on from here.',
     ]);
   });
 

@@ -80,9 +80,18 @@ test('the end of its log is what asks, and two rounds are the most', async () =>
   await life.publish(third);
   expect(issue.comments.map(({ body }) => body.includes('Comment there with'))).toEqual([true]);
 
-  // A person's request begins anew.
+  // A person's request begins anew, also where the checks cannot be read.
+  life.github.faults.add({
+    on: { path: /check-runs/ },
+    times: 9,
+    trouble: { kind: 'status', status: 403, message: 'Resource not accessible by integration' },
+  });
   const asked = await life.run(writes('b.txt', 'b\n', 'Added b.'), ['--continue', '1', '--message', 'add b']);
+  life.github.faults.clear();
   expectDone(asked);
+  expect(asked.result.warnings).toContainEqual(
+    expect.stringMatching(/^\[WARN_CHECKS_LEFT_OUT\] Failed checks are left out\. /),
+  );
   expectDone(await life.publish(asked));
   expect(recordIn(issue.body ?? '')?.record.rounds).toBe(0);
 });

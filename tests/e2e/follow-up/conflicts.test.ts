@@ -161,6 +161,16 @@ test('one in protected files is refused before a model is asked, unless the run 
   expect(life.pull(1).comments.at(-1)?.body).toMatch(
     /^\*\*The run was not started\*\*\n\nPull request .*1 is not continued: it conflicts [^\n]*\n\nNo model was asked/,
   );
+  // Asked for something else, it does that.
+  const asked = await life.run(
+    writes('b.txt', 'b\n', 'Wrote b.'),
+    ['--continue', '1', '-m', 'write b'],
+    PUSH,
+  );
+  expect(asked.result.warnings).toContainEqual(
+    expect.stringMatching(/^\[WARN_CONFLICT_LEFT\] The conflict with its base is left alone: /),
+  );
+  await life.toHead(1);
   const script = writes('AGENTS.md', 'Ours and theirs.\n', 'Kept both.');
   const resolved = await life.run(script, ['--continue', '1', ...accepted], PUSH);
   expectDone(resolved);
@@ -199,7 +209,7 @@ test('a run that was cut off on the merge goes on in a fresh checkout of the hea
   expect(exitCode, stderr).toBe(0);
   expect(server.requests).toHaveLength(3);
   expect(stderr).toContain(
-    `The patch counts from the merge of ${base.slice(0, 12)}, which publish makes again.`,
+    `[WARN_UNCOMMITTED_WORK] The patch counts from the merge of ${base.slice(0, 12)}, which publish makes again.`,
   );
   expect([existsSync(join(fresh, 'd.txt')), readFileSync(join(fresh, 'note.txt'), 'utf8')]).toEqual([
     false,

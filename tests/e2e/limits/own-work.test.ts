@@ -85,7 +85,9 @@ describe('time that is over', () => {
       'patchsmith: interrupted (exit 143) [ERR_INTERRUPTED]: Stopped by SIGTERM; the patch so far has 1 file.',
     );
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
-    expect(run.result.warnings.join()).toContain('There was not enough time to scan the whole work tree');
+    expect(run.result.warnings.join()).toContain(
+      '[WARN_LOOK_CUT_SHORT] There was not enough time to scan the whole work tree',
+    );
     expect(run.events.slice(-2).map(({ type }) => type)).toEqual(['run.interrupted', 'run.stopped']);
     expect(gitIn(run.runDir)).toEqual([]);
   });
@@ -126,7 +128,7 @@ describe('changes over a limit', () => {
     expect(run.result.reason.replace(`; the patch so far has ${has}.`, '')).toBe(reason);
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(kept);
     expect(run.result.warnings.join()).toContain(
-      'Changed, but not in the patch because it is over the limit: ',
+      '[WARN_OVER_LIMIT] Changed, but not in the patch because it is over the limit: ',
     );
     expect(run.events.at(-1)).toMatchObject({ stop: { why: 'limit' } });
     expect(existsSync(join(run.root, 'never.txt'))).toBe(false);

@@ -23,7 +23,9 @@ test('another vendor goes on after a refusal, with the task and without a word o
   );
   const { exitCode, stderr, result } = await run(...TO_OPENAI);
   expect([exitCode, result.outcome, readFileSync(join(root, 'b.txt'), 'utf8')]).toEqual([0, 'done', 'new\n']);
-  expect(stderr).toContain('refused: openai/gpt-5.4 goes on, in a conversation of its own.');
+  expect(stderr).toMatch(
+    /^warning: \[WARN_MODEL_REPLACED\] .* refused: openai\/gpt-5\.4 goes on, in a conversation of its own\./m,
+  );
   const first = JSON.stringify(openAi.requests[0]?.body);
   expect(first).toContain('Write it');
   expect(first).toContain('[MODEL CHANGED]');

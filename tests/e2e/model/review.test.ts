@@ -85,7 +85,9 @@ test('a reviewer that is out leaves the run green, unless that was not wanted', 
     const { exitCode, result } = await run('--review', ...flags);
     expect([exitCode, result.outcome]).toEqual(expected);
     expect(result.review).toMatchObject({ status: 'failed', provider: 'anthropic' });
-    expect(result.warnings).toContainEqual(expect.stringContaining('The work was not reviewed: '));
+    expect(result.warnings).toContainEqual(
+      expect.stringContaining('[WARN_NOT_REVIEWED] The work was not reviewed: '),
+    );
     expect(result.patch).not.toBeNull();
   }
 });

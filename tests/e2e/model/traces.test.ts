@@ -69,7 +69,9 @@ test('a collector that never answers holds up the end of a run for two seconds a
   });
   await collector.close();
   expect(exitCode, stderr).toBe(0);
-  expect(stderr).toMatch(/warning: 3 of 3 spans did not reach 127\.0\.0\.1:\d+: no answer in time\./);
+  expect(stderr).toMatch(
+    /warning: \[WARN_TRACE_NOT_SENT\] 3 of 3 spans did not reach 127\.0\.0\.1:\d+: no answer in time\./,
+  );
   expect(stderr).toContain('goes to 127.0.0.1');
   expect(result.warnings).toEqual([]);
 });

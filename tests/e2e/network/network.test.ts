@@ -78,7 +78,10 @@ describe('a run with --allow-domain', () => {
       'HTTP/1.1 403 Refused by the sandbox: evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443)',
     );
     expect(stderr).toContain(
-      'Commands tried to reach hosts that are not allowed: evil.example (2), 127.0.0.1:443 (1). To allow what they need: --allow-domain evil.example',
+      '[WARN_HOSTS_REFUSED] Commands tried to reach hosts that are not allowed: evil.example (2), 127.0.0.1:443 (1). To allow what they need: --allow-domain evil.example',
+    );
+    expect(stderr).toContain(
+      '[WARN_HOSTS_FORBIDDEN] Not allowed by any flag: 127.0.0.1:443: an address is not a host name.',
     );
   });
 
@@ -142,7 +145,7 @@ describe('a run with --allow-domain', () => {
     expect(result.network).toBeNull();
     expect(events[0]).toMatchObject({ allowedDomains: [] });
     expect(result.warnings).toContain(
-      '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.',
+      '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.',
     );
     expect(stderr).toContain('--allow-domain HAS NO EFFECT');
     expect(told).not.toContain('127.0.0.1:17128');
@@ -187,7 +190,7 @@ describe('a run with --allow-domain', () => {
       refused: [{ host: 'evil.example' }],
     });
     expect(alone.stderr).toContain(
-      "The recorded run could reach good.example, evil.example, and this replay cannot. Permit it with --allow-domain 'good.example' --allow-domain 'evil.example'.",
+      "[WARN_REPLAY_HOSTS] The recorded run could reach good.example, evil.example, and this replay cannot. Permit it with --allow-domain 'good.example' --allow-domain 'evil.example'.",
     );
     expect(alone.exitCode).toBe(9);
   });
@@ -258,7 +261,9 @@ test.each([
     '/result.json. Refused by the sandbox: registry.example is refused: no host is allowed; to allow it: --allow-domain registry.example.',
   );
   expect(result.network?.refused).toMatchObject([{ host: 'registry.example', times: 1 }]);
-  expect(stderr).toContain('Commands tried to reach hosts that are not allowed: registry.example (1).');
+  expect(stderr).toContain(
+    '[WARN_HOSTS_REFUSED] Commands tried to reach hosts that are not allowed: registry.example (1).',
+  );
 });
 
 test('a socket that nobody listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {

@@ -48,6 +48,6 @@ test('where GitHub cannot be asked for it, that is a warning', async () => {
   const { exitCode, told, stderr } = await publish(there);
   expect(exitCode, stderr).toBe(0);
   expect(told?.warnings).toContainEqual(
-    'It is unknown whether GitHub has the contents of big.bin, which Git LFS stores: it answers 503.',
+    '[WARN_LFS_UNKNOWN] It is unknown whether GitHub has the contents of big.bin, which Git LFS stores: it answers 503.',
   );
 });

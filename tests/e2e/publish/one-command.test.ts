@@ -242,6 +242,6 @@ testAtNight('a patch that is too large is refused by publish, and the run says s
   expect(end.exitCode, end.stderr).toBe(8);
   const [warning] = resultIn(runDir).warnings.filter((one) => one.includes('too large'));
   expect(warning).toMatch(
-    /^The patch is too large to be published: it has \d+ bytes, at most 9 are allowed \(--max-patch-size\)\. Give publish a higher limit, or split the plan\.$/,
+    /^\[WARN_TOO_LARGE_TO_PUBLISH\] The patch is too large to be published: it has \d+ bytes, at most 9 are allowed \(--max-patch-size\)\. Give publish a higher limit, or split the plan\.$/,
   );
 });

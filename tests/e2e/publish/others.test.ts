@@ -199,7 +199,9 @@ test('a pull request that people have given another base is updated there, and o
   const second = await publish(there);
   expect(second.exitCode, second.stderr).toBe(0);
   expect(second.told?.pullRequest).toMatchObject({ number, operation: 'updated' });
-  expect(second.told?.warnings).toContainEqual(expect.stringMatching(/goes into release, .* for main/));
+  expect(second.told?.warnings).toContainEqual(
+    expect.stringMatching(/^\[WARN_OTHER_BASE\] .*goes into release, .* for main/),
+  );
   expect([repository.pulls().length, issue?.pull?.base]).toEqual([1, 'release']);
 
   if (issue) issue.state = 'closed';

@@ -142,7 +142,7 @@ describe('a pull request that was ready, of which verification fails later,', ()
     const { told } = await shop.publish(['--branch', 'work']);
     expect(told.pullRequest).toMatchObject({ draft: false, draftReasons: ['verification failed'] });
     expect(told.warnings).toEqual([
-      expect.stringMatching(/should be a draft: .*not supported in this repository/),
+      expect.stringMatching(/^\[WARN_NOT_A_DRAFT\] .* should be a draft: .*not supported in this repository/),
     ]);
     expect(shop.upstream.pulls()[0]?.body).toContain('> This should be a draft, since verification failed.');
   });

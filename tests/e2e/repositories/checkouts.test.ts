@@ -124,7 +124,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   'a repository with a submodule': {
     script: `${COMMITTED}; git clone -q . ../lib; git submodule --quiet add ../lib lib; git commit -qm lib; echo x > lib/a.txt`,
-    warnings: ['Submodules are left out: lib.'],
+    warnings: ['[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.'],
   },
   'a submodule': {
     script: `${COMMITTED}; git clone -q . ../lib; git submodule --quiet add ../lib lib`,
@@ -133,14 +133,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a repository with another one in it': {
     script: `${COMMITTED}; git init -q inner; echo x > inner/x.txt`,
     status: ' M a.txt\n D sub/b.txt\n?? inner/\n?? new/\n',
-    warnings: ['"inner" is a separate repository and is left out.'],
+    warnings: ['[WARN_REPOSITORY_LEFT_OUT] "inner" is a separate repository and is left out.'],
   },
   'line endings that attributes turn': {
     script: `printf '* text=auto eol=crlf\\n' > .gitattributes; ${COMMITTED}; rm a.txt; git checkout -q a.txt`,
   },
   'Git LFS, which is not installed': {
     script: `printf '*.bin filter=lfs diff=lfs merge=lfs -text\\n' > .gitattributes; ${COMMITTED}`,
-    warnings: ['"new/n.bin" is in the patch as a Git LFS pointer; push its content with git lfs.'],
+    warnings: [
+      '[WARN_LFS_POINTER] "new/n.bin" is in the patch as a Git LFS pointer; push its content with git lfs.',
+    ],
   },
 };
 

@@ -37,9 +37,11 @@ test('the patch follows the rules that the run leaves, and names what they hide 
   const { changedFiles, hiddenFiles, exposedFiles, warnings } = run.result;
   expect(changedFiles.map(({ path }) => path)).toEqual(['.gitignore', 'build/b.txt', 'early.js', 'keep.js']);
   expect([hiddenFiles, exposedFiles]).toEqual([['late.tmp'], ['.env', 'theirs.js']]);
-  expect(warnings.join('\n')).toContain('Made by the run, and hidden by ignore rules since: late.tmp.');
   expect(warnings.join('\n')).toContain(
-    'No longer ignored, and not in the patch, because the run did not change them: .env, theirs.js.',
+    '[WARN_HIDDEN_SINCE] Made by the run, and hidden by ignore rules since: late.tmp.',
+  );
+  expect(warnings.join('\n')).toContain(
+    '[WARN_NO_LONGER_IGNORED] No longer ignored, and not in the patch, because the run did not change them: .env, theirs.js.',
   );
   const listed = run.events.flatMap((event) =>
     event.type === 'tool.completed' && event.outcome.text.includes('a.txt') ? [event.outcome.text] : [],

@@ -119,7 +119,9 @@ test.each([
   const repository = await withOthers();
   const { exitCode, stderr } = await run(repository, [text], 'off');
   expect([exitCode, subjectAt(repository.root, to)], stderr).toEqual([8, 'precious']);
-  expect(stderr).toContain(`${to}/HEAD must not change and cannot be reverted: it is older than the run`);
+  expect(stderr).toContain(
+    `[WARN_NOT_PUT_BACK] ${to}/HEAD must not change and cannot be reverted: it is older than the run`,
+  );
 });
 
 test('in the sandbox, no command moves one', async () => {

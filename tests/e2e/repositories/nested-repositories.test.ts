@@ -61,7 +61,9 @@ describe.each([
       ],
     });
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['d.txt']);
-    expect(run.stderr).toContain('"lib" is a separate repository that changed during the run: lib/a.txt.');
+    expect(run.stderr).toContain(
+      '[WARN_REPOSITORY_CHANGED] Not in the patch, because "lib" is a separate repository that changed during the run: lib/a.txt.',
+    );
   });
 
   test('nothing is named where commands only read', async () => {

@@ -106,7 +106,7 @@ test(
       made.goBackTo(seq);
       const end = await made.resume();
       if (typeof end === 'string') throw new Error(end);
-      expect(end.stderr.includes('before its baseline had been taken')).toBe(seq <= taken);
+      expect(end.stderr.includes('[WARN_BASELINE_TAKEN_LATER] ')).toBe(seq <= taken);
       ends.push([type, end.result.outcome, end.patch, end.result.baseTree]);
     }
     expect(ends).toEqual(cuts.map(({ type }) => [type, 'done', made.patch, event.base.tree]));

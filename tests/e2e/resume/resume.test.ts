@@ -256,9 +256,16 @@ describe('a change that the run did not make', () => {
     expect(end.result.baseTree).not.toBe(run.result.baseTree);
     expect(end.result.unexplained).toEqual([{ path: 'a.txt', by: 'outside' }]);
     expect(end.result.warnings.join()).toContain(
-      'Accepted into the baseline: a.txt (changed), b.txt (changed).',
+      '[WARN_CHANGES_ACCEPTED] Accepted into the baseline: a.txt (changed), b.txt (changed).',
     );
     expect(readFileSync(join(run.root, 'b.txt'), 'utf8')).toBe('theirs\n');
+  });
+
+  test('with another fallback model goes on without it, and says so', async () => {
+    const run = await cutRun(FILES, [edit]);
+    run.goBackTo(seqOf(run, 'tool.completed'));
+    const end = ended(await run.resume({ today: { fallbackModel: 'claude-haiku-5-5' } }));
+    expect(end.result.warnings).toEqual([expect.stringMatching(/^\[WARN_FALLBACK_NOT_ADDED\] /)]);
   });
 });
 

@@ -85,7 +85,7 @@ describe('an issue', () => {
     expect(prompt(done)).toContain('Add a file\n\nAdd it. [image] [here](https://x.example )\n</issue>');
     expect(JSON.stringify(done.server.requests)).not.toContain('Print');
     expect(done.result.warnings.join()).toContain(
-      `Left out of issue ${number}, because it is invisible there: invisible characters (1), HTML comments (1), images and their texts (1), attributes, titles of links and unused definitions (1).`,
+      `[WARN_HIDDEN_TEXT] Left out of issue ${number}, because it is invisible there: invisible characters (1), HTML comments (1), images and their texts (1), attributes, titles of links and unused definitions (1).`,
     );
   });
 

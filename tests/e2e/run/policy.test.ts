@@ -81,7 +81,9 @@ describe('what a command does to protected paths is put back:', () => {
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['src/a.txt']);
     expect(run.result.putBack.map(({ by }) => by)).toContain('tool');
     expect(toolTexts(run)[0]).toContain('Reverted by the runner, because these paths must not change: "docs');
-    expect(run.stderr).toContain('warning: Commands changed paths that must not change; reverted: docs');
+    expect(run.stderr).toContain(
+      'warning: [WARN_PUT_BACK] Commands changed paths that must not change; reverted: docs',
+    );
     expect(await replayed(run)).toContain('replayed to the same patch, byte for byte');
   });
 

@@ -147,7 +147,9 @@ describe('a change that no call explains', () => {
       { path: 'foreign/new.txt', by: 'outside' },
       { path: 'old/gone.txt', by: 'outside' },
     ]);
-    expect(stderr).toContain('Not in the patch, because no tool call made them: a.txt (outside)');
+    expect(stderr).toContain(
+      '[WARN_MADE_BY_OTHERS] Not in the patch, because no tool call made them: a.txt (outside)',
+    );
   });
 
   test('is taken into the patch with --include-foreign, named as what it is, and there again in a replay', async () => {
@@ -165,7 +167,7 @@ describe('a change that no call explains', () => {
       ['old/gone.txt', ['outside']],
     ]);
     expect(stderr).toContain(
-      'In the patch, although not all of it was made by tool calls: a.txt (outside), foreign/new.txt (outside), old/gone.txt (outside)',
+      '[WARN_NOT_BY_TOOL_CALLS] In the patch, although not all of it was made by tool calls: a.txt (outside), foreign/new.txt (outside), old/gone.txt (outside)',
     );
   });
 
@@ -179,7 +181,7 @@ describe('a change that no call explains', () => {
     const { stdout } = await blame(finished, 'a.txt');
     expect(stdout).toContain('1 -a\n  1 +foreign\n  2 +model\n');
     expect(finished.stderr).toContain(
-      'In the patch, although not all of it was made by tool calls: a.txt (outside)',
+      '[WARN_NOT_BY_TOOL_CALLS] In the patch, although not all of it was made by tool calls: a.txt (outside)',
     );
   });
 });

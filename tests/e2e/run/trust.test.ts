@@ -399,7 +399,9 @@ describe('credentials that a checkout has left', () => {
       }),
     });
     expect(endOf(run), run.stderr).toEqual([0, 'done']);
-    expect(run.stderr).toContain("warning: Credentials are stored in git's configuration");
+    expect(run.stderr).toContain(
+      "warning: [WARN_CREDENTIALS_STORED] Credentials are stored in git's configuration",
+    );
     expect(run.stderr).toContain('persist-credentials: false');
     const results = run.events.flatMap((event) =>
       event.type === 'tool.completed' ? [event.outcome.text] : [],

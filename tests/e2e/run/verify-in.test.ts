@@ -136,7 +136,7 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
     expect(ended.result.outcome, ended.stderr).toBe('done');
     expect(endsOf(ended).at(-1)).toEqual(['cat a.txt', 0, 'changed\n']);
     expect(ended.result.warnings).toContain(
-      'Setup or verify commands changed files of the fresh checkout, which is gone: a.txt, b.txt.',
+      '[WARN_FRESH_CHECKOUT_CHANGED] Setup or verify commands changed files of the fresh checkout, which is gone: a.txt, b.txt.',
     );
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('a\n');
     expect([existsSync(join(repository.root, 'made.txt')), ended.result.unexplained]).toEqual([false, []]);
@@ -192,8 +192,8 @@ test('uncommitted changes of the base are in the checkout, and submodules and LF
   ]);
   expect(ended.result.warnings).toEqual(
     expect.arrayContaining([
-      'Submodules are empty folders in the fresh checkout: module.',
-      'LFS files are pointers in the fresh checkout: large.bin.',
+      '[WARN_FRESH_CHECKOUT_LACKS] Submodules are empty folders in the fresh checkout: module.',
+      '[WARN_FRESH_CHECKOUT_LACKS] LFS files are pointers in the fresh checkout: large.bin.',
     ]),
   );
 });
@@ -246,6 +246,6 @@ test('ignored files that commands changed are named, those that run by their nam
     'out/1',
   ]);
   expect(warnings).toContainEqual(
-    'Not in the patch, because ignore rules hide them: 160 files and folders (node_modules/.bin/check, .npmrc, node_modules/, out/).',
+    '[WARN_IGNORED_CHANGES] Not in the patch, because ignore rules hide them: 160 files and folders (node_modules/.bin/check, .npmrc, node_modules/, out/).',
   );
 });

@@ -139,7 +139,7 @@ test('what is wrong stands on one page, each part as far as it could be looked a
   expect(said.setup?.[0]).toBe('ERR_SETUP_FAILED');
   expect(said.setup?.[1]).toContain('setup command failed, exit code 4 after');
   expect(report.warnings.join()).toContain(
-    'commands before the work changed them: a.txt. To take that back: patchsmith undo',
+    '[WARN_CHANGED_BEFORE_THE_WORK] Not in the patch, because commands before the work changed them: a.txt. To take that back: patchsmith undo',
   );
   expect([runs.length, report.result]).toEqual([1, expect.stringContaining(`${runs[0]}/result.json`)]);
 });

@@ -74,8 +74,18 @@ describe('a run whose end fails in one step', () => {
   });
 });
 
+test('a run directory that cannot be tidied is a warning', async () => {
+  const end = await endingWith('keepEssentials', new Error('boom'));
+  expect([end.name, end.result.warnings]).toEqual([
+    'done',
+    ['[WARN_RUN_DIRECTORY_LARGE] The run directory takes more room than it needs: Error: boom'],
+  ]);
+});
+
 test('a run that has no time to look for changes beside its own repository still has its patch', async () => {
   const end = await endingWith('nestedChanges', new CutShort());
   expect(end).toMatchObject({ name: 'done', changed: ['b.txt'], isPatchThere: true, isPatchTold: true });
-  expect(end.result.warnings.join()).toContain('not enough time to look for changes in submodules');
+  expect(end.result.warnings.join()).toContain(
+    '[WARN_LOOK_CUT_SHORT] There was not enough time to look for changes in submodules',
+  );
 });

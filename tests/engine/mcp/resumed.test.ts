@@ -41,6 +41,7 @@ async function killedAt(words: string) {
   copy(join(copies, 'run'), runDir);
   const settings = { ...run.input.settings, repo: null, output: 'none' as const };
   return {
+    entries: run.input.servers,
     async resume(again: FilledEntries | undefined = run.input.servers) {
       const input = { ...run.input, cwd: root, settings, ...(again === undefined ? {} : { servers: again }) };
       const resumed = await resumeRun(input, { run: runDir, acceptChanges: false, given: [] });
@@ -77,4 +78,12 @@ test('a run directory starts no server: whoever resumes has to name it again', a
         'The run had the MCP server own, which a run directory cannot start. Repeat its --mcp or --mcp-config.',
     },
   });
+});
+
+test('a tool that its server does not offer any more is said to be gone', async () => {
+  const killed = await killedAt('"tool.completed","call":"t0c0"');
+  const { own } = killed.entries ?? {};
+  if (own?.by !== 'stdio') throw new Error('No program is configured.');
+  const { end } = await killed.resume({ own: { ...own, args: [SERVER, 'greedy'] } });
+  expect(end.result.warnings.join('\n')).toContain('[WARN_MCP_TOOLS_GONE] ');
 });

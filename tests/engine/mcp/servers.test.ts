@@ -148,7 +148,7 @@ describe('the tools of a server', () => {
     };
     expect(await listed(['env', 'gone'])).toEqual([
       ['own__env'],
-      ['MCP server own: it has no tool "gone", which its list names.'],
+      ['[WARN_MCP_TOOL_LEFT_OUT] MCP server own: it has no tool "gone", which its list names.'],
     ]);
     const all = [
       'change',
@@ -175,7 +175,7 @@ describe('the tools of a server', () => {
       turns: [[{ name: 'own__change' }], [{ name: 'own__new' }]],
     });
     expect(run.result.warnings.join('\n')).toContain(
-      'says that its tools have changed; the run goes on with',
+      '[WARN_MCP_TOOLS_CHANGED] The MCP server own says that its tools have changed; the run goes on with',
     );
     expect(run.told[1]).toContain('There is no tool "own__new"');
     expect(new Set(run.asked.map(({ tools }) => JSON.stringify(tools))).size).toBe(1);
@@ -194,7 +194,7 @@ describe('a server that is not as it should be', () => {
     const without = await calledRun({ servers: { own: server }, turns: [[write('b.txt')]] });
     expect(without.outcome.exitCode).toBe(0);
     expect(without.result.warnings.join('\n')).toContain(
-      'The MCP server own is not there, and the run goes on without it',
+      '[WARN_MCP_SERVER_MISSING] The MCP server own is not there, and the run goes on without it',
     );
     expect(without.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
     const required = await calledRun({ servers: { own: { ...server, required: true } }, turns: [] });
@@ -250,7 +250,11 @@ describe('a server that is not as it should be', () => {
     for (const told of run.told)
       expect(told).toContain(`The MCP server own cannot be used any more in this run: ${why}`);
     expect(run.told[0]).toContain('What this call did by then is not known.');
-    expect(run.result.warnings.filter((text) => text.includes('The MCP server own is gone'))).toHaveLength(1);
+    expect(
+      run.result.warnings.filter((text) =>
+        text.includes('[WARN_MCP_SERVER_GONE] The MCP server own is gone'),
+      ),
+    ).toHaveLength(1);
     expect(run.result.mcp).toMatchObject([{ status: 'ended', reason: expect.stringContaining(why) }]);
   });
 

@@ -6,6 +6,7 @@ import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
@@ -130,7 +131,10 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   }
   if (proven.unfiltered !== null) {
     warnings.push(
-      `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,
+      warning(
+        'WARN_SANDBOX_UNFILTERED',
+        `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,
+      ),
     );
   }
   const { sandbox, lookedUp } = proven;
@@ -210,16 +214,21 @@ function shownPlaces(mounts: readonly Mount[], ours: readonly string[]): ShownPl
   });
 }
 
-async function warningsAbout(root: string, homes: readonly string[]): Promise<string[]> {
-  const warnings: string[] = [];
+async function warningsAbout(root: string, homes: readonly string[]): Promise<Warning[]> {
+  const warnings: Warning[] = [];
   const { uid } = await stat(root);
   if (getuid?.() === 0 && uid !== 0) {
     warnings.push(
-      `The work tree belongs to user ${uid}: commands run as root without root's privileges, so they may be unable to write there.`,
+      warning(
+        'WARN_TREE_OF_OTHERS',
+        `The work tree belongs to user ${uid}: commands run as root without root's privileges, so they may be unable to write there.`,
+      ),
     );
   }
   if (bothNames([root]).some((path) => homes.includes(path))) {
-    warnings.push('The work tree is the home folder: commands can read everything in it.');
+    warnings.push(
+      warning('WARN_TREE_IS_HOME', 'The work tree is the home folder: commands can read everything in it.'),
+    );
   }
   return warnings;
 }

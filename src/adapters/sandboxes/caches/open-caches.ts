@@ -7,6 +7,7 @@ import { getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { Mount } from '../bubblewrap/args.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import type { ShownPlace, WantedCaches } from '../options.ts';
@@ -40,7 +41,7 @@ export interface OpenCaches {
   /** The places of the machine among the mounts. */
   readonly shown: readonly ShownPlace[];
   /** Sentences for people. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
   /** Removes the layers. */
   close(): Promise<void>;
 }
@@ -57,7 +58,13 @@ export async function openCaches(given: CacheSurroundings): Promise<CachesResult
     if (opened.status === 'ok') caches.push(opened.caches);
     else if (opened.status === 'refused' || named.includes(manager))
       return { status: 'refused', reason: opened.reason };
-    else caches.push({ mounts: [], variables: {}, shown: [], warnings: [opened.reason] });
+    else
+      caches.push({
+        mounts: [],
+        variables: {},
+        shown: [],
+        warnings: [warning('WARN_CACHE_MISSING', opened.reason)],
+      });
   }
   const all = {
     mounts: caches.flatMap(({ mounts }) => mounts),

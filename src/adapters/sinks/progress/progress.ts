@@ -4,6 +4,7 @@ import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { pluralize } from '../../../domain/text/pluralize.ts';
 import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
+import type { Warning } from '../../../domain/warnings/warning.ts';
 import type { EventSink, Terminal } from '../../../ports.ts';
 import { type Banner, BEFORE, EventLines, type EventLinesOptions } from './event-lines.ts';
 import type { Moment, Standing } from './frame.ts';
@@ -101,8 +102,8 @@ export class Progress implements EventSink {
   }
 
   /** Prints a line that people must see. */
-  warn(line: string): void {
-    this.#printer.print([{ as: 'warning', text: line }]);
+  warn(told: Warning): void {
+    this.#printer.print([{ as: 'warning', text: told }]);
   }
 
   /** Prints a line of the log, also with `quiet`. Its secrets are redacted. */

@@ -6,6 +6,7 @@
 import { closeSync } from 'node:fs';
 import { quotedName } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
@@ -25,7 +26,7 @@ export interface LiveRulesParts {
   isVoid(path: string): boolean;
   /** The time of the file system, in ns. */
   clock(): bigint;
-  warn(text: string): void;
+  warn(told: Warning): void;
 }
 
 /** What rule files that a run wrote may hold: git takes thirty times as much memory. */
@@ -167,7 +168,12 @@ export class LiveRules {
   }
 
   #tooMuch(path: string): void {
-    this.#parts.warn(`${quotedName(path)} has too many rules; those that were read before hold.`);
+    this.#parts.warn(
+      warning(
+        'WARN_TOO_MANY_RULES',
+        `${quotedName(path)} has too many rules; those that were read before hold.`,
+      ),
+    );
   }
 
   #put(path: string, bytes: Uint8Array | null): void {

@@ -1,12 +1,13 @@
 /** Restores files even in folders whose permissions deny it. */
 
+import type { Warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
 
 /** For a run that is over: folders that were closed when it began stay closed. `warn` is called for what is opened. */
 export async function openInsistentRestorer(
   places: RestorePlaces,
-  warn: (text: string) => void,
+  warn: (told: Warning) => void,
 ): Promise<Restorer> {
   const { root, shadowDir } = places;
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });

@@ -3,6 +3,7 @@
 import { closeSync } from 'node:fs';
 import type { FileState } from '../../../domain/changes/change.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import {
   chunksOf,
@@ -65,7 +66,7 @@ export interface ContentSources {
   /** Which of these paths the user's index stores as text with CRLF. */
   crlfInIndex(paths: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reports that a path's content could not be stored as git would. */
-  warn(text: string): void;
+  warn(told: Warning): void;
 }
 
 /** Larger files are never held in memory, unless their encoding has to be converted. */
@@ -186,7 +187,12 @@ async function takeContent(
   const converted = toGit(raw, conversion, crlfInIndex);
   if (converted.status === 'ask_index') return 'ask_index';
   if (converted.status === 'failed') {
-    warn(sentence(`${JSON.stringify(want.path)} is stored as it is on disk: ${converted.message}`));
+    warn(
+      warning(
+        'WARN_NOT_CONVERTED',
+        sentence(`${JSON.stringify(want.path)} is stored as it is on disk: ${converted.message}`),
+      ),
+    );
   }
   const bytes = converted.status === 'ok' ? converted.bytes : raw;
   const blob = store.write(bytes, want.inIndex);

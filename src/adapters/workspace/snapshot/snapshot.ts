@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FileState, PathChange, Writer } from '../../../domain/changes/change.ts';
 import { isTurned, sameOnDisk, sameState } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { viewing } from '../../../files/tree-view.ts';
@@ -385,7 +386,9 @@ export class Snapshot {
     }
     this.#unreadable = unreadable;
     for (const path of unreadable)
-      contents.warn(`${quotedName(path)} cannot be read and counts as unchanged.`);
+      contents.warn(
+        warning('WARN_UNREADABLE', `${quotedName(path)} cannot be read and counts as unchanged.`),
+      );
     const isThere = (path: string) =>
       walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
     const isHidden = (path: string) => isWithin(unreadable, path);
@@ -486,11 +489,24 @@ export class Snapshot {
 
   #note({ nested, embedded, unstorable }: Walked): void {
     const { warn } = this.#parts.contents;
-    for (const path of nested) warn(`${quotedName(path)} is a separate repository and is left out.`);
+    for (const path of nested)
+      warn(
+        warning('WARN_REPOSITORY_LEFT_OUT', `${quotedName(path)} is a separate repository and is left out.`),
+      );
     for (const path of embedded)
-      warn(`${quotedName(path)} has its own git folder; its files are included anyway.`);
+      warn(
+        warning(
+          'WARN_GIT_FOLDER_INSIDE',
+          `${quotedName(path)} has its own git folder; its files are included anyway.`,
+        ),
+      );
     for (const path of unstorable)
-      warn(`${quotedName(path)} has a name that git does not accept and is left out.`);
+      warn(
+        warning(
+          'WARN_NAME_NOT_ACCEPTED',
+          `${quotedName(path)} has a name that git does not accept and is left out.`,
+        ),
+      );
   }
 
   async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
@@ -504,10 +520,18 @@ export class Snapshot {
     for (const { path } of files) {
       const filter = found.get(path)?.filter ?? null;
       if (filter === 'lfs') {
-        warn(`${quotedName(path)} is in the patch as a Git LFS pointer; push its content with git lfs.`);
+        warn(
+          warning(
+            'WARN_LFS_POINTER',
+            `${quotedName(path)} is in the patch as a Git LFS pointer; push its content with git lfs.`,
+          ),
+        );
       } else if (filter !== null) {
         warn(
-          `${quotedName(path)} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,
+          warning(
+            'WARN_FILTER_NOT_RUN',
+            `${quotedName(path)} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,
+          ),
         );
       }
     }

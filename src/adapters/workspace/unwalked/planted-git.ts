@@ -4,6 +4,7 @@
  */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { NO_FOLDER_LIMIT } from '../../../files/tree-view.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
@@ -18,7 +19,7 @@ export interface PlantedGitParts {
   readonly root: string;
   readonly tracked: TrackedPaths;
   readonly unwalked: GitDirs;
-  warn(text: string): void;
+  warn(told: Warning): void;
 }
 
 /** Whether somebody else has put something into the work tree before the commands ran. */
@@ -97,7 +98,12 @@ export class PlantedGit {
     this.#repositories = [...found.gitDirs, ...found.repositories];
     for (const path of found.unreadable) {
       if (!this.#unreadable.has(path))
-        this.#parts.warn(`${JSON.stringify(path)} cannot be searched for git dirs that commands created.`);
+        this.#parts.warn(
+          warning(
+            'WARN_GIT_DIR_UNSEARCHED',
+            `${JSON.stringify(path)} cannot be searched for git dirs that commands created.`,
+          ),
+        );
     }
     const before = this.#removed.length;
     for (const one of this.#known.judge(found)) {
@@ -107,7 +113,10 @@ export class PlantedGit {
         this.#parts.warn(
           one.is === 'moved'
             ? tellKept(one)
-            : `Something outside the run created ${JSON.stringify(path)} within reach of commands.`,
+            : warning(
+                'WARN_GIT_DIR_KEPT',
+                `Something outside the run created ${JSON.stringify(path)} within reach of commands.`,
+              ),
         );
       } else if (one.is === 'perhaps_copied') {
         this.#known.add([path]);
@@ -126,7 +135,10 @@ export class PlantedGit {
     for (const path of gitDirs) {
       this.#removed.push(path);
       this.#parts.warn(
-        `A command created ${JSON.stringify(path)}; it was removed, and the files next to it stay.`,
+        warning(
+          'WARN_GIT_DIR_REMOVED',
+          `A command created ${JSON.stringify(path)}; it was removed, and the files next to it stay.`,
+        ),
       );
     }
   }
@@ -149,18 +161,20 @@ export class PlantedGit {
 }
 
 /** The message about a git dir that may be the user's although it is in another place. */
-function tellKept({ is, path, from }: Exclude<JudgedGitDir, { is: 'new' }>): string {
+function tellKept({ is, path, from }: Exclude<JudgedGitDir, { is: 'new' }>): Warning {
   const [now, before] = [JSON.stringify(path), JSON.stringify(from)];
-  return is === 'moved'
-    ? `${before}, which was there when the run began, was moved to ${now}, within reach of commands.`
-    : `${before}, which was there when the run began, is gone; ${now} may be a copy of it and was kept. Inspect it before you use git there.`;
+  const text =
+    is === 'moved'
+      ? `${before}, which was there when the run began, was moved to ${now}, within reach of commands.`
+      : `${before}, which was there when the run began, is gone; ${now} may be a copy of it and was kept. Inspect it before you use git there.`;
+  return warning('WARN_GIT_DIR_KEPT', text);
 }
 
 /** Git dirs of the work tree that did not exist when its run began; `kept` lists those for which this is uncertain. */
 export interface PlantedGitDirs {
   readonly planted: readonly string[];
   /** One sentence each. */
-  readonly kept: readonly string[];
+  readonly kept: readonly Warning[];
   /** Those that may be copies of ones that are gone. */
   readonly inDoubt: readonly string[];
 }

@@ -24,6 +24,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { type FileStat, fileStat, invisible, S_ISGID } from '../../../files/stat.ts';
@@ -73,9 +74,15 @@ export class SetIds {
   }
 
   /** What people must know; one sentence per kind. */
-  warnings(): string[] {
-    const cleared = `Commands set set-uid or set-gid bits, which were cleared: ${this.#cleared}.`;
-    const left = `Commands set set-uid or set-gid bits that could not be cleared; clear them yourself: ${this.#left}.`;
+  warnings(): Warning[] {
+    const cleared = warning(
+      'WARN_SET_ID_CLEARED',
+      `Commands set set-uid or set-gid bits, which were cleared: ${this.#cleared}.`,
+    );
+    const left = warning(
+      'WARN_SET_ID_LEFT',
+      `Commands set set-uid or set-gid bits that could not be cleared; clear them yourself: ${this.#left}.`,
+    );
     return [...(this.#left.count > 0 ? [left] : []), ...(this.#cleared.count > 0 ? [cleared] : [])];
   }
 

@@ -1,5 +1,6 @@
 /** Clears the set-uid and set-gid bits that commands left in places that nothing else has examined. */
 
+import type { Warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { NO_FOLDER_LIMIT, TreeView } from '../../../files/tree-view.ts';
@@ -35,7 +36,7 @@ export async function sweepSetIds(
 }
 
 /** The same for a run that is over, of which only the shadow repository is left. Returns what to report. */
-export async function clearSetIdsOf(root: string, shadowDir: string): Promise<string[]> {
+export async function clearSetIdsOf(root: string, shadowDir: string): Promise<Warning[]> {
   const setIds = new SetIds(setIdsFile(shadowDir));
   setIds.recall();
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });

@@ -8,6 +8,7 @@ import {
 } from '../../../adapters/github/follow-up/review-threads.ts';
 import { GitHubRefused } from '../../../adapters/github/request.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
 import { threadAnswer } from '../../../texts/follow-up.ts';
 import { fixFor, refusalSentence } from '../explain-refusal.ts';
 import type { PublishJob } from '../job.ts';
@@ -33,7 +34,7 @@ export async function answerThreads(job: PublishJob, followUp: FollowUp, sha: st
     }
     if (!settings.resolveThreads || !isChanged || thread.isResolved) continue;
     const why = await refusalOf(() => resolveThread(upstream, id));
-    if (why !== null) told.warnings.push(why);
+    if (why !== null) told.warnings.push(warning('WARN_THREAD_NOT_RESOLVED', why));
   }
 }
 

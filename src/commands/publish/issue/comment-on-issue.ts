@@ -2,6 +2,7 @@
 
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
 import { commentText } from '../../../texts/issue-comment.ts';
 import type { PublishJob } from '../job.ts';
 
@@ -31,7 +32,10 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
   if (askedIn === null || !askedIn.isHere) {
     if (settings.comment === 'always')
       told.warnings.push(
-        'No comment was posted because the plan did not come from an issue of this repository.',
+        warning(
+          'WARN_NO_COMMENT',
+          'No comment was posted because the plan did not come from an issue of this repository.',
+        ),
       );
     return null;
   }

@@ -6,9 +6,10 @@ import { ownerAndName } from '../../../adapters/github/owner-and-name.ts';
 import { GitHubRefused, type OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/resolve.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
-import type { Publication } from '../../../domain/github/publishing/publication.ts';
+import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import { issueReference } from '../../../domain/github/reference.ts';
 import { usageError } from '../../../domain/run/outcome.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { GitHub } from '../../../ports/github.ts';
 import { refusalSentence } from '../explain-refusal.ts';
@@ -53,7 +54,7 @@ export interface LabelJob {
   readonly askedIn: AskedIn | null;
   readonly settings: Pick<Settings, 'triggerLabel'>;
   readonly signal: AbortSignal;
-  readonly told: Pick<Publication, 'warnings'>;
+  readonly told: Pick<PublicationSoFar, 'warnings'>;
 }
 
 /** Sets the label of `--trigger-label`; what GitHub refuses of that is a warning. */
@@ -64,6 +65,6 @@ export async function labelIssue(job: LabelJob, state: WorkState): Promise<void>
     await setStateLabel(upstream, { issue: askedIn.number, trigger: settings.triggerLabel }, state);
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    if (!signal.aborted) told.warnings.push(refusalSentence(error.refusal));
+    if (!signal.aborted) told.warnings.push(warning('WARN_LABEL_NOT_SET', refusalSentence(error.refusal)));
   }
 }

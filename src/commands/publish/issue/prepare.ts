@@ -11,10 +11,11 @@ import type { Settings } from '../../../config/resolve.ts';
 import {
   conclude,
   nothingPublished,
-  type Publication,
+  type PublicationSoFar,
 } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
@@ -49,7 +50,7 @@ const MAX_LINE = 200_000;
 async function prepare(
   edge: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
-  { told, say }: { told: Publication; say: (line: string) => void },
+  { told, say }: { told: PublicationSoFar; say: (line: string) => void },
 ): Promise<RunOutcome> {
   const { version, interrupt } = edge;
   const env = withoutKeyAndTokens(edge.env);
@@ -88,7 +89,7 @@ async function prepare(
   const unheard = await ended(place, () =>
     obstacle === null ? acknowledge(job, askedIn.number) : commentOnIssue(job, obstacle),
   );
-  if (unheard !== null) told.warnings.push(unheard.reason);
+  if (unheard !== null) told.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
   return obstacle ?? PERMITTED;
 }

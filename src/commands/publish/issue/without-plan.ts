@@ -1,8 +1,9 @@
 /** A run that ended before it had a plan, or that left nothing: the issue of `--issue` is where people learn why. */
 
-import { conclude, type Publication } from '../../../domain/github/publishing/publication.ts';
+import { conclude, type PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
 import { ended, type GitHubWanted, openFor } from '../ended.ts';
 import { named, runUrlOf } from '../job.ts';
 import { commentOnIssue } from './comment-on-issue.ts';
@@ -11,7 +12,7 @@ import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
 /** What is known of such a run. */
 export interface WithoutPlan extends GitHubWanted {
   readonly repository: string;
-  readonly told: Publication;
+  readonly told: PublicationSoFar;
   /** How the run ended, which is how the publication ends. */
   readonly end: RunOutcome;
   /** Contains no secrets. */
@@ -20,7 +21,7 @@ export interface WithoutPlan extends GitHubWanted {
 }
 
 /** Concludes the publication; what keeps the comment from being made is a warning, and does not hide the end. */
-export async function explainedOnIssue(input: WithoutPlan): Promise<Publication> {
+export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationSoFar> {
   const { settings, repository, told, end, result, say, env } = input;
   if (settings.issue === null) return conclude(told, end);
   const { github, signal } = await openFor(input);
@@ -46,6 +47,6 @@ export async function explainedOnIssue(input: WithoutPlan): Promise<Publication>
     await labelIssue(job, end.exitCode === 0 ? 'done' : 'failed');
     return null;
   });
-  if (failed !== null) told.warnings.push(failed.reason);
+  if (failed !== null) told.warnings.push(warning('WARN_NO_COMMENT', failed.reason));
   return conclude(told, end);
 }

@@ -5,6 +5,7 @@ import { ErrorCodeText } from '../../errors/error-code-text.ts';
 import { Flag } from '../../review/flag.ts';
 import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
 import type { RunOutcome } from '../../run/outcome.ts';
+import type { Warning } from '../../warnings/warning.ts';
 
 /** The result of a publication, as in `publication.json` and `--output json`. */
 export const Publication = z.strictObject({
@@ -54,12 +55,19 @@ export const Publication = z.strictObject({
     .describe('Files that the base has changed as well, so that the patch does not fit'),
   merged: z.array(z.string()).describe('Files that were merged with changes of the base, without a conflict'),
   flags: z.array(Flag).describe('Changes that deserve a second look, as found in the patch itself'),
-  warnings: z.array(z.string()),
+  warnings: z
+    .array(z.string())
+    .describe(
+      'Each begins with its code in brackets, such as [WARN_NO_SANDBOX]; docs/errors.md has them all',
+    ),
 });
 export type Publication = z.infer<typeof Publication>;
 
+/** A publication that is being made. */
+export type PublicationSoFar = Omit<Publication, 'warnings'> & { warnings: Warning[] };
+
 /** For a publication that has not made anything yet; it has no outcome of its own. */
-export function nothingPublished(version: string): Publication {
+export function nothingPublished(version: string): PublicationSoFar {
   return {
     version: 1,
     patchsmith: version,
@@ -83,6 +91,9 @@ export function nothingPublished(version: string): Publication {
 }
 
 /** Writes the outcome into `told`. */
-export function conclude(told: Publication, { name, exitCode, reason, errorCode }: RunOutcome): Publication {
+export function conclude<Told extends Publication | PublicationSoFar>(
+  told: Told,
+  { name, exitCode, reason, errorCode }: RunOutcome,
+): Told {
   return Object.assign(told, { outcome: name, exitCode, reason, errorCode });
 }

@@ -148,7 +148,7 @@ test('a .git that is a symbolic link is refused when a sandbox is required, and 
   const { sandbox, warnings } = await open(linked, 'auto');
   expect([sandbox.level, warnings]).toEqual([
     'none',
-    [expect.stringMatching(/^COMMANDS RUN WITHOUT A SANDBOX: .* is a symbolic link/)],
+    [expect.stringMatching(/^\[WARN_NO_SANDBOX\] COMMANDS RUN WITHOUT A SANDBOX: .* is a symbolic link/)],
   ]);
 });
 
@@ -171,7 +171,9 @@ test('a language that is not installed keeps no sandbox from starting', async ()
 test('the home folder as work tree is warned of', async () => {
   const place = makePlace();
   const { warnings } = await open(place, 'required', { ...process.env, HOME: place.root });
-  expect(warnings).toEqual(['The work tree is the home folder: commands can read everything in it.']);
+  expect(warnings).toEqual([
+    '[WARN_TREE_IS_HOME] The work tree is the home folder: commands can read everything in it.',
+  ]);
 });
 
 test('the home folder is the same for programs that ask the list of users for it', async () => {

@@ -137,7 +137,7 @@ test('a cache that is missing is refused by name, and warned of where a lock fil
   const missing = `--cache pip: there is no ${home}/.cache/pip. Fill it with "pip install" on this machine, or say where it is with PIP_CACHE_DIR.`;
   expect(await openWith(home, { named: ['npm', 'pip'] })).toEqual({ status: 'refused', reason: missing });
   const { warnings, told } = await openedWith(home, { found: ['npm', 'pip'] });
-  expect(warnings).toEqual([missing]);
+  expect(warnings).toEqual([`[WARN_CACHE_MISSING] ${missing}`]);
   expect(await told(`cat ~/.npm/${INDEX}`)).toBe('index\n');
 });
 
@@ -176,7 +176,7 @@ test('without a sandbox there are no caches, and a warning says so', async () =>
   const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
   const opened = await openedWith(home, { named: ['npm'] }, { mode: 'off' });
   expect(opened.warnings).toEqual([
-    '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
+    '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
   ]);
   expect(await opened.told('ls ~/.npm')).toContain('No such file');
 });

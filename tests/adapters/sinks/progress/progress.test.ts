@@ -5,6 +5,7 @@ import type { ChangeSource } from '../../../../src/domain/changes/change.ts';
 import type { ToolCall } from '../../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import { openEndOf, redactorFor } from '../../../../src/domain/secrets/redact.ts';
+import { warning } from '../../../../src/domain/warnings/warning.ts';
 import { emptyResult } from '../../../../src/engine/finish/result.ts';
 import { call, commandEnd, completed, started, turn } from '../../../support/runs/events.ts';
 
@@ -220,6 +221,8 @@ describe('the text of the model', () => {
 test('what comes from outside cannot steer the terminal or the workflow', () => {
   const { accept, printed, progress } = open();
   accept(turn(), toolStarted('x', 'read_file', { path: '\u001b[2J\n::error::##[x]' }), completed('x'));
-  progress.warn(`::stop-commands:: ${SECRET}`);
-  expect(printed()).toBe('[1] read_file  [2J ::error::# #[x]\nwarning: : :stop-commands:: ***\n');
+  progress.warn(warning('WARN_SECOND_LOOK', `::stop-commands:: ##[x] ${SECRET}`));
+  expect(printed()).toBe(
+    '[1] read_file  [2J ::error::# #[x]\nwarning: [WARN_SECOND_LOOK] ::stop-commands:: # #[x] ***\n',
+  );
 });

@@ -182,8 +182,8 @@ describe('contents are kept as git add keeps them', () => {
     scratch.write('a.odd', 'x');
     scratch.write('a.txt', 'no mark');
     expect((await scratch.open()).warnings()).toEqual([
-      '"a.odd" is stored as it is on disk: the content is not valid for odd.',
-      '"a.txt" is stored as it is on disk: the byte order mark is missing for UTF-16.',
+      '[WARN_NOT_CONVERTED] "a.odd" is stored as it is on disk: the content is not valid for odd.',
+      '[WARN_NOT_CONVERTED] "a.txt" is stored as it is on disk: the byte order mark is missing for UTF-16.',
     ]);
   });
 
@@ -221,7 +221,7 @@ describe('filters', () => {
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch).toMatch(/\n-oid sha256:6ae8a755.*\n-size 12\n\+oid sha256:[0-9a-f]{64}\n\+size 16\n/);
     expect(workspace.warnings()).toEqual([
-      '"a.bin" is in the patch as a Git LFS pointer; push its content with git lfs.',
+      '[WARN_LFS_POINTER] "a.bin" is in the patch as a Git LFS pointer; push its content with git lfs.',
     ]);
   });
 
@@ -241,7 +241,7 @@ describe('filters', () => {
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch).toContain('\n-uryyb\n+changed\n');
     expect(workspace.warnings()).toEqual([
-      '"a.rot" is in the patch as it is on disk; its filter "rot" was not run.',
+      '[WARN_FILTER_NOT_RUN] "a.rot" is in the patch as it is on disk; its filter "rot" was not run.',
     ]);
   });
 });

@@ -65,3 +65,14 @@ test('a few loose objects are packed', async () => {
   expect(await keptOf(scratch)).toMatch(NAMES);
   expect(packsOf(scratch)).toHaveLength(1);
 });
+
+test('a base that cannot be kept is a warning', async () => {
+  const scratch = loose();
+  const workspace = await scratch.open(scratch.root, 0, { keepsBase: true });
+  rmSync(join(scratch.root, '.git/objects'), { recursive: true });
+  const changes = await workspace.capture('all');
+  await workspace.makePatch(changes).catch(() => undefined);
+  expect(workspace.warnings()).toContainEqual(
+    expect.stringMatching(/^\[WARN_BASE_NOT_KEPT\] The run cannot be replayed without this checkout: /),
+  );
+});

@@ -243,6 +243,6 @@ test('rules that a run writes are read up to a size, and git is not asked for mo
   scratch.write('x.txt', 'x\n');
   expect(await run.look()).toEqual(['+.gitignore', '+x.txt']);
   expect(run.workspace.warnings()).toEqual([
-    '".gitignore" has too many rules; those that were read before hold.',
+    '[WARN_TOO_MANY_RULES] ".gitignore" has too many rules; those that were read before hold.',
   ]);
 });

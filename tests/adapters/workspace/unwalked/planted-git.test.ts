@@ -1,5 +1,6 @@
 /** Git dirs that commands make: they are removed when the command has ended, and what lies beside them counts. */
 
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -72,7 +73,7 @@ describe.each([
     const patch = await patchOfAll(workspace);
     expect(patch.files).toEqual([]);
     expect(workspace.warnings()).toContain(
-      'A command created "made/.git"; it was removed, and the files next to it stay.',
+      '[WARN_GIT_DIR_REMOVED] A command created "made/.git"; it was removed, and the files next to it stay.',
     );
   });
 
@@ -146,7 +147,7 @@ test('what somebody else made before the command is left alone, then and later',
   expect(workspace.removedGitDirs()).toEqual([]);
   expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
   expect(workspace.warnings()).toContain(
-    'Something outside the run created "theirs/.git" within reach of commands.',
+    '[WARN_GIT_DIR_KEPT] Something outside the run created "theirs/.git" within reach of commands.',
   );
 });
 
@@ -197,4 +198,21 @@ test('a capture that follows no command removes nothing', async () => {
   expect(existsSync(join(scratch.root, 'made/.git'))).toBe(true);
   await workspace.capture('after_commands');
   expect(existsSync(join(scratch.root, 'made/.git'))).toBe(false);
+});
+
+test('a folder that nobody can look into is named', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  const name = 'n'.repeat(200);
+  await afterCommand(workspace, () => {
+    // Deeper than any path can name.
+    const dig = `for (let i = 0; i < 25; i += 1) {
+      require('node:fs').mkdirSync('${name}');
+      process.chdir('${name}');
+    }`;
+    mkdirSync(join(scratch.root, 'ignored'), { recursive: true });
+    execFileSync(process.execPath, ['-e', dig], { cwd: join(scratch.root, 'ignored') });
+  });
+  execFileSync('rm', ['-rf', name], { cwd: join(scratch.root, 'ignored') });
+  expect(workspace.warnings()).toContainEqual(expect.stringMatching(/^\[WARN_GIT_DIR_UNSEARCHED\] /));
 });

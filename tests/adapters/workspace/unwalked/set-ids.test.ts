@@ -1,9 +1,13 @@
-import { chmodSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
+import { SetIds } from '../../../../src/adapters/workspace/unwalked/set-ids.ts';
 import { clearSetIdsOf } from '../../../../src/adapters/workspace/unwalked/sweep-set-ids.ts';
+import { fileStat } from '../../../../src/files/stat.ts';
+import { TreeView } from '../../../../src/files/tree-view.ts';
 import type { Workspace } from '../../../../src/ports/workspace.ts';
+import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { ScratchCheckout } from '../scratch-checkout.ts';
 
 /** A checkout with a file that git knows, an ignored folder, and a repository of its own. */
@@ -53,7 +57,7 @@ describe.each([
     const [warning] = await looked(workspace);
     expect(modes(scratch, ...left, 'build/deep')).toEqual([...left.map(() => '755'), '775']);
     expect(warning).toMatch(
-      /^Commands set set-uid or set-gid bits, which were cleared: "caf\\udce9", ("[^"]+", ){3}"[^"]+" and 3 more\.$/,
+      /^\[WARN_SET_ID_CLEARED\] Commands set set-uid or set-gid bits, which were cleared: "caf\\udce9", ("[^"]+", ){3}"[^"]+" and 3 more\.$/,
     );
     expect(await workspace.capture('all')).toEqual([]);
   });
@@ -128,4 +132,19 @@ test.each(['a sweep of the run', 'undo of a run that died'])('%s comes to every 
       : await clearSetIdsOf(scratch.root, scratch.shadow);
   expect(modes(scratch, ...paths)).toEqual(['755', '755', '755']);
   expect(told).toContainEqual(expect.stringContaining('"build/deep/tool"'));
+});
+
+test('bits that cannot be cleared are named', () => {
+  const folder = tempFolder();
+  const setIds = new SetIds(join(folder, 'set-ids'));
+  setIds.begin();
+  writeFileSync(join(folder, 'tool'), '');
+  chmodSync(join(folder, 'tool'), 0o4755);
+  const view = new TreeView(folder);
+  const name = 'n'.repeat(300);
+  setIds.see(view, name, fileStat(lstatSync(join(folder, 'tool'), { bigint: true })));
+  view.close();
+  expect(setIds.warnings()).toEqual([
+    expect.stringMatching(/^\[WARN_SET_ID_LEFT\] .* yourself: "n{200}"\.$/),
+  ]);
 });

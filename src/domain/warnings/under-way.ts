@@ -1,0 +1,51 @@
+/** Warnings about what happens while a run goes on. */
+
+import { warns } from './entry.ts';
+
+/** Codes with their meaning and what to do. */
+export const RUNNING_WARNINGS = {
+  WARN_BUDGET_NEAR: warns(
+    'Most of the tokens or of the money of the run is used up.',
+    'Nothing yet; `patchsmith resume` goes on with a higher limit if the run reaches it.',
+  ),
+  WARN_MODEL_REPLACED: warns(
+    'The model refused or could not be reached, and the one of `--fallback-model` goes on.',
+    '`models` in `result.json` says which one did what.',
+  ),
+  WARN_NOT_REVIEWED: warns(
+    'The reviewer could not be asked, or gave no usable answer, so nobody has reviewed the work.',
+    'Review the patch yourself; `--if-not-reviewed error` counts that as a failure.',
+  ),
+  WARN_NOT_COMPACTED: warns(
+    'The conversation could not be summed up, and goes on at its full length.',
+    'Nothing; it costs more, and may reach the context window.',
+  ),
+  WARN_CUT_WITHOUT_SUMMARY: warns(
+    'The beginning of the conversation was dropped without a summary, because of its length.',
+    'Check that the work is whole; split the plan, or use `--compaction`.',
+  ),
+  WARN_MCP_SERVER_GONE: warns(
+    'An MCP server ended while the run went on, and calls to its tools fail.',
+    'Read what it said, in the message or in its own log.',
+  ),
+  WARN_MCP_TOOLS_CHANGED: warns(
+    'An MCP server says that its tools have changed. A run keeps those that it began with.',
+    'Nothing; the next run has the new ones.',
+  ),
+  WARN_MCP_TOOLS_GONE: warns(
+    'A resumed run had tools of MCP servers that are not offered any more; calls to them fail.',
+    'Start the servers as they were, or begin a new run.',
+  ),
+  WARN_HOSTS_REFUSED: warns(
+    'Commands tried to reach hosts that are not allowed.',
+    'Allow those that they need, with the flags that the message shows.',
+  ),
+  WARN_HOSTS_FORBIDDEN: warns(
+    'Commands tried to reach what no flag allows, such as an address of the cloud provider or a protocol other than https.',
+    'Let the commands do without; docs/network.md.',
+  ),
+  WARN_TRACE_NOT_SENT: warns(
+    'The trace of the run, or a part of it, did not reach its collector. Nothing else of the run is affected.',
+    'Fix the variable or the collector that the message names; docs/observability.md.',
+  ),
+} as const;

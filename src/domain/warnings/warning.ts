@@ -1,0 +1,16 @@
+/** A warning: a sentence for people, behind the code that says which one it is. */
+
+import type { WarningCode } from './registry.ts';
+
+/** `[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.` What is only a text is none. */
+export type Warning = `[${WarningCode}] ${string}`;
+
+/** The warning with this code; `text` says what it is this time. */
+export function warning(code: WarningCode, text: string): Warning {
+  return `[${code}] ${text}`;
+}
+
+/** What it says, for a message with a code of its own. */
+export function warningText(told: Warning): string {
+  return told.slice(told.indexOf(']') + 2);
+}

@@ -1,0 +1,96 @@
+/** Warnings that no other test meets on its way. */
+
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Settings } from '../../src/config/schema.ts';
+import { type ChangeSource, toCodeChanges } from '../../src/domain/changes/change.ts';
+import type { RunAction } from '../../src/domain/run/events.ts';
+import { advance } from '../../src/domain/run/fold/advance.ts';
+import { startOf } from '../../src/domain/run/state.ts';
+import { closingWarnings } from '../../src/engine/finish/result.ts';
+import { warnOfReadableSecrets } from '../../src/engine/open/sandbox-settings.ts';
+import { Session } from '../../src/engine/session.ts';
+import type { Sandbox } from '../../src/ports.ts';
+import { git, tempFolder } from '../support/files/temp-folder.ts';
+import { started } from '../support/runs/events.ts';
+import { cliHere } from '../support/runs/in-process.ts';
+import { inputOf, sink } from '../support/runs/recorded-run.ts';
+
+const SCRIPT = { 'script.jsonl': '{"text": "Nothing to do."}\n' };
+const played = ['--provider', 'replay', '--recording', 'script.jsonl', '--sandbox', 'off'];
+
+/** What a command prints in a fresh checkout. */
+async function told(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const cwd = tempFolder(SCRIPT);
+  git(cwd, 'init', '-q');
+  const { stderr } = await cliHere(args, {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: tempFolder(), ...env },
+  });
+  return stderr;
+}
+
+const newSession = () =>
+  new Session(
+    inputOf(
+      Settings.parse({}),
+      sink(() => {}),
+    ),
+  );
+
+test('a model server that takes no key, over plain http', async () => {
+  const server = ['--provider', 'openai', '--model', 'gpt-5.4', '--base-url', 'http://models.example'];
+  const check = ['check', ...server, '--allow-insecure-base-url', '--sandbox', 'off'];
+  expect(await told(check)).toContain(
+    'warning: [WARN_NO_KEY] There is no OPENAI_API_KEY: requests to models.example go without a key.\n',
+  );
+  expect(await told(check, { OPENAI_API_KEY: 'sk-test-0123456789' })).toContain(
+    'warning: [WARN_PLAIN_HTTP] The key and the whole conversation go to http://models.example over plain http',
+  );
+});
+
+test('a report that cannot be written', async () => {
+  const runDir = join(tempFolder(), 'run');
+  const inTheWay = `mkdir -p ${runDir}/report.html/x`;
+  const text = await told(['run', '-m', 'x', ...played, '--run-dir', runDir, '--verify', inTheWay]);
+  expect(text).toContain('warning: [WARN_NO_REPORT] There is no report: ');
+});
+
+test('git settings of commands that cannot be removed', async () => {
+  const session = newSession();
+  session.atEnd(() => Promise.reject(new Error('it is busy')));
+  await session.disarm();
+  session.end();
+  expect(session.result.warnings).toEqual([expect.stringMatching(/^\[WARN_LEFT_BEHIND\] .* it is busy$/)]);
+});
+
+test('files of which nothing is known any more, and files that git ignored until now', () => {
+  const after = { mode: '100644', blob: 'a'.repeat(40), size: 1 } as const;
+  const change = { path: 'new.env', before: null, after, ignored: 'until_now' } as const;
+  const source: ChangeSource = { by: 'tool', tool: 'run_command', calls: ['c'] };
+  const later: RunAction[] = [
+    { type: 'change.recorded', changes: toCodeChanges([change], source, 1) },
+    { type: 'files.hidden', paths: ['gone.txt'] },
+  ];
+  const end = later.reduce(
+    (state, action, at) => advance(state, { ...action, seq: at + 2, at: 2 }),
+    startOf({ ...started, seq: 1, at: 1 }),
+  );
+  expect(closingWarnings(end, { paths: [], count: 0 }, [])).toEqual([
+    '[WARN_MAY_HAVE_CHANGED] Could not be examined, so they may have changed: gone.txt.',
+    '[WARN_TAKEN_WHOLE] In the patch with all they hold, because git ignored them when the run began: new.env.',
+  ]);
+});
+
+test('an environment that commands can read', () => {
+  const session = newSession();
+  const input = { ...session.input, secretsInProc: true };
+  const warnings: string[] = [];
+  const watched = Object.assign(Object.create(session), {
+    input,
+    warn: (text: string) => warnings.push(text),
+  });
+  warnOfReadableSecrets(watched, { level: 'none' } as Sandbox);
+  session.end();
+  expect(warnings).toEqual([expect.stringMatching(/^\[WARN_KEY_IN_PROC\] /)]);
+});
