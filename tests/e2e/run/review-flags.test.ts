@@ -34,5 +34,7 @@ test('what deserves a second look is named in the result and on stderr, and is i
     { path: 'web/moved.test.js', flag: 'tests_weakened', detail: 'assertions: 1 gone' },
   ]);
   expect(run.result.changedFiles).toHaveLength(9);
-  expect(run.stderr).toContain('warning: second look: package.json (test): runs when packages are installed');
+  expect(run.stderr).toContain(
+    'warning: [WARN_SECOND_LOOK] second look: package.json (test): runs when packages are installed',
+  );
 });
