@@ -98,6 +98,7 @@ export class Activities {
    */
   heartbeat(silentMs: number): string | null {
     const [entry, ...more] = this.#shown();
+    for (const each of this.#entries) this.#endWait(each);
     if (entry === undefined || silentMs < (entry.isAnnounced ? HEARTBEAT_MS : FIRST_BEAT_MS)) return null;
     const { label, forMs, timeoutMs, detail } = this.#doing(entry);
     if (forMs < FIRST_BEAT_MS) return null;
@@ -107,6 +108,13 @@ export class Activities {
     for (const each of [entry, ...more]) each.isAnnounced = true;
     if (isFirst) return `${[label, ...details].join(', ')} …${others}`;
     return `${[`${label}: ${seconds(forMs)} so far`, ...details].join(', ')}${others}`;
+  }
+
+  /** What comes after a wait has not been announced with it. */
+  #endWait(entry: Entry): void {
+    if (entry.waitsUntil === null || entry.waitsUntil > this.#clock()) return;
+    entry.waitsUntil = null;
+    entry.isAnnounced = false;
   }
 
   /** Without those that others are a part of. */

@@ -49,7 +49,7 @@ test('an answer says how much of it is there, and a pause how long it still take
   ]);
   expect(linesOf(70)).toEqual([
     '35: pause before attempt 2: 35 s so far, 16 s left',
-    '65: waiting for the model, attempt 2: 65 s so far',
+    '51: waiting for the model, attempt 2 …',
   ]);
 });
 
