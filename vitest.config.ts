@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { reportPageModule } from './scripts/report-page.mjs';
+import { FEW_PAGES } from './tests/support/setup/few-pages.ts';
 import { IS_FULL } from './tests/support/setup/sample.ts';
 import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
@@ -62,7 +63,8 @@ const COMMON = {
   test: {
     // A file begins with what the files before it have loaded: no test replaces a module, and no module holds a state.
     isolate: false,
-    setupFiles: ['tests/support/setup/same-values.ts'],
+    setupFiles: ['tests/support/setup/same-values.ts', 'tests/support/setup/few-pages.ts'],
+    env: FEW_PAGES,
     // After everything that a test waits for has given up by itself, and said what it was.
     testTimeout: PATIENCE_MS + 60_000,
     hookTimeout: PATIENCE_MS + 60_000,
