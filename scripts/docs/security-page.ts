@@ -70,9 +70,9 @@ programs of the machine (git, bubblewrap, the toolchains on PATH) and the endpoi
 What the model is shown leaves the machine: it goes to the provider. Whatever lies in the work tree can be read by the model.
 Where the environment names a collector of OpenTelemetry, times, names and counts go there ([observability.md](observability.md#traces)).
 
-Documents (PDF, \`.docx\`) are read outside the sandbox, by a process of patchsmith's own: it has no variables, may open no file, start
-no program and write nowhere (Node's permission model), and is killed after 30 seconds or at 768 MiB; nothing of a document becomes code.
-What it does have is the network. Images are not unpacked at all: their first bytes say how large they are, and the API looks at the rest.
+Documents (PDF, \`.docx\`), and HTML that \`web_fetch\` gets, are read outside the sandbox, two at a time, each by a process of patchsmith's
+own: it has no variables, may open no file, start no program and write nowhere (Node's permission model), and is killed after 30 seconds
+or at 768 MiB (HTML: 10 seconds, 512 MiB); nothing of it becomes code. What the process does have is the network. Images are not unpacked at all: their first bytes say how large they are, and the API looks at the rest.
 One with a known secret in its bytes is not shown; a secret that is painted in one is not found.
 
 ## What is promised

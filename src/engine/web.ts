@@ -33,8 +33,10 @@ export function webOf(
 
 async function openPages({ env, version }: Asking, hosts: readonly string[]): Promise<PageReader> {
   const { openPageReader } = await import('../adapters/network/web/page-reader.ts');
+  const { htmlReader } = await import('../adapters/documents/reader.ts');
   const { upstreamByEnvironment } = await import('../adapters/network/upstream.ts');
-  return openPageReader({ hosts, upstream: upstreamByEnvironment(env), agent: `patchsmith/${version}` });
+  const upstream = upstreamByEnvironment(env);
+  return openPageReader({ hosts, upstream, agent: `patchsmith/${version}`, markdownOf: htmlReader() });
 }
 
 /** A run that is resumed without the key still has the tool, which then says what is missing. */

@@ -1,9 +1,9 @@
 /**
- * The program that reads documents, in a process of its own that has nothing and may do nothing: a document on stdin, its text
- * on stdout, as one line of JSON (`DocumentAnswer`).
+ * The program that reads documents and pages, in a process of its own that has nothing and may do nothing: a document or
+ * a page of HTML on stdin; its text on stdout, as one line of JSON (`Answer` of own-process.ts).
  */
 
-import { isPdf } from './kinds.ts';
+import { isDocx, isPdf } from './kinds.ts';
 
 /** Characters of text at most, but for those of one page. */
 const MAX_CHARS = 2_000_000;
@@ -18,8 +18,12 @@ async function textOf(bytes: Buffer): Promise<{ text: string } | { why: string }
       const { pdfText } = await import('./pdf.ts');
       return { text: await pdfText(bytes, MAX_CHARS) };
     }
-    const { docxText } = await import('./docx.ts');
-    return { text: docxText(bytes) };
+    if (isDocx(bytes)) {
+      const { docxText } = await import('./docx.ts');
+      return { text: docxText(bytes) };
+    }
+    const { htmlMarkdown } = await import('./html.ts');
+    return { text: htmlMarkdown(bytes.toString('utf8')) };
   } catch (error) {
     return { why: error instanceof Error ? error.message : String(error) };
   }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { documentReader } from '../../../src/adapters/documents/reader.ts';
+import { documentReader, htmlReader } from '../../../src/adapters/documents/reader.ts';
 import { docxOf, paragraph } from '../../support/documents/docx.ts';
 import { pdfOf } from '../../support/documents/pdf.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
@@ -67,5 +67,24 @@ describe('a document', () => {
     });
     expect(told[1]).toMatchObject({ status: 'ok', text: 'Two\n[Lines 3-3 of 3]' });
     expect(told[2]).toMatchObject({ status: 'failed', reason: 'not_text' });
+  });
+});
+
+describe('a page of the web', () => {
+  test('is Markdown, whatever characters it has', async () => {
+    expect(await htmlReader({ program })('<h1>Gr\u00fc\u00dfe</h1><p>\u4f60 <b>x</b>', signal)).toBe(
+      '# Gr\u00fc\u00dfe\n\n\u4f60 **x**',
+    );
+  });
+
+  test('that is nested too deeply costs a process of its own and a bounded time', async () => {
+    const html = '<div>'.repeat(300_000);
+    expect(await htmlReader({ program, timeoutMs: 1_000 })(html, signal)).toBe(null);
+    const stop = new AbortController();
+    const read = htmlReader({ program })(html, stop.signal);
+    const more = Array.from({ length: 20 }, () => htmlReader({ program })(html, stop.signal));
+    stop.abort(new Error('stopped'));
+    const ends = await Promise.allSettled([read, ...more]);
+    expect(ends.map((end) => 'reason' in end && end.reason.message)).toEqual(Array(21).fill('stopped'));
   });
 });

@@ -14,7 +14,7 @@ import { loginFor } from '../proxy-login.ts';
 import { addressKind } from '../public-address.ts';
 import type { Upstream } from '../upstream.ts';
 import { firstBytes } from './first-bytes.ts';
-import { mediaType, pageText } from './page-text.ts';
+import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-text.ts';
 
 /** Bytes of an answer, after it was decompressed. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -37,6 +37,7 @@ export interface PageReaderOptions {
   readonly mayConnect?: (address: string) => boolean;
   /** Sent as User-Agent. */
   readonly agent: string;
+  readonly markdownOf: MarkdownOf;
 }
 
 /** One step on the way to a page: an answer, where to go on, or why it ends here. */
@@ -78,7 +79,7 @@ async function readPage(options: PageReaderOptions, asked: string, signal: Abort
       continue;
     }
     try {
-      return await answerOf(url, step.response, signal);
+      return await answerOf(url, step.response, { markdownOf: options.markdownOf, signal });
     } finally {
       await step.close();
     }
@@ -174,17 +175,17 @@ function targetOf(url: URL): Target | string {
   return typeof target === 'string' ? `${quoted(url.host)}: ${target}.` : target;
 }
 
-async function answerOf(url: URL, response: Response, signal: AbortSignal): Promise<PageRead> {
+async function answerOf(url: URL, response: Response, making: TextMaking): Promise<PageRead> {
   const type = response.headers.get('content-type') ?? '';
   const { bytes, isCut } = await firstBytes(response.body, MAX_BYTES);
   if (!response.ok) {
-    const said = await pageText(bytes, type, { signal });
+    const said = await pageText(bytes, type, making);
     const what =
       `${quoted(url.href)} answered ${response.status} ${oneLine(response.statusText, 100)}`.trim();
     const words = said.status === 'ok' ? said.text.slice(0, MAX_ERROR_CHARS) : '';
     return refused('not_found', words === '' ? `${what}.` : `${what}:\n\n${words}`);
   }
-  const read = await pageText(bytes, type, { signal });
+  const read = await pageText(bytes, type, making);
   if (read.status === 'failed')
     return refused(
       'not_text',

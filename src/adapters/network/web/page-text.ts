@@ -1,29 +1,34 @@
 /** What a model reads of an answer from the web: HTML as Markdown, JSON laid out, other text as it is. */
 
-import { setImmediate } from 'node:timers/promises';
-import { runInNewContext } from 'node:vm';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { withinLine } from '../../../domain/text/terminal.ts';
 
 /** A text, or why the answer is none: the end of a sentence that begins with its address. */
 export type PageText = { status: 'ok'; text: string } | { status: 'failed'; why: string };
 
-/** How making text of a page is bounded. */
-export interface TextLimits {
+/** Makes Markdown of HTML, and null of a page that takes too long or too much memory. Rejects when the signal aborts. */
+export type MarkdownOf = (html: string, signal: AbortSignal) => Promise<string | null>;
+
+/** What makes Markdown of HTML, and until when. */
+export interface TextMaking {
+  readonly markdownOf: MarkdownOf;
   readonly signal: AbortSignal;
-  /** For making HTML text. Default: three seconds. */
-  readonly maxMs?: number;
 }
 
-/** `type` is the value of Content-Type; empty when the answer has none. Rejects when the signal aborts before the work begins. */
-export async function pageText(bytes: Uint8Array, type: string, limits: TextLimits): Promise<PageText> {
+/** `type` is the value of Content-Type; empty when the answer has none. Rejects when the signal aborts. */
+export async function pageText(
+  bytes: Uint8Array,
+  type: string,
+  { markdownOf, signal }: TextMaking,
+): Promise<PageText> {
   const kind = mediaType(type);
   if (!isText(kind) || (kind === '' && bytes.includes(0)))
     return { status: 'failed', why: `is ${kind || 'binary data'}, and only text can be read` };
   const text = decoded(bytes, type);
   if (kind === 'text/html' || kind === 'application/xhtml+xml') {
-    const markdown = await markdownOf(text, limits);
-    if (markdown === null) return { status: 'failed', why: 'is a page that takes too long to be made text' };
+    const markdown = await markdownOf(text, signal);
+    if (markdown === null)
+      return { status: 'failed', why: 'is a page that takes too long, or too much memory, to be made text' };
     return { status: 'ok', text: visible(markdown) };
   }
   if (kind === 'application/json' || kind.endsWith('+json')) {
@@ -75,51 +80,6 @@ function indentationOf(json: string): number {
     if (added > MAX_INDENTATION) break;
   }
   return added;
-}
-
-/** Longest time for one page: nested deeply enough, any takes for ever, and nothing else happens meanwhile. */
-const MAX_CONVERSION_MS = 3_000;
-
-let lastConversion: Promise<unknown> = Promise.resolve();
-
-/** Null when it takes too long. One page after the other, with a look at timers and signals before each. */
-async function markdownOf(
-  html: string,
-  { signal, maxMs = MAX_CONVERSION_MS }: TextLimits,
-): Promise<string | null> {
-  const conversion = lastConversion.then(async () => {
-    await setImmediate();
-    signal.throwIfAborted();
-    return converted(html, maxMs);
-  });
-  lastConversion = conversion.catch(() => undefined);
-  return conversion;
-}
-
-/** Nothing of the page is executed or loaded. */
-async function converted(html: string, timeout: number): Promise<string | null> {
-  const { default: Turndown } = await import('turndown');
-  const { gfm } = await import('@joplin/turndown-plugin-gfm');
-  const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' });
-  turndown.use(gfm);
-  turndown.remove(['script', 'style', 'noscript', 'iframe', 'template', 'object', 'embed', 'canvas']);
-  // Pictures cannot be seen, and their addresses are long.
-  turndown.addRule('pictures', {
-    filter: ['img', 'svg' as 'img', 'picture', 'video', 'audio'],
-    replacement: (_content, node) => ('getAttribute' in node && node.getAttribute('alt')?.trim()) || '',
-  });
-  turndown.addRule('hidden', {
-    filter: (node) => node.hasAttribute('hidden') || node.getAttribute('aria-hidden') === 'true',
-    replacement: () => '',
-  });
-  const convert = () => turndown.turndown(html);
-  try {
-    return runInNewContext('convert()', { convert }, { timeout });
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
-    throw error;
-  }
 }
 
 /** Without characters that hide text from people who look through what the model has read. */

@@ -1,0 +1,105 @@
+/**
+ * Has what others wrote read by a program of patchsmith's own (program.ts), since its author may want its reader to run out of
+ * memory, time or control: the process has no variables, no files and no children, and bounds of its own.
+ */
+
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
+
+/** ProcessBounds of one process. */
+export interface ProcessBounds {
+  readonly timeoutMs: number;
+  /** Memory that it may write to, in KiB: what is unpacked is not on the heap of JavaScript. */
+  readonly memoryKib: number;
+}
+
+const HEAP_MIB = 256;
+/** Bytes of an answer at most. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** A file of the build, beside those that load it. */
+export const PROGRAM = fileURLToPath(new URL('./documents.js', import.meta.url));
+
+/** What the program answers. */
+const Answer = z.union([z.strictObject({ text: z.string() }), z.strictObject({ why: z.string() })]);
+
+/** A text, or why there is none: `why` is what the program says, null where it was over its memory or processor time. */
+export type ProcessRead =
+  | { status: 'ok'; text: string }
+  | { status: 'interrupted' }
+  | { status: 'timeout' }
+  | { status: 'failed'; why: string | null };
+
+/** What is to be read. */
+interface Reading {
+  /** The built file of program.ts. */
+  readonly program: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Processes at a time: a model can ask for more than the memory of a machine has room for. */
+const AT_ONCE = 2;
+const underWay = new Set<Promise<unknown>>();
+
+/** Has the bytes read when it is their turn; the time counts from there. */
+export async function readApart(
+  reading: Reading,
+  bounds: ProcessBounds & { signal: AbortSignal },
+): Promise<ProcessRead> {
+  while (underWay.size >= AT_ONCE) await Promise.race(underWay);
+  if (bounds.signal.aborted) return { status: 'interrupted' };
+  const read = readNow(reading, bounds);
+  underWay.add(read);
+  return read.finally(() => underWay.delete(read));
+}
+
+async function readNow(
+  { program, bytes }: Reading,
+  { timeoutMs, memoryKib, signal }: ProcessBounds & { signal: AbortSignal },
+): Promise<ProcessRead> {
+  const timeout = timeoutSignal(timeoutMs);
+  const limits = `ulimit -c 0; ulimit -d ${memoryKib}; ulimit -t ${Math.ceil(timeoutMs / 1_000)}; exec "$@"`;
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
+  const node = [
+    process.execPath,
+    '--no-warnings',
+    `--max-old-space-size=${HEAP_MIB}`,
+    permission,
+    `--allow-fs-read=${program}`,
+    program,
+  ];
+  const child = spawn('/bin/sh', ['-c', limits, 'sh', ...node], {
+    env: {},
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore'],
+    signal: AbortSignal.any([signal, timeout]),
+    killSignal: 'SIGKILL',
+  });
+  // It may end without reading.
+  child.stdin.on('error', () => undefined).end(bytes);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) child.kill('SIGKILL');
+    else chunks.push(chunk);
+  });
+  const failure = await new Promise<Error | null>((resolve) => {
+    child.on('error', (error) => resolve(error));
+    child.on('close', () => resolve(null));
+  });
+  if (signal.aborted) return { status: 'interrupted' };
+  if (timeout.aborted) return { status: 'timeout' };
+  const said =
+    length > MAX_ANSWER_BYTES ? undefined : jsonOrUndefined(Buffer.concat(chunks).toString('utf8'));
+  const answer = Answer.safeParse(said);
+  if (failure !== null || !answer.success) return { status: 'failed', why: null };
+  return 'why' in answer.data
+    ? { status: 'failed', why: answer.data.why }
+    : { status: 'ok', text: answer.data.text };
+}
