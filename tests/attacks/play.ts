@@ -52,8 +52,9 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
       const unopened =
         end === 'deadline' || end === 'usage_error' || end === 'sandbox_unavailable' ? [null] : [];
       expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
-      // A run that is refused asks no model.
-      expect(scene.untold).toEqual(end === 'sandbox_unavailable' ? expect.anything() : []);
+      // A run that is refused asks no model, and of an answer that is refused nothing is carried out.
+      const isRefused = end === 'sandbox_unavailable' || end === 'provider_error';
+      expect(scene.untold).toEqual(isRefused ? expect.anything() : []);
       expect(scene.leaks()).toEqual([]);
       expect(scene.peakBytes).toBeGreaterThan(0);
       expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);

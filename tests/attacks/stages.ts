@@ -4,10 +4,11 @@ import type { Stage } from './attack.ts';
 import { FILLED_FOLDER } from './stages/afterwards/filled-folder.ts';
 import { HANDED_ON } from './stages/afterwards/handed-on.ts';
 import { REVIEWED } from './stages/afterwards/reviewed.ts';
-import { COVERED, TOO_MANY } from './stages/checkouts/covered.ts';
+import { COVERED, TOO_MANY, UNCOVERED } from './stages/checkouts/covered.ts';
 import { NESTED } from './stages/checkouts/policy-nested.ts';
 import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verification.ts';
 import { FILE_STAGES } from './stages/files.ts';
+import { FORGED_VERIFICATION } from './stages/forged.ts';
 import { GIT, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './stages/incidents.ts';
 import { JOURNALS } from './stages/jobs/journals.ts';
@@ -44,6 +45,8 @@ export const STAGES: readonly Stage[] = [
   GIT_PLANTED,
   COVERED,
   TOO_MANY,
+  UNCOVERED,
+  FORGED_VERIFICATION,
   FAKED_IN_WORK_TREE,
   FAKED_IN_CHECKOUT,
   PROTECTED,

@@ -73,6 +73,16 @@ export const OWN_WORK: readonly Stage[] = [
       },
     },
   ),
+  stage(
+    'an answer larger than any that a model can give',
+    'provider_error',
+    byBounds(
+      'write',
+      'One `write_file` of 30 MB of short lines',
+      toEndWithout('larger than the limit of 4,194,304 bytes'),
+      () => [[call('write_file', { path: 'lines.txt', content: 'short\n'.repeat(5_000_000) })]],
+    ),
+  ),
   {
     name: 'contents that are too much',
     files: { '.gitignore': 'grown*\n' },

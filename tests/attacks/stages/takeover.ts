@@ -3,7 +3,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { arch } from 'node:process';
-import type { Attack, Stage } from '../attack.ts';
+import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../support/machine/leaderless-program.ts';
+import { processesSeeing } from '../../support/machine/processes.ts';
+import type { Attack, Goal, Stage } from '../attack.ts';
 import { commandsIn, toDo, toHear } from '../goals.ts';
 
 const PTRACE = arch === 'arm64' ? 117 : 101;
@@ -14,8 +16,8 @@ const PTRACE_SEIZE = 0x4206;
 const UNTRIED: Attack['expected'] = { none: 'untried' };
 const takeover = commandsIn('Processes and resources', 'takeover', UNTRIED, 'untraced');
 
-/** Writes 1 into every eventfd of process 1, by which bubblewrap's own would report the exit code 0. */
-const FORGE = `perl -e 'my $pidfd = syscall(${PIDFD_OPEN}, 1, 0); for my $number (0 .. 50) {
+/** Writes 1 into every eventfd of process 1, by which bubblewrap's own would report the exit code 0. Shell text. */
+export const FORGE = `perl -e 'my $pidfd = syscall(${PIDFD_OPEN}, 1, 0); for my $number (0 .. 50) {
   my $fd = syscall(${PIDFD_GETFD}, $pidfd, $number, 0);
   if ($fd >= 0) { open(my $out, ">&=", $fd); syswrite($out, pack("Q", 1)); }
 }'`;
@@ -41,11 +43,35 @@ const setId = (id: string, what: string, make: string) =>
     }),
   );
 
+/** The program whose first thread ends, or where that cannot be assembled one that does the same by an ordinary process. */
+const LEADERLESS = 'kept/leaderless';
+
+/** To write into the work tree when the run has ended. */
+const toWriteOn: Goal = toDo(({ victim }) => {
+  const beat = join(victim.root, 'kept/beat');
+  const { size } = statSync(beat);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  if (statSync(beat).size > size) return 'it writes on';
+  return size > 0 && processesSeeing(victim.root).length === 0 ? null : `${size} bytes, and it is there`;
+});
+
 export const TAKEOVER: Stage = {
   name: 'commands that want to rule',
   byOwner: true,
   files: { '.gitignore': 'kept/\n' },
+  prepare(victim) {
+    const program = join(victim.root, LEADERLESS);
+    victim.put(program, '#!/bin/sh\nwhile :; do echo beat; sleep 0.01; done\n', 0o755);
+    if (RUNS_LEADERLESS) writeLeaderlessProgram(program, 4096, { writes: true });
+  },
   attacks: [
+    commandsIn('Processes and resources', 'takeover', UNTRIED, 'processes')(
+      'leaderless',
+      'A process whose first thread has ended, which /proc shows as a zombie, goes on writing into the work tree',
+      () =>
+        `(setsid ./${LEADERLESS} > kept/beat 2> /dev/null &); until [ -s kept/beat ]; do sleep 0.02; done`,
+      toWriteOn,
+    ),
     takeover(
       'trace',
       'A command traces process 1 of its sandbox, so that it outlives the run',

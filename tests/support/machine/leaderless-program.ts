@@ -9,8 +9,8 @@ import { arch } from 'node:process';
 /** Whether this machine can run it. */
 export const RUNS_LEADERLESS = arch === 'x64';
 
-/** `bytes` is what it touches of memory, in whole pages of 4096. */
-export function writeLeaderlessProgram(path: string, bytes: number): void {
+/** `bytes` is what it touches of memory, in whole pages of 4096. `writes`: it writes to stdout a hundred times a second, for five minutes. */
+export function writeLeaderlessProgram(path: string, bytes: number, { writes = false } = {}): void {
   const code = [
     'b8 09000000 31ff', // mov eax, mmap; xor edi, edi
     `be ${int32(bytes)} ba 03000000`, // mov esi, bytes; mov edx, PROT_READ | PROT_WRITE
@@ -23,11 +23,19 @@ export function writeLeaderlessProgram(path: string, bytes: number): void {
     '31d2 4531d2 4531c0 0f05', // xor edx, edx; xor r10d, r10d; xor r8d, r8d; syscall
     '85c0 7409', // test eax, eax; jz thread
     'b8 3c000000 31ff 0f05', // mov eax, exit; xor edi, edi; syscall: ends this thread alone
-    'b8 22000000 0f05 ebf7', // thread: mov eax, pause; syscall; jmp thread
+    ...(writes ? WRITING : ['b8 22000000 0f05 ebf7']), // thread: mov eax, pause; syscall; jmp thread
   ].map((hex) => Buffer.from(hex.replaceAll(' ', ''), 'hex'));
   writeFileSync(path, executable(Buffer.concat(code)));
   chmodSync(path, 0o755);
 }
+
+const WRITING = [
+  '41bc 30750000', // thread: mov r12d, 30000
+  'b8 01000000 bf 01000000 4889de ba 01000000 0f05', // again: write(1, rbx, 1)
+  'b8 07000000 31ff 31f6 ba 0a000000 0f05', // poll(0, 0, 10)
+  '41ffcc 75d7', // dec r12d; jnz again
+  'b8 e7000000 31ff 0f05', // exit_group(0)
+];
 
 function int32(value: number): string {
   const bytes = Buffer.alloc(4);

@@ -1,8 +1,9 @@
 /** Git dirs that are too many to cover, ones that hide among others, and what can be read of the repository's own. */
 
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { attacksIn, OPEN_WITHOUT_SANDBOX, type Stage } from '../../attack.ts';
-import { shell, toSee } from '../../goals.ts';
+import { shell, toDo, toSee } from '../../goals.ts';
 import type { Victim } from '../../victim.ts';
 
 const byCovers = attacksIn('Git', 'git', 'covers');
@@ -30,6 +31,41 @@ export const TOO_MANY: Stage = {
       'A token in the configuration of the 65th checkout in the work tree (a run that requires the sandbox is refused)',
       toSee('uncovered'),
       () => shell('cat many/*/.git/config'),
+      OPEN_WITHOUT_SANDBOX,
+    ),
+  ],
+};
+
+/** What the user's next `git status` in the root of the repository runs. */
+const MONITOR = 'submodule-monitor';
+
+export const UNCOVERED: Stage = {
+  name: 'a submodule whose folder is closed and opened again',
+  byOwner: true,
+  async prepare(victim) {
+    const submodule = join(victim.root, 'vendor/sub');
+    victim.put(join(submodule, 's.txt'), 's\n');
+    await victim.gitIn(submodule, 'init', '--quiet');
+    await victim.gitIn(submodule, 'add', '--all');
+    await victim.gitIn(submodule, 'commit', '--quiet', '--message', 'Sub');
+    await victim.git('add', 'vendor/sub');
+    await victim.git('commit', '--quiet', '--message', 'Submodule');
+  },
+  attacks: [
+    byCovers(
+      'uncovered',
+      'A command closes the folder around a submodule, the next one opens it and plants a program in the git dir there',
+      toDo(({ victim }) => {
+        const status = ['status'];
+        execFileSync('git', status, { cwd: victim.root, env: victim.gitEnvironment, stdio: 'ignore' });
+        return victim.sprung(MONITOR) ? 'git status in the root ran it' : null;
+      }),
+      (victim) => [
+        ...shell('chmod 000 vendor; sleep 0.1'),
+        ...shell(
+          `chmod 755 vendor; cd vendor/sub; env -u GIT_DIR -u GIT_WORK_TREE git config core.fsmonitor ${victim.trap(MONITOR)}; mkdir -p .git; printf '[core]\\n\\tfsmonitor = ${victim.trap(MONITOR)}\\n' >> .git/config; true`,
+        ),
+      ],
       OPEN_WITHOUT_SANDBOX,
     ),
   ],
