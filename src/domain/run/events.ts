@@ -27,7 +27,13 @@ import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
 
 /** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
-export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
+export const CommandReport = z.strictObject({
+  command: z.string(),
+  end: CommandEnd,
+  output: z.string(),
+  /** When `patchsmith check` ran it (Unix time in milliseconds), whose work the run took over; left out where the run did it. */
+  checkedAt: z.number().optional(),
+});
 export type CommandReport = z.infer<typeof CommandReport>;
 
 /**

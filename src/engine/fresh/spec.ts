@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout } from '../../adapters/workspace/find-checkout.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { isTaken } from '../../domain/journal/base.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import { openingOf } from '../../domain/run/state.ts';
@@ -34,8 +35,8 @@ import type {
 } from '../open-run.ts';
 import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
 import { changeLimits, type Session } from '../session.ts';
+import type { Reuse, ReuseParts } from './checked-work.ts';
 import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch } from './first-request.ts';
-import { keptBaselineOf } from './kept-baseline.ts';
 import { beginOrientation } from './orientation.ts';
 import { settledPart, taskPart } from './started-parts.ts';
 import { takeCheckout } from './take-checkout.ts';
@@ -174,7 +175,7 @@ async function mergeAndSettle(
 }
 
 async function settle(
-  { session, directory, model }: Place,
+  { session, checkout, directory, model }: Place,
   task: Task,
   {
     provider,
@@ -197,9 +198,9 @@ async function settle(
   };
   session.progress.banner(opened);
   session.recordAndSave(openedPart(opened));
-  const kept = await keptBaselineOf(session, task, opened);
+  const reuse = await reuseOf({ session, checkout }, task, { opened, workspace });
   const commands = {
-    known: isCheck || task.baseline === null ? null : kept.known(),
+    known: isCheck ? null : ((await reuse?.known()) ?? null),
     setup: task.plan.setup,
     verify: task.verify,
     baseline: isCheck ? task.verify : task.baseline,
@@ -219,7 +220,7 @@ async function settle(
   if (servers.status === 'stopped') return servers;
   const equipped = { ...task, tools: [...task.tools, ...servers.tools] };
   if (isCheck && isUnchanged) {
-    kept.keep(ran.verifyBaseline ?? []);
+    await reuse?.keep({ setup: ran.setup, verify: ran.verifyBaseline ?? [] });
     return stopped(READY);
   }
   const { verifyBaseline } = ran;
@@ -248,3 +249,19 @@ async function settle(
 
 /** The end of a check that found nothing wrong. */
 const READY = done('Everything is there that a run needs before its first request.');
+
+/** Null where there are no commands before the work. */
+async function reuseOf(
+  { session, checkout }: Pick<Place, 'session' | 'checkout'>,
+  task: Task,
+  {
+    opened,
+    workspace,
+  }: Pick<ReuseParts, 'workspace'> & { opened: Pick<RunStarted, 'patchsmith' | 'sandbox' | 'base'> },
+): Promise<Reuse | null> {
+  const { base } = opened;
+  const has = session.input.isCheck === true || task.baseline !== null || task.plan.setup.length > 0;
+  if (!has || !isTaken(base)) return null;
+  const { beginReuse } = await import('./checked-work.ts');
+  return beginReuse(session, { task, checkout, workspace, opened: { ...opened, base } });
+}

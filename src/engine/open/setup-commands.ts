@@ -17,13 +17,19 @@ import { missingProgramHint } from './install-hint.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
+/** How commands are known to end; null where they have to run. */
+export interface KnownEnds {
+  readonly setup: CommandReport[] | null;
+  readonly verify: CommandReport[] | null;
+}
+
 /** `baseline` is null when the verify commands are not to be run before the work. */
 export interface CommandsBefore {
   readonly setup: readonly string[];
   readonly verify: readonly string[];
   readonly baseline: readonly string[] | null;
-  /** How the commands of the baseline are known to end, so that they do not run again; null where they have to. */
-  readonly known?: CommandReport[] | null;
+  /** How they are known to end; null, and null in it, for commands that have to run. */
+  readonly known?: KnownEnds | null;
   /** Per command. */
   readonly timeoutMs: number;
 }
@@ -60,7 +66,9 @@ export async function runBefore(
     return { ...ran, status: 'failed', changes: [] };
   }
   const inWorkTree = verifyPlace.kind === 'worktree' && (ran.verifyBaseline?.length ?? 0) > 0;
-  const anyRan = ran.setup.length > 0 || inWorkTree;
+  // Nothing has run where a check had.
+  const { known } = commands;
+  const anyRan = (ran.setup.length > 0 && !known?.setup) || (inWorkTree && !known?.verify);
   const changes = anyRan ? await workspace.capture('after_commands') : [];
   if (changes.length > 0) {
     const names = changes.map((change) => change.path);
@@ -94,18 +102,24 @@ async function runAll(
   { workspace, sandbox, verifyPlace }: Places,
 ): Promise<Ran> {
   const { redact, interrupt, progress } = session;
-  const { verify, baseline, known = null, timeoutMs } = commands;
+  const { verify, baseline, known, timeoutMs } = commands;
   const watch =
     (kind: 'setup' | 'verify'): CommandWatch =>
     (command) =>
       progress.commandBefore(kind, command, timeoutMs);
   const parts = { sandbox, redact, timeoutMs };
   const since = Date.now();
-  const setup = await runCommands(commands.setup, interrupt, {
-    ...parts,
-    sandbox: forSetup(sandbox, setupEnvOf(session.input)),
-    watch: watch('setup'),
-  });
+  const tell = (kind: 'setup' | 'verify', reports: CommandReport[] | null) => {
+    for (const report of reports ?? []) progress.commandEnded(kind, report);
+    return reports;
+  };
+  const setup =
+    tell('setup', known?.setup ?? null) ??
+    (await runCommands(commands.setup, interrupt, {
+      ...parts,
+      sandbox: forSetup(sandbox, setupEnvOf(session.input)),
+      watch: watch('setup'),
+    }));
   session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted' };
   const unready = (message: string, verifyBaseline: CommandReport[] | null = null): Ran => ({
@@ -123,7 +137,9 @@ async function runAll(
   session.stage = 'verify';
   const withWatch = { ...parts, watch: watch('verify') };
   const verifyBaseline =
-    known ?? (baseline && (await baselineIn(verifyPlace, baseline, withWatch, interrupt)));
+    baseline &&
+    (tell('verify', known?.verify ?? null) ??
+      (await baselineIn(verifyPlace, baseline, withWatch, interrupt)));
   session.recordAndSave({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted' };
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));

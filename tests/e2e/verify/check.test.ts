@@ -178,12 +178,61 @@ test('a run believes a check of the same tree how the verify commands end before
     });
   const before = times();
   const reusing = await run();
-  expect(reusing.stderr).toContain('before the work: as patchsmith check found it 0 min ago\n');
+  expect(reusing.stderr).toContain('before the work: as patchsmith check left it 0 min ago\n');
   expect(reusing.result.verifyBaseline).toMatchObject([{ command: 'echo x >> made', end: { exitCode: 0 } }]);
   expect([before, times()]).toEqual([1, 2]);
   writeFileSync(join(repository.root, 'a.txt'), 'other\n');
   const afresh = await run();
   expect([afresh.exitCode, times()], afresh.stderr).toEqual([0, 4]);
+});
+
+test('a run takes over what setup has done in a check, as long as nothing has changed that it depends on', async () => {
+  const setup = 'test -f made || echo x > made';
+  const { repository, state, stderr } = await check({ args: ['--setup', setup] });
+  expect(stderr).toContain('for an hour, a run that begins with the same takes over what setup has done\n');
+  const run = async (env: Record<string, string> = {}, ...args: string[]) => {
+    const { result, stderr: said } = await scriptedRun({
+      repository,
+      turns: [{ text: 'Done.' }],
+      args: ['--setup', setup, ...args],
+      env: { XDG_STATE_HOME: state, ...env },
+    });
+    return { setup: result.setup, said };
+  };
+  const reusing = await run();
+  expect(reusing.said).toContain('before the work: as patchsmith check left it 0 min ago\n');
+  const end = expect.objectContaining({ exitCode: 0 });
+  expect(reusing.setup).toEqual([{ command: setup, end, output: '', checkedAt: expect.any(Number) }]);
+  // Another time zone, other programs, and not to be believed at all.
+  for (const other of [{ TZ: 'Asia/Tokyo' }, { PATH: `${temporaryFolder()}:${process.env.PATH}` }])
+    expect((await run(other)).setup[0]).not.toHaveProperty('checkedAt');
+  expect((await run({}, '--preflight', 'off')).setup[0]).not.toHaveProperty('checkedAt');
+  expect((await run()).setup[0]).toHaveProperty('checkedAt');
+  writeFileSync(join(repository.root, 'made'), 'x\n');
+  const changed = await run();
+  expect(changed.said).toContain(
+    'the work tree is not as patchsmith check left it 0 min ago, so its commands run again\n',
+  );
+  expect(changed.setup).toEqual([{ command: setup, end, output: '' }]);
+});
+
+test('setup runs again where what it did is gone with the check: settings of git, and packages of a cache', async () => {
+  for (const [setup, files, args] of [
+    ['echo x >> made; git config some.thing 1', {}, []],
+    ['echo x >> made', { 'go.sum': '' }, ['--cache', 'auto']],
+    ['echo x >> made', {}, ['--mount', temporaryFolder()]],
+  ] as const) {
+    const given = ['--setup', setup, ...args];
+    const { repository, state, stderr } = await check({ files: { ...FILES, ...files }, args: given });
+    expect(stderr, setup).not.toContain('takes over');
+    await scriptedRun({
+      repository,
+      turns: [{ text: 'Done.' }],
+      args: given,
+      env: { XDG_STATE_HOME: state },
+    });
+    expect(readFileSync(join(repository.root, 'made'), 'utf8'), setup).toBe('x\nx\n');
+  }
 });
 
 testAtNight(

@@ -1,7 +1,7 @@
 /** The environment of commands: built from scratch by an allow-list. Nothing else reaches a command. */
 
 /** Locale, time zone and CI: passed on unchanged, since projects depend on them and they contain no secret. */
-const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER'];
+export const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER'];
 
 /** What the environment of a command is built from. */
 export interface CommandSurroundings {

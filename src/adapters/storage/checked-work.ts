@@ -1,0 +1,74 @@
+/**
+ * What a check has done, kept for a run that begins with the same. It lies beside the run directories, where commands in the
+ * sandbox see and write nothing.
+ */
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { CommandReport } from '../../domain/run/events.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+import { placesOf } from './run-directory.ts';
+import { jsonOf } from './run-file.ts';
+
+/** Milliseconds after which a check is too old: what lies outside the checkout may have changed since. */
+const MAX_AGE_MS = 3_600_000;
+const MAX_BYTES = 4_000_000;
+
+const CheckedWork = z.strictObject({
+  version: z.literal(2),
+  /** Of the clock, in milliseconds. */
+  at: z.number(),
+  /** Of the work tree as the check left it, by `folderState`. */
+  state: z.string(),
+  /** Null where something that they did is gone with the check. */
+  setup: z.array(CommandReport).nullable(),
+  verify: z.array(CommandReport),
+});
+/** How the commands of a check ended, and in which state they left the work tree. */
+export type CheckedWork = z.infer<typeof CheckedWork>;
+
+/** Everything else that has to be the same for it to hold. */
+export interface CheckedWorkKey {
+  readonly [name: string]: unknown;
+}
+
+interface Place {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly key: CheckedWorkKey;
+}
+
+/** Replaces what an earlier check kept for the same. Where it cannot be kept, the run does the work again. */
+export function keepWork(place: Place & { redact: Redact }, work: Omit<CheckedWork, 'version'>): void {
+  const path = pathOf(place);
+  if (path === null) return;
+  const temporary = `${path}.new`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, redactedJson({ version: 2, ...work }, place.redact), {
+      flag: 'wx',
+      mode: 0o600,
+    });
+    renameSync(temporary, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/** What a check kept less than an hour ago; null where none did, or where it cannot be read. */
+export function keptWork({ now, ...place }: Place & { now: number }): CheckedWork | null {
+  const path = pathOf(place);
+  const read = path === null ? null : readRegularFile(path, MAX_BYTES, { follow: false });
+  if (read === null || read.status === 'failed') return null;
+  const kept = CheckedWork.safeParse(jsonOf(read.bytes)).data;
+  if (kept === undefined || kept.at > now || now - kept.at > MAX_AGE_MS) return null;
+  return kept;
+}
+
+function pathOf({ env, key }: Place): string | null {
+  const [place] = placesOf('checks', env);
+  return place === undefined ? null : join(place, `${sha256Of(JSON.stringify(key))}.json`);
+}

@@ -1,0 +1,139 @@
+/**
+ * What a check has done, so that the run that follows need not do it again: its setup commands, and the verify commands before
+ * the work. It is taken over only where nothing has changed that it could depend on, and nothing is missing that it left.
+ */
+
+import { join } from 'node:path';
+import { CACHE_PRESETS } from '../../adapters/sandboxes/caches/presets.ts';
+import { machineState } from '../../adapters/sandboxes/visible/machine-state.ts';
+import { type CheckedWorkKey, keepWork, keptWork } from '../../adapters/storage/checked-work.ts';
+import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
+import type { BaseRevision, CommandReport, RunStarted } from '../../domain/run/events.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+import { until } from '../../files/time-limit.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
+import type { Workspace } from '../../ports/workspace.ts';
+import { wantedCaches } from '../open/caches.ts';
+import type { KnownEnds } from '../open/setup-commands.ts';
+import type { Session } from '../session.ts';
+import { folderState } from './folder-state.ts';
+
+/** What was opened so far. */
+export interface ReuseParts {
+  readonly task: { readonly plan: { readonly setup: readonly string[] }; readonly verify: readonly string[] };
+  readonly checkout: Checkout;
+  readonly workspace: Pick<Workspace, 'root' | 'agentGit'>;
+  readonly opened: Pick<RunStarted, 'patchsmith' | 'sandbox'> & { base: BaseRevision };
+}
+
+/** What the commands of a check came to. */
+interface Reports {
+  readonly setup: readonly CommandReport[];
+  readonly verify: readonly CommandReport[];
+}
+
+/** Both ends of it: `known` for a run, `keep` for a check that found nothing wrong and changed nothing in git's view. */
+export interface Reuse {
+  known(): Promise<KnownEnds>;
+  keep(reports: Reports): Promise<void>;
+}
+
+const NOTHING: KnownEnds = { setup: null, verify: null };
+
+/** Begun before any command runs. */
+export async function beginReuse(session: Session, beginning: ReuseParts): Promise<Reuse> {
+  const { settings, env, now, isCheck = false } = session.input;
+  const { workspace, checkout, opened, task } = beginning;
+  // What commands could have written is not believed.
+  const isWritable = opened.sandbox === 'none' || settings.mounts.some((mount) => mount.endsWith(':rw'));
+  const git = gitStateOf(workspace);
+  if (isWritable || settings.preflight === 'off' || git === null)
+    return { known: async () => NOTHING, keep: async () => {} };
+  const key = keyOf(session, beginning, git);
+  const stateOfTree = (reports: Reports) =>
+    stateIn(session, reports, () => folderState(workspace.root, ['.git']));
+  const stateOfGit = () => stateIn(session, null, () => folderState(workspace.agentGit.gitDir));
+  const gitBefore = isCheck ? await stateOfGit() : null;
+  const { progress, redact } = session;
+  return {
+    async known() {
+      const kept = keptWork({ env, key, now: now() });
+      if (kept === null) return NOTHING;
+      const when = `patchsmith check left it ${Math.round((now() - kept.at) / 60_000)} min ago`;
+      const state = await stateOfTree({ ...kept, setup: kept.setup ?? [] });
+      if (state !== kept.state) {
+        progress.note(`the work tree is not as ${when}, so its commands run again`);
+        return NOTHING;
+      }
+      progress.note(`before the work: as ${when}`);
+      const marked = (report: CommandReport) => ({ ...report, checkedAt: kept.at });
+      return { setup: kept.setup?.map(marked) ?? null, verify: kept.verify.map(marked) };
+    },
+    async keep({ setup, verify }) {
+      const state = await stateOfTree({ setup, verify });
+      if (state === null) return;
+      const { caches } = await wantedCaches(session.input, checkout);
+      const managers = caches === undefined ? [] : [...caches.named, ...caches.found];
+      const isInTree =
+        settings.setupEnv.length === 0 &&
+        settings.mounts.length === 0 &&
+        managers.every((manager) => CACHE_PRESETS[manager].installsInto === 'work tree') &&
+        gitBefore === (await stateOfGit());
+      keepWork(
+        { env, key, redact },
+        { at: now(), state, setup: isInTree ? [...setup] : null, verify: [...verify] },
+      );
+      if (isInTree && task.plan.setup.length > 0)
+        progress.note('for an hour, a run that begins with the same takes over what setup has done');
+    },
+  };
+}
+
+/** Everything but the files of the work tree that the commands can depend on. */
+function keyOf(
+  { root, input }: Session,
+  { task: { plan, verify }, opened: { patchsmith, sandbox, base } }: ReuseParts,
+  git: string,
+): CheckedWorkKey {
+  const { mounts, caches, verifyIn, verifyTimeoutMs, allowedDomains, allowedPrivate } = input.settings;
+  const { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes, setupEnv } = input.settings;
+  return {
+    patchsmith,
+    sandbox,
+    ...{ root, commit: base.commit, tree: base.tree, git },
+    ...{ setup: plan.setup, verify, verifyIn, setupEnv },
+    ...{ mounts, caches, allowedDomains, allowedPrivate },
+    ...{ maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes, verifyTimeoutMs },
+    machine: machineState(input.env),
+  };
+}
+
+/** What the git directory of commands is made of; null if that cannot be read. */
+function gitStateOf({ agentGit }: Pick<Workspace, 'agentGit'>): string | null {
+  const parts = GIT_FILES.map((name) => readRegularFile(join(agentGit.gitDir, name), MAX_GIT_BYTES));
+  if (parts.some((part) => part.status === 'failed' && !part.missing)) return null;
+  return parts.map((part) => (part.status === 'ok' ? sha256Of(part.bytes) : '')).join(' ');
+}
+
+const GIT_FILES = ['HEAD', 'config', 'index', 'packed-refs', 'shallow', 'info/exclude', 'info/attributes'];
+const MAX_GIT_BYTES = 256_000_000;
+
+/** Null where it cannot be told in less time than the commands took. */
+async function stateIn(
+  { interrupt }: Session,
+  reports: Reports | null,
+  look: () => Promise<string | null>,
+): Promise<string | null> {
+  const ran = reports === null ? [] : [...reports.setup, ...reports.verify];
+  const tookMs = ran.reduce((sum, { end }) => sum + end.durationMs, 0);
+  const limit = timeoutSignal(Math.max(MIN_LOOK_MS, tookMs));
+  return until(AbortSignal.any([interrupt, limit]), look).catch((error: unknown) => {
+    if (error instanceof CutShort) return null;
+    throw error;
+  });
+}
+
+/** Also what a look takes at least that finds a busy machine. */
+const MIN_LOOK_MS = 2_000;
