@@ -71,6 +71,12 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
   };
 }
 
+/**
+ * Refused tunnels that are answered. npm takes the answer for a connection that other requests may use, finds that they cannot,
+ * and asks again, hundreds of times a second; only a connection that breaks ends that.
+ */
+const MAX_ANSWERED = 500;
+
 async function onConnect(
   gate: NetworkGate,
   request: IncomingMessage,
@@ -82,7 +88,11 @@ async function onConnect(
     return refuseConnection(socket, 400, 'CONNECT takes no body');
   }
   const passed = await gate.judge(request.url ?? '', 'tunnel');
-  if (passed.status !== 'ok') return refuseConnection(socket, passed.code, passed.reason);
+  if (passed.status !== 'ok') {
+    if (gate.refusals.total <= MAX_ANSWERED) return refuseConnection(socket, passed.code, passed.reason);
+    socket.destroy();
+    return;
+  }
   if (passed.target.port === 80) {
     // In a tunnel, the host that the request is really for would be invisible.
     const why = 'plain HTTP goes through the proxy as a request, not as a tunnel';

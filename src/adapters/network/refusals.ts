@@ -13,8 +13,15 @@ export type Refusal = Pick<RefusedHost, 'why' | 'allow'>;
 /** Counts refused connections by host. It remembers a limited number of hosts; the rest count as one. */
 export class Refusals {
   readonly #hosts = new Map<string, RefusedHost>();
+  #total = 0;
+
+  /** Of all hosts. */
+  get total(): number {
+    return this.#total;
+  }
 
   add(name: string, refusal: Refusal): void {
+    this.#total += 1;
     const plain = plainName(name);
     const host = this.#hosts.has(plain) || this.#hosts.size < MAX_HOSTS ? plain : OTHERS;
     const { why, allow } = host === OTHERS ? MORE : refusal;

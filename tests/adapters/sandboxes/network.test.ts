@@ -187,6 +187,32 @@ describe('a sandbox with hosts that may be reached', () => {
   });
 
   test.skipIf(!NPM)(
+    'ends npm that asks a refused registry for more packages than it has connections',
+    async () => {
+      const { root, run, proxy } = await openWithNetwork(['good.example']);
+      const names = Array.from({ length: 40 }, (_, at) => `part-${at}`);
+      const dependencies = Object.fromEntries(names.map((name) => [name, '1.0.0']));
+      const manifest = { name: 'project', version: '1.0.0', dependencies };
+      const resolved = (name: string) => `https://evil.example/${name}/-/${name}-1.0.0.tgz`;
+      const locked = names.map((name) => [
+        `node_modules/${name}`,
+        { version: '1.0.0', resolved: resolved(name), integrity: 'sha512-AA==' },
+      ]);
+      const packages = { '': manifest, ...Object.fromEntries(locked) };
+      writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+      writeFileSync(
+        join(root, 'package-lock.json'),
+        JSON.stringify({ ...manifest, lockfileVersion: 3, packages }),
+      );
+      writeFileSync(join(root, '.npmrc'), 'registry=https://evil.example/\naudit=false\nfetch-retries=0\n');
+      const { end, output } = await run('npm ci 2>&1');
+      expect(end, output.head).toMatchObject({ timedOut: false, exitCode: 1 });
+      expect(output.head).toContain('403 Refused by the sandbox: evil.example');
+      expect(proxy.refused()).toMatchObject([{ host: 'evil.example' }]);
+    },
+  );
+
+  test.skipIf(!NPM)(
     'installs packages with npm ci from a registry on the list, and from no other',
     async () => {
       const folder = tempFolder({

@@ -80,6 +80,8 @@ export const ONE_TRY: Readonly<Record<string, string>> = {
   UV_HTTP_RETRIES: '0',
   YARN_HTTP_RETRY: '0',
   npm_config_fetch_retries: '0',
+  // npm serves requests that wait for a connection from those that the proxy has refused, and so asks again without end.
+  npm_config_maxsockets: '10000',
   // pnpm 11 and later no longer reads the settings of npm.
   pnpm_config_fetch_retries: '0',
 };
