@@ -13,7 +13,8 @@ export type NeededPart =
 
 /** Arguments in which the shell does nothing. */
 const PLAIN = '[^;&|<>$`(){}\\n]*';
-const MODULE = new RegExp(`^(python[\\d.]*) -m ([A-Za-z_]\\w*)(?:\\.[\\w.]*)?(?: ${PLAIN})?$`);
+/** Python also by its path, as in a virtual environment. */
+const MODULE = new RegExp(`^((?:[\\w.-]+/)*python[\\d.]*) -m ([A-Za-z_]\\w*)(?:\\.[\\w.]*)?(?: ${PLAIN})?$`);
 const SCRIPT = new RegExp(`^p?npm (?:(test|t)|run(?:-script)? ([\\w:.-]+))(?: -- ${PLAIN})?$`);
 
 const Package = z.object({ scripts: z.record(z.string(), z.string()).optional() });

@@ -72,7 +72,7 @@ function whyPartMissing(part: NeededPart, root: string | null): string {
     part.kind === 'module'
       ? `${part.python} has no module ${quoted(part.name)}`
       : `its script ${quoted(part.script)} names ${quoted(part.name)}, which is not found`;
-  return `The verify command ${quoted(part.command)} cannot succeed: ${what} in the sandbox.${installHint(root, part.command)}`;
+  return `The verify command ${quoted(part.command)} cannot succeed: ${what} in the sandbox.${installHint(root, part.command) || intoPython(part)}`;
 }
 
 /** What can only be on this machine: with a network, a command may load it. */
@@ -85,6 +85,12 @@ async function packagesNeeded(
   if (isOpen || root === null) return [];
   const { neededPackages } = await import('../../adapters/survey/needed-packages.ts');
   return neededPackages(root, commands);
+}
+
+/** A virtual environment that is there, and lacks the module. */
+function intoPython(part: NeededPart): string {
+  if (part.kind === 'program' || !part.python.includes('/')) return '';
+  return ` Install it there: ${part.python} -m pip install ${part.name}.`;
 }
 
 function whyPackagesMissing(
