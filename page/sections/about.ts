@@ -89,7 +89,11 @@ export function aboutSection({ data, started }: Run): HTMLElement {
         'p',
         {},
         'Apply the patch in a checkout of the base: ',
-        h('code', {}, 'git apply --index changes.patch'),
+        h(
+          'code',
+          {},
+          `git apply --index ${result.uncommittedPatch === null ? '' : 'uncommitted.patch '}changes.patch`,
+        ),
         '. Which call made each line: ',
         h('code', {}, `patchsmith blame ${result.runId}`),
         '.',

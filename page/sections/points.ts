@@ -7,6 +7,12 @@ import type { Run } from '../run.ts';
 /** Entries of one list before the rest is folded. */
 const MOST = 30;
 
+/** With its code, where it has one: results of earlier versions have none. */
+function warningEntry(text: string): Child[] {
+  const [, code, said = ''] = /^\[(WARN_[A-Z_]+)\] (.*)$/s.exec(text) ?? [];
+  return code === undefined ? [text] : [h('span', { class: 'badge' }, code), ` ${said}`];
+}
+
 /** The section; it says so where there is nothing. */
 export function pointsSection({ data: { result, flagMeanings }, calls }: Run): HTMLElement {
   const section = h(
@@ -57,7 +63,7 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
         ` ${flagMeanings[flag] ?? ''}${detail === '' ? '' : ` (${detail})`}`,
       ]),
     ],
-    ['Warnings', result.warnings.map((text) => [text])],
+    ['Warnings', result.warnings.map(warningEntry)],
     ['In the patch with other contents than were verified', named(result.unverified)],
     [
       'Changed by no tool call, and not in the patch',

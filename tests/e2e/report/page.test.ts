@@ -1,6 +1,6 @@
 /** The page of a run in a real browser: what a reviewer sees, reaches with keys, and what hostile text in it can do. */
 
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -45,6 +45,24 @@ test('what a review found comes first, and is listed with its place', async () =
   expect(listed).toMatch(
     /Found by the review of claude-sonnet-5-5\s+note b\.txt:1 It says new, not <b>newer<\/b>\./,
   );
+  expect(incidents).toEqual([]);
+  await close();
+});
+
+test('a run on uncommitted work says in which order its patches apply, and so they do', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  writeFileSync(join(repository.root, 'a.txt'), 'old\nmine\n');
+  const edit = call('edit_file', { path: 'a.txt', find: 'mine', replace: 'its' });
+  const run = await scriptedRun({ repository, turns: [{ calls: [edit] }, finish] });
+  const { page, incidents, close } = await openReport(browser, pageOf(run));
+  const warned = page.locator('#points li', { hasText: 'uncommitted changes when the run began' });
+  expect(await warned.locator('.badge').innerText()).toBe('WARN_UNCOMMITTED_WORK');
+  const apply = await page.locator('#files code', { hasText: 'git apply' }).innerText();
+  expect(apply).toBe('git apply --index uncommitted.patch changes.patch');
+  await repository.git('checkout', '--quiet', 'a.txt');
+  const patches = ['uncommitted.patch', 'changes.patch'].map((name) => join(run.runDir, name));
+  await repository.git('apply', '--index', ...patches);
+  expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\nits\n');
   expect(incidents).toEqual([]);
   await close();
 });
