@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionInputs } from '../src/action/inputs.ts';
 import { withAppToken } from '../src/commands/init/app-token.ts';
+import { withResumeJob } from '../src/commands/init/resume-job.ts';
 import { PINS } from './support/jobs/action-pins.ts';
 
 const TEMPLATES = readdirSync('docs/workflows').filter((name) => name.endsWith('.yml'));
@@ -21,6 +22,8 @@ interface Step {
 
 interface JobOf {
   readonly if?: string;
+  readonly needs?: string | readonly string[];
+  readonly strategy?: unknown;
   readonly permissions: Readonly<Record<string, string>>;
   readonly 'timeout-minutes': number;
   readonly concurrency: { readonly group: string };
@@ -76,6 +79,34 @@ describe.each(TEMPLATES)('the template %s', (name) => {
       expect(tokens).toEqual([expect.stringContaining('steps.app.outputs.token')]);
       expect(JSON.stringify(then).match(/secrets\.\w+/g)).toEqual(['secrets.PATCHSMITH_APP_KEY']);
     }
+  });
+
+  test('carries on what a time limit cut off, with a job that has what the first one had', async () => {
+    const changed = withResumeJob(text);
+    if (workflow.jobs.resume !== undefined) return expect(changed).toBe(text);
+    expect(await lintErrors(changed, name)).toEqual([]);
+    const { jobs: longer }: Workflow = parse(changed);
+    const { run, resume, publish } = longer;
+    const rules = ({ permissions, concurrency, strategy, 'timeout-minutes': minutes }: JobOf) => ({
+      ...{ permissions, concurrency, strategy, minutes },
+    });
+    if (run === undefined || resume === undefined) throw new Error('There is no job to carry a run on.');
+    expect(rules(resume)).toEqual(rules(run));
+    expect(resume.permissions).toEqual(workflow.jobs.run?.permissions);
+    expect(resume.needs).toEqual([...[workflow.jobs.run?.needs ?? []].flat(), 'run']);
+    if (publish !== undefined) expect(publish.needs).toContain('resume');
+    const [begun, again] = [run, resume].map(({ steps: of }) => of.find(({ id }) => id === 'patchsmith'));
+    for (const step of [begun, again]) expect(step?.['timeout-minutes']).toBe(50);
+    const { mode, 'run-dir': journal, ...permitted } = again?.with ?? {};
+    expect([mode, journal]).toEqual(['resume', expect.stringMatching(/\/patchsmith-journal$/)]);
+    expect(begun?.with).toMatchObject(permitted);
+    const known = actionInputs();
+    const isTaken = (input: string) => known.find((one) => one.name === input)?.commands.includes('resume');
+    expect(Object.keys(permitted).filter((input) => !isTaken(input))).toEqual([]);
+    // Each keeps its journal, by the name under which it is fetched.
+    const names = [...changed.matchAll(/name: (patchsmith-journal.*)$/gm)].map(([, artifact]) => artifact);
+    expect([names.length, new Set(names).size]).toEqual([3, 1]);
+    expect(changed.match(/retention-days: 1$/gm)).toHaveLength(2);
   });
 
   test('pins every action to a commit, and says which version that is', () => {

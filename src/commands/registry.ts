@@ -246,6 +246,7 @@ export const COMMANDS: readonly Command[] = [
     settings: ['repo'],
     switches: {
       app: 'Publish with the token of a GitHub App of yours, so that checks run on the pull requests',
+      long: 'Carry on in a second job what the time limit of the first has cut off',
     },
     async start(edge, given) {
       const { startInit } = await import('./init/start.ts');

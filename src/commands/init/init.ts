@@ -16,6 +16,7 @@ import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { withAppToken } from './app-token.ts';
 import { surveyLines } from './report.ts';
+import { withResumeJob } from './resume-job.ts';
 import { APP_STEPS, PRINCIPLES_SAMPLE, PULL_REQUESTS, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
 import {
   packageFlags,
@@ -31,6 +32,8 @@ export interface InitInput {
   readonly template: string;
   /** Publish with the token of a GitHub App. */
   readonly withApp: boolean;
+  /** Carry on what the time limit of a job has cut off. */
+  readonly isLong: boolean;
   /** Null for the checkout that contains `cwd`. */
   readonly repo: string | null;
   readonly cwd: string;
@@ -42,6 +45,7 @@ export interface InitInput {
 export async function initialise({
   template: name,
   withApp,
+  isLong,
   repo,
   cwd,
   say,
@@ -54,7 +58,8 @@ export async function initialise({
       `There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`,
     );
   }
-  const workflow = withApp ? withAppToken(template.workflow) : template.workflow;
+  const plain = isLong ? withResumeJob(template.workflow) : template.workflow;
+  const workflow = withApp ? withAppToken(plain) : plain;
   if (workflow === null)
     return usageError(
       'ERR_SETTINGS_CONFLICT',

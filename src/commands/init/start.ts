@@ -17,6 +17,7 @@ export async function startInit(
   const outcome = await initialise({
     template: operands[0] ?? 'issue',
     withApp: switches.has('app'),
+    isLong: switches.has('long'),
     repo: read.settings.repo,
     cwd: edge.cwd,
     say,

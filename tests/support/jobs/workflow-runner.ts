@@ -89,7 +89,8 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
       if (!isKept) again.add(name);
       const end = isKept ? earlier : await runJob(run, { name, job, matrix, index, artifacts, needs });
       ends.push(end);
-      needs[name] = end;
+      // Of a matrix, one that fails makes the whole job one that has failed.
+      needs[name] = needs[name]?.result === 'failure' ? { ...end, result: 'failure' } : end;
     }
   }
   return ends;
