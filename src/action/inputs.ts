@@ -277,7 +277,7 @@ function namedInputs(
       problems.push(
         problem(
           'ERR_SETTINGS_CONFLICT',
-          `${name}: is ${input} here, which has a value already; give one of them`,
+          `${name}: is called ${input} here, and ${input} has another value already; give one of them`,
         ),
       );
     else {

@@ -121,7 +121,7 @@ function unpublished(
  * that a pull request is told of commits of others on its branch.
  */
 export async function obstacleToPublishing(
-  { interrupt: signal, version, env }: HostContext,
+  { interrupt: signal, version, env, isStep = false }: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
   work: WorkAhead | null,
 ): Promise<RunOutcome | null> {
@@ -135,8 +135,8 @@ export async function obstacleToPublishing(
   const obstacle = await preflightPublishing({ github, repository, settings, continues });
   if (obstacle !== null || work === null || continues) return obstacle;
   const { foreignObstacle } = await import('./publish/foreign-branch.ts');
-  const question = { github, repository, settings, token, version, env: withoutKeyAndTokens(env), signal };
-  return foreignObstacle(question, { ...work, hasIssue: false });
+  const question = { github, repository, settings, token, version, signal, isStep };
+  return foreignObstacle({ ...question, env: withoutKeyAndTokens(env) }, { ...work, hasIssue: false });
 }
 
 /**

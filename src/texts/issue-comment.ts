@@ -28,6 +28,10 @@ export interface CommentFacts {
   readonly conflicts: readonly { readonly path: string; readonly why: string }[];
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
+  /** Page of the repository, to whose pull requests a reason may lead. */
+  readonly repositoryUrl: string;
+  /** Made by a step of the action, whose readers know inputs and not flags. */
+  readonly isStep: boolean;
   /** Lets a later run find the comment for its plan. */
   readonly marker: string;
 }
@@ -36,7 +40,7 @@ type Operation = 'created' | 'updated' | 'closed' | 'none';
 
 /** Always far below the 65,536 characters that GitHub accepts. */
 export function commentText(facts: CommentFacts): string {
-  const { result, pullRequest, conflicts, runUrl, marker } = facts;
+  const { result, pullRequest, conflicts, runUrl, marker, outcome } = facts;
   const { name, reason } = toldOutcome(facts);
   const words = wordsFor(facts, name);
   const isOpen = pullRequest !== null && pullRequest.operation !== 'closed';
@@ -46,25 +50,49 @@ export function commentText(facts: CommentFacts): string {
   const denied = deniedList(result, 4_000);
   const review = reviewSection(result, 6_000);
   const attempt = attemptsLine(result);
+  const account = accountOf(result, isOpen);
+  // An answer comes before what can be done next; of a failure, people want to know that first.
+  const isAnswer = outcome.exitCode === 0;
+  const next = isLacking ? LACKING : isOpen ? nextOf(pullRequest) : words.next;
   return render(template, {
     headline: isOpen
       ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
       : words.headline,
     pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
     reason: [
-      isOpen ? factsLine(result) : escaped(asSentence(reason), 2_000),
+      isOpen
+        ? factsLine(result)
+        : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '.'), facts),
       ...(attempt === '' ? [] : [`Attempt ${attempt}`]),
-      ...(isLacking ? [escaped(reason, 2_000)] : []),
+      ...(isLacking ? [reasonText(reason.replace(IS_THERE, ''), facts)] : []),
       ...(files === '' ? [] : [files]),
       ...(review === '' ? [] : [review]),
       ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
-      ...accountOf(result, isOpen),
+      ...(isAnswer ? account : []),
     ].join('\n\n'),
-    next: isLacking ? LACKING : isOpen ? nextOf(pullRequest) : words.next,
+    next: facts.isStep
+      ? next.replace('`--publish-unfinished`', '`publish-unfinished: true`').replace('`--', '`')
+      : next,
     links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
+    account: isAnswer ? '' : account.map((text) => `\n\n${text}`).join(''),
     marker,
   });
 }
+
+/** In the comment the files have a list of their own, and the pull request stands above. */
+const LISTED_FILES = /(?<=^The patch does not fit onto [^:]*): .*$/s;
+const IS_THERE = /^Pull request #\d+ is there \(\S+\), but not as asked for: /;
+
+/** In words of ours that name a pull request by its address, it is one that can be followed. */
+function reasonText(reason: string, { repositoryUrl }: CommentFacts): string {
+  const page = `${repositoryUrl}/pull/`;
+  const [before = '', ...after] = asSentence(reason).replaceAll(HASH, '').split(page);
+  const named = after.map((rest) => `${/^\d{1,9}(?!\d)/.test(rest) ? HASH : page}${rest}`);
+  return escaped([before, ...named].join(''), 2_000).replaceAll(HASH, '#');
+}
+
+/** Stands for a `#` that is ours while the text around it is escaped. */
+const HASH = '\uE000';
 
 /** The comment from the moment that a run begins; the outcome takes its place. */
 export function acknowledgement({ runUrl, marker }: Pick<CommentFacts, 'runUrl' | 'marker'>): string {
@@ -74,6 +102,7 @@ export function acknowledgement({ runUrl, marker }: Pick<CommentFacts, 'runUrl' 
     reason: 'This comment will say what came of it.',
     next: 'Stop it by cancelling the workflow run.',
     links: runUrl === null ? '' : ` [See it work](${runUrl}).`,
+    account: '',
     marker,
   });
 }
@@ -111,7 +140,7 @@ const OPENED: Readonly<Record<Operation, string>> = {
 
 /** Problems with inputs begin in lower case and end without a full stop; the names of inputs stay as they are. */
 function asSentence(reason: string): string {
-  const isAboutInputs = /^[a-z][\w-]*(?: and [\w-]+)?: /.test(reason);
+  const isAboutInputs = /^[a-z][\w-]*(?: and [\w-]+)?: |^\S+[/.]\S/.test(reason);
   return sentence(isAboutInputs ? reason : `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
 }
 
@@ -121,10 +150,12 @@ interface Words {
 }
 
 function wordsFor({ result, outcome: end }: CommentFacts, name: OutcomeName): Words {
-  const { plan, runId, outcome, patch, iterations } = result;
+  const { plan, runId, outcome, patch, iterations, followUp } = result;
+  if (end.errorCode === 'ERR_RUN_UNTRUSTED' && runId !== '') return UNTRUSTED;
   // The run has ended, and what is wrong is wrong with its publication.
   if (plan !== null && name === 'usage_error' && outcome !== name && outcome !== null) return NOT_PUBLISHED;
   if (plan !== null && name === 'publish_failed' && patch === null && iterations === 0) return NOT_STARTED;
+  if (name === 'no_change' && followUp !== null && iterations === 0) return NOT_CONTINUED;
   if (plan !== null) return { ...OUTCOMES[name], next: nextStep(result, name, end.errorCode) };
   return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
 }
@@ -155,7 +186,17 @@ const NEXT_FOR: Readonly<Record<string, string>> = {
 
 const NOT_STARTED: Words = {
   headline: 'The run was not started',
-  next: 'No model was asked, since nothing of its work could be published. When that is fixed, it can be run again.',
+  next: 'No model was asked, since its work could not be published. When that is fixed, run it again.',
+};
+
+const NOT_CONTINUED: Words = {
+  headline: 'The pull request was not continued',
+  next: 'No model was asked.',
+};
+
+const UNTRUSTED: Words = {
+  headline: 'What the run left cannot be trusted',
+  next: 'Nothing was published. Have a maintainer look at where the artifact comes from, and run it again.',
 };
 
 const NOT_PUBLISHED: Words = {

@@ -122,7 +122,7 @@ describe('reading them', () => {
   test.each([
     [
       { INPUT_PROMPT: 'a', INPUT_PLAN: 'b' },
-      'prompt: is plan here, which has a value already; give one of them',
+      'prompt: is called plan here, and plan has another value already; give one of them',
     ],
     [{ INPUT_CONSTRUCTOR: 'a' }, 'constructor: there is no such input; action.yml lists them all'],
     [{ INPUT_PROTCT: 'x' }, 'protct: there is no such input; the nearest is protect'],

@@ -17,6 +17,8 @@ const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
   pullRequest: null,
   conflicts: [],
   runUrl: RUN_URL,
+  repositoryUrl: 'https://github.com/acme/shop',
+  isStep: false,
   marker: MARKER,
   ...part,
 });
@@ -98,11 +100,11 @@ ${MARKER}`);
 
 Reached the limit of 25 iterations (--max-iterations).
 
+Raise the limit or ask for less at once. The unfinished patch is among the artifacts; \`--publish-unfinished\` makes a draft of it.
+
 In the model's own words:
 
 > Amounts are rounded to the cent, half to even, and a test says so.
-
-Raise the limit or ask for less at once. The unfinished patch is among the artifacts; \`--publish-unfinished\` makes a draft of it.
 
 ${MARKER}`);
   });
@@ -129,7 +131,7 @@ ${MARKER}`);
     [
       'ERR_MERGE_NOT_MADE',
       { patch: null, iterations: 0 },
-      'No model was asked, since nothing of its work could be published. When that is fixed, it can be run again.',
+      'No model was asked, since its work could not be published. When that is fixed, run it again.',
     ],
     ['ERR_PATCH_NOT_PROVEN', { patch: null }, 'There is no patch. When that is fixed, run it again.'],
   ])('of what could not be published for %s (%o) says only what helps', (errorCode, part, next) => {
@@ -152,14 +154,15 @@ ${MARKER}`);
   });
 
   test.each(OutcomeName.options)('of %s says what happened, why, and what to do', (name) => {
+    // An answer comes before what can be done next.
     const outcome: RunOutcome = { name, exitCode: 1, errorCode: null, reason: 'The very reason.' };
     const text = commentText(
       facts({ outcome, result: finishedRun({ outcome: name, reason: 'The very reason.' }) }),
     );
-    const [headline = '', reason, ...rest] = text.split('\n\n');
+    const [headline = '', reason, next, ...rest] = text.split('\n\n');
     expect(headline).toMatch(/^\*\*[^*]{10,}\*\*$/);
     expect(reason).toBe('The very reason.');
-    expect(rest.at(-2)).toMatch(/^[^>].{20,} \[Log and artifacts\]\(.*\)\.$/);
+    expect(next).toMatch(/^[^>].{20,} \[Log and artifacts\]\(.*\)\.$/);
     expect(rest.at(-1)).toBe(MARKER);
   });
 

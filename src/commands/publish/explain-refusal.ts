@@ -129,7 +129,8 @@ function missingPermission(permission: string | null, route: string): string {
     .map((one) => one.trim().replace('_', '-').replace('=', ': '))
     .filter((one) => one !== '');
   if (needed.length === 0) return '';
-  return `The token lacks ${needed.join(', ')}: give the job "permissions: { ${needed.join(', ')} }", or a token that has it.`;
+  const them = needed.length === 1 ? 'it' : 'them';
+  return `The token lacks ${needed.join(', ')}: add ${them} to the permissions of the job, or give a token that has ${them}.`;
 }
 
 /** For answers that do not name the permission they need. */

@@ -15,6 +15,7 @@ import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
 import { ended } from './ended.ts';
 import { cleanMergeOn } from './follow-up/clean-merge.ts';
+import { forReaders } from './issue/input-words.ts';
 import { named, type PublishJob, runUrlOf } from './job.ts';
 
 /** What a run is to work for. */
@@ -28,7 +29,7 @@ export interface BranchWork {
 }
 
 /** What is known before the run. */
-export interface WorkQuestion extends Pick<PublishJob, 'settings' | 'token' | 'env' | 'signal'> {
+export interface WorkQuestion extends Pick<PublishJob, 'settings' | 'token' | 'env' | 'signal' | 'isStep'> {
   readonly github: GitHub;
   /** OWNER/NAME. */
   readonly repository: string;
@@ -56,7 +57,7 @@ async function lookAtBranch(
   question: WorkQuestion,
   { plan, base: begun, hasIssue }: BranchWork,
 ): Promise<RunOutcome | null> {
-  const { settings, github, repository, version, env } = question;
+  const { settings, github, repository, version, env, isStep } = question;
   const upstream = named(github, repository);
   const fork = settings.headRepository === null ? upstream : named(github, settings.headRepository);
   const { source, title, sha256 } = plan;
@@ -82,7 +83,7 @@ async function lookAtBranch(
       const result = { ...refusedResult(outcome, version), runId: 'none yet' };
       const runUrl = runUrlOf(settings.githubServerUrl, env);
       await sayOnPull(
-        { upstream, fork, settings, base, branch, result, runUrl, marker: markerOf(id) },
+        { upstream, fork, settings, base, branch, result, runUrl, isStep, marker: markerOf(id) },
         outcome,
       );
     }
@@ -94,16 +95,19 @@ async function lookAtBranch(
 
 /** Where the branch belongs, and whose work it was to have. */
 interface BranchOfWork
-  extends Pick<PublishJob, 'upstream' | 'fork' | 'settings' | 'branch' | 'result' | 'runUrl' | 'marker'> {
+  extends Pick<
+    PublishJob,
+    'upstream' | 'fork' | 'settings' | 'branch' | 'result' | 'runUrl' | 'isStep' | 'marker'
+  > {
   readonly base: string;
 }
 
 /** One comment, if the branch has a pull request; its words are replaced when they change. */
 export async function sayOnPull(work: BranchOfWork, outcome: RunOutcome): Promise<void> {
-  const { upstream, fork, settings, base, branch, result, runUrl, marker } = work;
+  const { upstream, fork, settings, base, branch, marker } = work;
   if (settings.comment === 'never') return;
   const pull = await findPullRequest(upstream, { base, branch, headOwner: fork.owner, headRepo: fork.repo });
   if (pull === null) return;
-  const body = commentText({ result, outcome, pullRequest: null, conflicts: [], runUrl, marker });
+  const body = commentText({ ...forReaders(work, outcome), pullRequest: null, conflicts: [], marker });
   await putComment(upstream, { issue: pull.number, marker, body });
 }

@@ -52,6 +52,8 @@ export interface PublishJob {
   readonly plan: RunPlan;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
+  /** A step of the action, for whose readers settings are inputs. */
+  readonly isStep: boolean;
   /** Updated after every step, so that what was made is reported whatever happens later. */
   readonly told: PublicationSoFar;
 }

@@ -94,7 +94,7 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
   const { archived, disabled, default_branch: defaultBranch } = answer.data;
   if (archived || disabled) {
     const state = archived ? 'archived, so nothing can be published in it' : 'disabled by GitHub';
-    return publishFailed('ERR_REPOSITORY_CLOSED', `${fullName} is ${state}.`);
+    return publishFailed('ERR_REPOSITORY_CLOSED', `The repository ${fullName} is ${state}.`);
   }
   return { names, fullName, defaultBranch };
 }
@@ -116,7 +116,7 @@ async function obstacleTo(
     if (answer.status === 'ok')
       return publishFailed(
         'ERR_BRANCH_NAME_TAKEN',
-        `${fullName} has a branch ${name}, and so can have none below it. Rename it, or name another with --branch.`,
+        `The repository ${fullName} has a branch ${name}, and so can have none below it, such as ${name}/x. Rename it, or name another with --branch.`,
       );
     if (answer.refusal.status !== 404) return why(answer.refusal);
   }

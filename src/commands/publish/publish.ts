@@ -52,6 +52,8 @@ export interface PublishRequest {
   readonly findKnown: FindKnown;
   /** Length of a second, in milliseconds, in the pauses before retries. Default: 1,000. */
   readonly secondMs?: number;
+  /** Whether this is a step of the action, for whose readers settings are inputs. */
+  readonly isStep?: boolean;
   /** Prints one line for people. */
   readonly say: (line: string) => void;
 }
@@ -62,8 +64,11 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   const read = await readRun(input.run, input);
   if (read.status === 'failed') {
     const end = usageError('ERR_RUN_UNTRUSTED', read.message);
-    // Its words are about a folder of this machine, which means nothing to readers of the issue.
-    const result = refusedResult({ ...end, reason: NO_RESULT }, input.version);
+    const { directory } = read;
+    // Where it lies on this machine means nothing to readers of the issue.
+    const reason = directory === null ? NO_RESULT : read.message.replaceAll(`${directory.path}/`, '');
+    const refused = refusedResult({ ...end, reason }, input.version);
+    const result = { ...refused, runId: directory === null ? '' : 'unknown' };
     return explainedOnIssue({ ...input, told, end, result });
   }
   const { run } = read;
@@ -78,7 +83,18 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   try {
     const { signal, github } = await openFor(input);
     const patchFile = run.directory.patch;
-    const whole = { ...input, run, result, plan, patchFile, github, signal, scratch: folder.path, told };
+    const whole = {
+      ...input,
+      isStep: input.isStep === true,
+      run,
+      result,
+      plan,
+      patchFile,
+      github,
+      signal,
+      scratch: folder.path,
+      told,
+    };
     const asked = await ended(whole, () => readIssueOfWork(github, input.repository, input.settings));
     if ('name' in asked) return conclude(told, asked);
     if (asked.status === 'refused') return conclude(told, asked.outcome);

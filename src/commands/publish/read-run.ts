@@ -31,8 +31,10 @@ export interface CheckedPatch {
   readonly files: readonly PatchedPath[];
 }
 
-/** A run directory that was checked as hostile input, or why it is refused. */
-export type RunRead = { status: 'ok'; run: CheckedRun } | Failed;
+/** A run directory that was checked as hostile input, or why it is refused; `directory` is null where there is no run. */
+export type RunRead =
+  | { status: 'ok'; run: CheckedRun }
+  | (Failed & { readonly directory: RunDirectory | null });
 
 /** Maximum characters of all globs of a run together: both they and what they are matched against may be hostile. */
 const MAX_GLOBS_LENGTH = 4_000;
@@ -43,8 +45,9 @@ export async function readRun(
   at: { cwd: string; env: Readonly<Record<string, string | undefined>> },
 ): Promise<RunRead> {
   const found = await findRun(run, at);
-  if (found.status === 'failed') return found;
+  if (found.status === 'failed') return { ...found, directory: null };
   const { directory } = found;
+  const failed = (message: string): RunRead => ({ status: 'failed', message: sentence(message), directory });
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (read.status === 'failed') return failed(`${directory.result} ${read.why}`);
   const parsed = RunResult.safeParse(jsonOf(read.bytes));
@@ -169,8 +172,4 @@ function whyNotSafe(path: string): string | null {
 
 function nameOf(latin1: string): string {
   return decodeName(Buffer.from(latin1, 'latin1'));
-}
-
-function failed(message: string): RunRead {
-  return { status: 'failed', message: sentence(message) };
 }

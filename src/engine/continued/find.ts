@@ -62,7 +62,8 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
   }
   if (typeof pull === 'string') {
     if (asked === 'auto' && trigger === 'request') return { status: 'none' };
-    return refused(policyViolation('ERR_NOT_OUR_PULL_REQUEST', `--continue ${asked}: ${NOT_OWN[pull]}`));
+    const name = asked === 'auto' ? 'The pull request of the event' : `Pull request #${numberIn(asked)}`;
+    return refused(policyViolation('ERR_NOT_OUR_PULL_REQUEST', `${name} is not continued: ${NOT_OWN[pull]}`));
   }
   const name = `Pull request #${pull.number}`;
   if (head !== pull.head)
@@ -117,7 +118,7 @@ function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, n
 
 const NOT_OWN: Readonly<Record<NotOwn, string>> = {
   missing: 'there is no such pull request.',
-  closed: 'the pull request is closed.',
+  closed: 'it is closed.',
   'of a fork': 'its branch is in a fork, where anyone may have written it.',
   'not ours': 'its text has no record of patchsmith, so it is not one of its pull requests.',
 };

@@ -211,7 +211,13 @@ export function describeRefusal({ status, message, permission }: GitHubRefusal, 
   if (status === 404)
     return `${what}. It does not exist, or needs a token (GITHUB_TOKEN, or github-token of the action) with ${needed}.`;
   if (status !== 401 && status !== 403) return `${what}. Run it again later.`;
-  return `${what}. Set a token (GITHUB_TOKEN, or github-token of the action) with ${permission ?? needed}.`;
+  return `${what}. Set a token (GITHUB_TOKEN, or github-token of the action) with ${permission === null ? needed : inWords(permission)}.`;
+}
+
+/** GitHub names alternatives, each a list: `issues=read; pull_requests=read`. */
+function inWords(permission: string): string {
+  const spelled = permission.replaceAll('=', ': ').replaceAll('_', '-');
+  return spelled.replaceAll(/;\s*/g, ' or ').replaceAll(/,\s*/g, ' and ');
 }
 
 function refused(refusal: RunOutcome): Found {

@@ -12,7 +12,7 @@ const none = { workflows: [] };
 
 test('a token that may not is told what it lacks', () => {
   expect(fixFor(refusal, none)).toBe(
-    'The token lacks contents: write: give the job "permissions: { contents: write }", or a token that has it.',
+    'The token lacks contents: write: add it to the permissions of the job, or give a token that has it.',
   );
 });
 

@@ -42,7 +42,8 @@ function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
   if (resolved.status !== 'ok') throw new Error(JSON.stringify(resolved));
   const { settings } = resolved;
   const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
-  return foreignObstacle({ github, repository: NAME, settings, token, version: '0', env: {}, signal }, work);
+  const question = { github, repository: NAME, settings, token, version: '0', env: {}, signal };
+  return foreignObstacle({ ...question, isStep: false }, work);
 }
 
 const branchFor = (work: BranchWork) => {

@@ -66,7 +66,7 @@ describe('before anything is spent it is told', () => {
     const before = await state();
     const told = await preflight(permissions);
     expect(told).toMatchObject({ exitCode: 11, errorCode: 'ERR_GITHUB_REFUSED' });
-    expect(told?.reason).toContain(`permissions: { ${needed} }`);
+    expect(told?.reason).toContain(`The token lacks ${needed}: add it to the permissions of the job`);
     expect(await state()).toEqual(before);
   });
 
@@ -78,7 +78,7 @@ describe('before anything is spent it is told', () => {
   test('that the repository is archived', async () => {
     shop.settings.archived = true;
     expect(await preflight()).toMatchObject({
-      reason: 'acme/shop is archived, so nothing can be published in it.',
+      reason: 'The repository acme/shop is archived, so nothing can be published in it.',
       errorCode: 'ERR_REPOSITORY_CLOSED',
     });
   });

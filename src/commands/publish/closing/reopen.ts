@@ -27,7 +27,7 @@ export async function findClosed(
     status: 'refused',
     outcome: publishFailed(
       'ERR_PULL_REQUEST_CLOSED',
-      `Pull request #${found.pull.number} of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always. The patch is kept in ${job.run.directory.patch}.`,
+      `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always. The patch is kept in ${job.run.directory.patch}.`,
     ),
   };
 }

@@ -51,7 +51,7 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
     const pull = await readOwnPull(job.upstream, followUp.pullRequest);
     const why = typeof pull === 'string' ? WHY_NOT[pull] : whyAnother(pull, followUp);
     if (typeof pull === 'string' || why !== null)
-      return publishFailed('ERR_PULL_REQUEST_MOVED', `There is no commit on ${name}: ${why} ${kept(job)}`);
+      return publishFailed('ERR_PULL_REQUEST_MOVED', `Nothing was added to ${name}: ${why} ${kept(job)}`);
     const end = await commitOn(job, pull, made);
     if (end.status === 'refused') return end.outcome;
     if (end.status === 'made') return tellOnPull(job, { ...pull, head: end.sha }, made, end);

@@ -5,6 +5,7 @@ import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { commentText } from '../../../texts/issue-comment.ts';
 import type { PublishJob } from '../job.ts';
+import { forReaders } from './input-words.ts';
 
 /** The part of a publication that the comment needs. */
 export type CommentJob = Pick<
@@ -17,6 +18,7 @@ export type CommentJob = Pick<
   | 'result'
   | 'told'
   | 'runUrl'
+  | 'isStep'
   | 'sayMade'
   | 'signal'
 >;
@@ -26,7 +28,7 @@ export type CommentJob = Pick<
  * repository.
  */
 export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
-  const { askedIn, settings, upstream, result, told, issueMarker: marker, patchFile, runUrl, sayMade } = job;
+  const { askedIn, settings, upstream, told, issueMarker: marker, patchFile, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (isToldElsewhere(job, end)) return null;
   if (askedIn === null || !askedIn.isHere) {
@@ -46,7 +48,7 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
       : end.reason
           .replace(` The patch is kept in ${patchFile}.`, '')
           .replaceAll(patchFile, 'the artifacts of the run');
-  const body = commentText({ ...told, result, outcome: { ...end, reason }, runUrl, marker });
+  const body = commentText({ ...told, ...forReaders(job, { ...end, reason }), marker });
   told.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
   sayMade(`comment on #${askedIn.number} ${told.comment.operation}`);
   return null;

@@ -30,7 +30,9 @@ export async function readIssueOfWork(
   if (typeof named === 'string') return refuse(`${named}.`);
   const { number } = named;
   if (named.repository.toLowerCase() !== repository.toLowerCase())
-    return refuse(`${named.repository}#${number} is not an issue of ${repository}, which is published to.`);
+    return refuse(
+      `${named.repository}#${number} is not an issue of ${repository}, the repository that is published to.`,
+    );
   const answer = await github.ask({
     route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
     parameters: { ...ownerAndName(repository), issue_number: number },

@@ -66,7 +66,16 @@ async function prepare(
     ? null
     : await preflightPublishing({ github, repository, settings, continues });
   const works = settings.dryRun || continues ? [] : worksOf(edge, settings, read.found);
-  const question = { github, repository, settings, token, version, env, signal };
+  const question = {
+    github,
+    repository,
+    settings,
+    token,
+    version,
+    env,
+    signal,
+    isStep: edge.isStep === true,
+  };
   const { obstacle, ready } =
     permitted === null ? await obstacleAmong(question, works) : { obstacle: permitted, ready: [] };
   if (read.found === null) {
@@ -84,6 +93,7 @@ async function prepare(
     issueMarker: marker,
     patchFile: null,
     runUrl: runUrlOf(settings.githubServerUrl, env),
+    isStep: edge.isStep === true,
     sayMade: settings.dryRun ? () => {} : say,
   };
   const unheard = await ended(place, () =>

@@ -18,6 +18,7 @@ export interface WithoutPlan extends GitHubWanted {
   /** Contains no secrets. */
   readonly result: RunResult;
   readonly patchFile?: string;
+  readonly isStep?: boolean;
 }
 
 /** Concludes the publication; what keeps the comment from being made is a warning, and does not hide the end. */
@@ -41,6 +42,7 @@ export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationS
       issueMarker: read.found.marker,
       patchFile,
       runUrl: runUrlOf(settings.githubServerUrl, env),
+      isStep: input.isStep === true,
       sayMade: settings.dryRun ? () => {} : say,
     };
     await commentOnIssue(job, end);

@@ -104,7 +104,7 @@ describe('a pull request that was closed without being merged', () => {
     expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
     expect(told?.errorCode).toBe('ERR_PULL_REQUEST_CLOSED');
     expect(told?.reason).toMatch(
-      /^Pull request #1 of this plan was closed without being merged, and stays closed \(--reopen never\)/,
+      /^The pull request of this plan was closed without being merged, and stays closed \(--reopen never\)/,
     );
     expect(await there.repository.head(there.branch)).toBe(head);
 

@@ -1,0 +1,55 @@
+/** What a comment is about, for its readers: in a workflow they know settings by the names of inputs. */
+
+import { settingEntries } from '../../../config/schema.ts';
+import type { OutcomeName } from '../../../domain/run/exit-code.ts';
+import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import type { CommentFacts } from '../../../texts/issue-comment.ts';
+import type { PublishJob } from '../job.ts';
+
+/** The facts that do not depend on what was made. */
+export function forReaders(
+  {
+    result,
+    settings,
+    upstream,
+    runUrl,
+    isStep,
+  }: Pick<PublishJob, 'result' | 'settings' | 'upstream' | 'runUrl' | 'isStep'>,
+  outcome: RunOutcome,
+): Pick<CommentFacts, 'result' | 'outcome' | 'runUrl' | 'repositoryUrl' | 'isStep'> {
+  const inWords = (reason: string) => (isStep && !isOfOthers(outcome.name) ? inputWords(reason) : reason);
+  return {
+    result: { ...result, reason: inWords(result.reason) },
+    outcome: { ...outcome, reason: inWords(outcome.reason) },
+    runUrl,
+    repositoryUrl: `${settings.githubServerUrl}/${upstream.owner}/${upstream.repo}`,
+    isStep,
+  };
+}
+
+/** Its reason holds words of the model, or a command line with flags of its own. */
+function isOfOthers(name: OutcomeName): boolean {
+  return name === 'blocked' || name === 'verify_failed' || name === 'provider_error';
+}
+
+/** `publish with --reopen always` becomes `publish with reopen: always`; a flag of something else stays. */
+export function inputWords(reason: string): string {
+  return reason.replace(FLAG, (whole: string, flag: string, word: string | undefined, at: number) => {
+    const setting = settingEntries().find((entry) => entry.flag === flag);
+    if (setting === undefined) return whole;
+    const input = flag === 'plan' ? 'plan-file' : flag;
+    if (word !== undefined && (/^[A-Z\d]/.test(word) || isChoice(setting.value, word)))
+      return `${input}: ${word}`;
+    const rest = word === undefined ? '' : ` ${word}`;
+    if (setting.value === undefined) return `${input}: true${rest}`;
+    // A problem begins with the name of what it is about.
+    const isSubject = at === 0 && reason.startsWith(`--${flag}:`);
+    return `${isSubject ? '' : 'the input '}${input}${rest}`;
+  });
+}
+
+const FLAG = /(?<![\w-])--([a-z][a-z-]*[a-z])(?: ([A-Z]{2,}(?![a-z])|\d+[smhkgt]?(?![\w.])|[a-z]+(?![\w-])))?/g;
+
+function isChoice(values: string | undefined, word: string): boolean {
+  return values?.split('|').includes(word) === true;
+}

@@ -1,0 +1,464 @@
+/** Each refusal of a publication as the maintainer reads it: the whole of the log, the comment and the label. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { runAction } from '../../support/jobs/action-runner.ts';
+import { asRead } from '../../support/jobs/as-read.ts';
+import {
+  closeGitHubs,
+  JOB_PERMISSIONS,
+  type MadeRun,
+  madeRun,
+  NAME,
+  type OnGitHub,
+  onGitHub,
+} from '../../support/jobs/publishing.ts';
+import { call } from '../../support/runs/scripted-run.ts';
+
+const FILES = {
+  'a.txt': 'a\n',
+  '.github/workflows/ci.yml': 'on: push\n',
+  '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
+};
+const writes = (path: string, content: string) => [
+  { calls: [call('write_file', { path, content })] },
+  { text: 'Done.' },
+];
+
+let made: MadeRun;
+beforeAll(async () => {
+  made = await madeRun(FILES, writes('a.txt', 'b\n'));
+});
+afterAll(closeGitHubs);
+afterAll(removeFolders);
+
+interface Asked {
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly token?: string;
+}
+
+/** The template's last step for issue #1, and what is read of it. */
+async function publish(
+  there: OnGitHub,
+  { inputs = {}, token = there.token }: Asked = {},
+  readOn = 1,
+): Promise<string> {
+  const { github, repository, artifact } = there;
+  const { stderr } = await runAction({
+    workspace: temporaryFolder(),
+    inputs: {
+      mode: 'publish',
+      'run-dir': artifact,
+      'github-token': token,
+      issue: '1',
+      'trigger-label': 'patchsmith',
+      ...inputs,
+    },
+    env: { GITHUB_REPOSITORY: NAME, GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.serverUrl },
+  });
+  expect(github.invalid).toEqual([]);
+  return asRead({ stderr, issue: repository.issues.get(readOn) });
+}
+
+const forIssue = (run: MadeRun, given = {}) => onGitHub(run, { issue: true, ...given });
+
+/** Changes the result in the artifact. */
+function tamper({ artifact }: OnGitHub, change: (result: Record<string, unknown>) => object): void {
+  const path = join(artifact, 'result.json');
+  const result = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...result, ...change(result) }));
+}
+
+test('a permission is missing', async () => {
+  const there = await forIssue(made);
+  const permissions = { ...JOB_PERMISSIONS, pull_requests: 'read' } as const;
+  const token = there.github.addToken({ kind: 'installation', permissions });
+  expect(await publish(there, { token })).toMatchInlineSnapshot(`
+    "patchsmith/issue-1-ID created: ID
+    comment on #1 created
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or give a token that has it. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or give a token that has it.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('Actions may not open pull requests', async () => {
+  expect(await publish(await forIssue(made, { actionsMayOpenPulls: false }))).toMatchInlineSnapshot(`
+    "patchsmith/issue-1-ID created: ID
+    comment on #1 created
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('a workflow in the patch', async () => {
+  const run = await madeRun(FILES, [
+    { calls: [call('run_command', { command: 'echo "jobs: {}" >> .github/workflows/ci.yml' })] },
+    { text: 'Done.' },
+  ]);
+  const there = await forIssue(run);
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: policy_violation (exit 8) [ERR_PROTECTED_PATH]: The patch changes protected files: .github/workflows/ci.yml. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.
+
+    #1 [patchsmith:failed]
+    **The change is not allowed**
+
+    The patch changes protected files: .github/workflows/ci.yml. Accept them with accept-protected: GLOB, or publish a draft with protected: draft.
+
+    Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.
+
+    In the model's own words:
+
+    > Done."
+  `);
+  expect(await publish(there, { inputs: { protected: 'allow' } })).toMatchInlineSnapshot(`
+    "second look: .github/workflows/ci.yml: runs in CI with its permissions
+    comment on #1 updated
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('more files than may be published', async () => {
+  expect(await publish(await forIssue(made), { inputs: { 'max-patch-size': '10' } })).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: policy_violation (exit 8) [ERR_PATCH_TOO_LARGE]: The patch is too large to be published: it has 165 bytes, at most 10 are allowed (--max-patch-size).
+
+    #1 [patchsmith:failed]
+    **The change is not allowed**
+
+    The patch is too large to be published: it has 165 bytes, at most 10 are allowed (the input max-patch-size).
+
+    Ask for less at once, or let a maintainer raise the bound in the workflow.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('a path that only the publishing job protects', async () => {
+  expect(await publish(await forIssue(made), { inputs: { protect: '*.txt' } })).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: policy_violation (exit 8) [ERR_FORBIDDEN_PATH]: The plan and the settings do not allow changes to: a.txt. What may change is in allow and protect, of the settings and of the plan.
+
+    #1 [patchsmith:failed]
+    **The change is not allowed**
+
+    The plan and the settings do not allow changes to: a.txt. What may change is in allow and protect, of the settings and of the plan.
+
+    Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('a pointer of Git LFS whose content was never pushed', async () => {
+  const run = await madeRun(FILES, writes('big.bin', 'a large file\n'));
+  const oid = createHash('sha256').update('a large file\n').digest('hex');
+  const read = await publish(await forIssue(run));
+  expect(read.replaceAll(oid, 'OID')).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, and nobody could check the branch out. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, and nobody could check the branch out. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('the base has changed the same lines', async () => {
+  const there = await forIssue(made);
+  await there.repository.commit('main', { 'a.txt': 'other\n' });
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: publish_failed (exit 11) [ERR_PATCH_CONFLICT]: The patch does not fit onto main (ID): a.txt (both sides changed the same lines). Run the plan again on the current base. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    The patch does not fit onto main (ID).
+
+    - \`a.txt\`: both sides changed the same lines
+
+    Run it again. The patch of this run is kept among the artifacts.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('others have committed to the branch', async () => {
+  const there = await forIssue(made);
+  await publish(there);
+  const [pull] = there.repository.pulls();
+  await there.repository.commit(pull?.pull?.head ?? '', { 'c.txt': 'c\n' }, { author: 'Ben' });
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "comment on #1 updated
+    patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); else merge or delete the branch, or choose another one with --branch. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); else merge or delete the branch, or choose another one with the input branch.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('the branch has the work of another request', async () => {
+  const there = await forIssue(made);
+  await publish(there);
+  const other = await forIssue(await madeRun(FILES, writes('a.txt', 'c\n')));
+  const second = { ...there, artifact: other.artifact };
+  tamper(second, ({ plan }) => {
+    const { source } = plan as { source: object };
+    const url = `${there.github.serverUrl}/${NAME}/issues/1#issuecomment-9`;
+    return { plan: { ...(plan as object), source: { ...source, kind: 'comment', commentId: 9, url } } };
+  });
+  expect(await publish(second)).toMatchInlineSnapshot(`
+    "comment on #1 updated
+    patchsmith: publish_failed (exit 11) [ERR_BRANCH_OF_OTHER_WORK]: The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), on which this run did not build: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), on which this run did not build: it would be replaced. Run it again with the input continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('people closed the pull request', async () => {
+  const there = await forIssue(made);
+  await publish(there);
+  const [pull] = there.repository.pulls();
+  if (pull) pull.state = 'closed';
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "comment on #1 updated
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_CLOSED]: The pull request of this plan was closed without being merged, and stays closed (--reopen never): GITHUB/acme/shop/pull/2. Reopen it and publish again, or publish with --reopen always. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    The pull request of this plan was closed without being merged, and stays closed (reopen: never): #2. Reopen it and publish again, or publish with reopen: always.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('reviewers, a team and a milestone that do not exist', async () => {
+  const inputs = { reviewers: 'nobody, ann', 'team-reviewers': '@acme/none', milestone: 'v9' };
+  expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
+    "patchsmith/issue-1-ID created: ID
+    pull request #2 opened: GITHUB/acme/shop/pull/2
+    comment on #1 created
+    warning: A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.
+    warning: there is no milestone "v9"
+    warning: GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_INCOMPLETE]: Pull request #2 is there (GITHUB/acme/shop/pull/2), but not as asked for: there is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
+
+    #1 [patchsmith:failed]
+    **Pull request opened, but not everything is as requested**: #2 (draft)
+
+    **1 file changed** (+1 −1) · **not verified:** no command was named · 2 turns, USD 0.0037
+
+    There is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
+
+    Fix what is missing by hand, or publish again, which needs no new run and opens no second pull request."
+  `);
+});
+
+test('a team of another organisation', async () => {
+  expect(
+    await publish(await forIssue(made), { inputs: { 'team-reviewers': 'other/core' } }),
+  ).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: usage_error (exit 2) [ERR_FOREIGN_TEAM]: --team-reviewer: the team "other/core" is not one of acme, which owns the repository
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    team-reviewer: the team "other/core" is not one of acme, which owns the repository.
+
+    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('an input of another mode, and one whose value is none', async () => {
+  const inputs = { 'plan-file': 'p.md', draft: 'maybe' };
+  expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: usage_error (exit 2) [ERR_INPUT_NOT_TAKEN]: plan-file: is no input of mode publish, only of run, prepare
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    plan-file: is no input of mode publish, only of run, prepare.
+
+    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('the run names another issue than the workflow', async () => {
+  const there = await forIssue(made);
+  there.github.addIssue(NAME, { title: 'Another' });
+  expect(await publish(there, { inputs: { issue: '2' } }, 2)).toMatchInlineSnapshot(`
+    "comment on #2 created
+    patchsmith: usage_error (exit 2) [ERR_OTHER_ISSUE]: The run says that its task came from GITHUB/acme/shop/issues/1, and --issue that it is #2. Publish it without --issue, or check which run this is.
+
+    #2 [patchsmith:failed]
+    **The change could not be published**
+
+    The run says that its task came from GITHUB/acme/shop/issues/1, and the input issue that it is #&#8203;2. Publish it without the input issue, or check which run this is.
+
+    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('a run that ended before it was done', async () => {
+  const there = await forIssue(made);
+  tamper(there, () => ({
+    outcome: 'limit_reached',
+    exitCode: 7,
+    errorCode: 'ERR_MAX_ITERATIONS',
+    reason: 'The turns are used up (--max-iterations 25).',
+  }));
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: limit_reached (exit 7) [ERR_MAX_ITERATIONS]: The run ended as limit_reached, so its patch is unfinished work: The turns are used up (--max-iterations 25). Publish it as a draft with --publish-unfinished.
+
+    #1 [patchsmith:failed]
+    **A limit ended the run before the work was done**
+
+    The turns are used up (max-iterations: 25).
+
+    Raise the limit or ask for less at once. The unfinished patch is among the artifacts; \`publish-unfinished: true\` makes a draft of it.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
+test('the patch is another one than the run made', async () => {
+  const there = await forIssue(made);
+  writeFileSync(join(there.artifact, 'changes.patch'), 'evil\n');
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: usage_error (exit 2) [ERR_RUN_UNTRUSTED]: DIR/changes.patch is not the patch that the run wrote: its hash differs from the one in the result.
+
+    #1 [patchsmith:failed]
+    **What the run left cannot be trusted**
+
+    changes.patch is not the patch that the run wrote: its hash differs from the one in the result.
+
+    Nothing was published. Have a maintainer look at where the artifact comes from, and run it again."
+  `);
+});
+
+test('the job of the run left nothing', async () => {
+  const there = await forIssue(made);
+  expect(
+    await publish(there, { inputs: { 'run-dir': join(there.artifact, 'gone') } }),
+  ).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: usage_error (exit 2) [ERR_RUN_UNTRUSTED]: There is no run "DIR/gone" (looked in DIR/gone). Name its run directory.
+
+    #1 [patchsmith:failed]
+    **The run left no result**
+
+    The job that was to carry out the plan left no result that can be read: it failed before it began, or was cut off.
+
+    The log says why; when that is fixed, run it again."
+  `);
+});
+
+test('GitHub does not answer', async () => {
+  const there = await forIssue(made);
+  const on = { operation: 'pulls/create' };
+  there.github.faults.add({ on, times: 99, trouble: { kind: 'status', status: 502 } });
+  expect(await publish(there)).toMatchInlineSnapshot(`
+    "patchsmith/issue-1-ID created: ID
+    comment on #1 created
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub could not be asked to open the pull request (502, request ID): Server Error. Publish again later: what was created so far is found and continued. The patch is kept in DIR/changes.patch.
+
+    #1 [patchsmith:failed]
+    **The change could not be published**
+
+    GitHub could not be asked to open the pull request (502, request ID): Server Error. Publish again later: what was created so far is found and continued.
+
+    The patch is kept among the artifacts; publishing can be repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
