@@ -1,5 +1,7 @@
 /** The whole action: inputs in; outputs, summary and exit code out. The process is an argument. */
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { providerAsked } from '../config/resolve.ts';
@@ -51,6 +53,11 @@ function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warn
         ]
       : [],
   );
+}
+
+/** Where a mode is misspelt, the run to be published is there all the same. */
+function runOf(runDir: string | null, { cwd }: HostContext): string | null {
+  return runDir !== null && existsSync(resolve(cwd, runDir, 'result.json')) ? runDir : null;
 }
 
 class Action {
@@ -201,7 +208,7 @@ class Action {
     const { mode, flags, runDir } = inputs;
     const given = flags.prepare ?? flags.publish;
     if (given === undefined) return;
-    const run = mode === 'publish' ? (runDir ?? '') : null;
+    const run = mode === 'publish' ? (runDir ?? '') : runOf(runDir, this.#edge);
     const { explainWrongInputs } = await import('../commands/publish/issue/wrong-inputs.ts');
     const edge = this.#edgeWith(inputs, null);
     const told = await explainWrongInputs(edge, { flags: given, run, problems });

@@ -10,6 +10,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { sentence } from '../domain/text/sentence.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
+import { withoutMachinePaths } from './machine-paths.ts';
 import { attemptsLine, deniedList, factsLine, reviewSection } from './run-parts.ts';
 
 /** What the comment on an issue reports. */
@@ -86,7 +87,7 @@ const IS_THERE = /^Pull request #\d+ is there \(\S+\), but not as asked for: /;
 /** In words of ours that name a pull request by its address, it is one that can be followed. */
 function reasonText(reason: string, { repositoryUrl }: CommentFacts): string {
   const page = `${repositoryUrl}/pull/`;
-  const [before = '', ...after] = asSentence(reason).replaceAll(HASH, '').split(page);
+  const [before = '', ...after] = withoutMachinePaths(asSentence(reason)).replaceAll(HASH, '').split(page);
   const named = after.map((rest) => `${/^\d{1,9}(?!\d)/.test(rest) ? HASH : page}${rest}`);
   return escaped([before, ...named].join(''), 2_000).replaceAll(HASH, '#');
 }

@@ -11,6 +11,7 @@ import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
+import { withoutMachinePaths } from './machine-paths.ts';
 import {
   attemptsLine,
   deniedList,
@@ -149,7 +150,7 @@ function originOf(facts: PullRequestFacts): string {
     ...(reportUrl === null ? [] : [`, [report](<${reportUrl}>)`]),
     ...(runUrl === null ? [] : [`, [log and artifacts](${runUrl})`]),
   ].join('');
-  const warnings = warningList(result.warnings, ROOM.warnings);
+  const warnings = warningList(result.warnings.map(withoutMachinePaths), ROOM.warnings);
   const attempts = attemptsLine(result);
   const lines = [
     `Plan: ${planLine(facts)}`,

@@ -101,6 +101,20 @@ describe('the job that looks first', () => {
     `);
   });
 
+  test('nothing is in the way', async () => {
+    expect((await step({ inputs: prepare })).read).toMatchInlineSnapshot(`
+      "comment on #1 created
+      patchsmith: done (exit 0): GitHub permits the publication; the run can begin.
+
+      #1 [patchsmith:running]
+      **Working on it**
+
+      This comment will say what came of it.
+
+      Stop it by cancelling the workflow run. [See it work](GITHUB/acme/shop/actions/runs/7)."
+    `);
+  });
+
   test('a permission is missing', async () => {
     const permissions = { ...JOB_PERMISSIONS, contents: 'read' } as const;
     expect((await step({ inputs: prepare, permissions })).read).toMatchInlineSnapshot(`
@@ -236,7 +250,9 @@ describe('the job that looks first', () => {
 
   test('the issue is of another repository', async () => {
     const inputs = { ...prepare, issue: `${github.serverUrl}/octo/other/issues/1` };
-    expect((await step({ inputs })).read).toMatchInlineSnapshot(`"patchsmith: usage_error (exit 2) [ERR_OTHER_ISSUE]: --issue: octo/other#1 is not an issue of acme/shop, the repository that is published to."`);
+    expect((await step({ inputs })).read).toMatchInlineSnapshot(
+      `"patchsmith: usage_error (exit 2) [ERR_OTHER_ISSUE]: --issue: octo/other#1 is not an issue of acme/shop, the repository that is published to."`,
+    );
   });
 });
 
@@ -296,6 +312,21 @@ describe('the job that carries it out', () => {
     `);
   });
 
+  test('a plan outside of the repository that is not there: without the folders of the runner', async () => {
+    const inputs = { 'plan-file': '/home/runner/work/shop/plans/p.md' };
+    expect(await bothJobs({ inputs })).toMatchInlineSnapshot(`
+      "run ID in DIR/ID
+      patchsmith: usage_error (exit 2) [ERR_PLAN_UNREADABLE]: The plan /home/runner/work/shop/plans/p.md does not exist.
+
+      #1 [patchsmith:failed]
+      **The run could not begin**
+
+      The plan …/p.md does not exist.
+
+      No model was asked. A maintainer must fix the workflow, its secrets or the plan; then it can be run again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
+    `);
+  });
+
   test('the token may not read the issue', async () => {
     shop.settings.private = true;
     const permissions = { contents: 'read' } as const;
@@ -318,10 +349,14 @@ describe('the job that carries it out', () => {
 describe('the job that carries on', () => {
   test('there is no journal', async () => {
     const inputs = { mode: 'resume', 'run-dir': temporaryFolder(), 'api-key': KEY };
-    expect((await step({ inputs })).read).toMatchInlineSnapshot(`"patchsmith: usage_error (exit 2) [ERR_RUN_NOT_FOUND]: There is no run "DIR/patchsmith-test-Zv3DL7" (looked in DIR/patchsmith-test-Zv3DL7). Name its run directory."`);
+    expect((await step({ inputs })).read).toMatchInlineSnapshot(
+      `"patchsmith: usage_error (exit 2) [ERR_RUN_NOT_FOUND]: There is no run "DIR" (looked in DIR). Name its run directory."`,
+    );
   });
 
   test('the folder is not named', async () => {
-    expect((await step({ inputs: { mode: 'resume' } })).read).toMatchInlineSnapshot(`"patchsmith: usage_error (exit 2) [ERR_INPUT_MISSING]: run-dir: mode resume needs the run directory, such as where its artifact was unpacked"`);
+    expect((await step({ inputs: { mode: 'resume' } })).read).toMatchInlineSnapshot(
+      `"patchsmith: usage_error (exit 2) [ERR_INPUT_MISSING]: run-dir: mode resume needs the run directory, such as where its artifact was unpacked"`,
+    );
   });
 });

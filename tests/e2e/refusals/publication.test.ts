@@ -363,6 +363,25 @@ test('an input of another mode, and one whose value is none', async () => {
   `);
 });
 
+test('a mode that there is not: said where the run came from', async () => {
+  const inputs = { mode: 'publsh', issue: '', 'trigger-label': '' };
+  expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
+    "comment on #1 created
+    patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "publsh"
+
+    #1
+    **The change could not be published**
+
+    mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "publsh".
+
+    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+
+    In the model's own words:
+
+    > Done."
+  `);
+});
+
 test('the run names another issue than the workflow', async () => {
   const there = await forIssue(made);
   there.github.addIssue(NAME, { title: 'Another' });

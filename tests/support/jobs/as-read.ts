@@ -28,11 +28,14 @@ export function asRead({ stderr, issue }: Readable): string {
 function timeless(text: string): string {
   return text
     .replaceAll(/http:(?:&#8203;)?\/\/127\.0\.0\.1:\d+/g, 'GITHUB')
-    .replaceAll(
-      /(?<![\w:/])\/(?:[\w.@-]+\/)*patchsmith-[\w-]+[^\s/:,;)]*(?:\/[\w.-]+)*/g,
-      (path) => `DIR/${path.split('/').at(-1)}`,
-    )
+    .replaceAll(/(?<![\w:/])\/(?:[\w.@-]+\/)*patchsmith-[\w-]+[^\s/:,;)"]*(?:\/[\w.-]+)*/g, folderless)
     .replaceAll(/\b\d{8}-\d{6}-[0-9a-f]{6}\b/g, 'ID')
     .replaceAll(/\b(?=[0-9a-f]*\d)[0-9a-f]{8}(?:[0-9a-f]{4}|[0-9a-f]{32}|[0-9a-f]{56})?\b/g, 'ID')
     .replaceAll(/request [0-9A-F:]+/g, 'request ID');
+}
+
+/** Temporary folders have names of their own. */
+function folderless(path: string): string {
+  const name = path.split('/').at(-1) ?? '';
+  return name.startsWith('patchsmith-') ? 'DIR' : `DIR/${name}`;
 }
