@@ -1,6 +1,7 @@
 /** `patchsmith runs`: lists the runs of this user, newest first. */
 
 import { listRuns } from '../../adapters/storage/listing/list-runs.ts';
+import { readSpending } from '../../adapters/storage/listing/run-spending.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -20,7 +21,10 @@ export interface RunsInput {
 
 /** Changes nothing: a run whose process has died is shown as such, and completed by the commands that work on it. */
 export async function showRuns({ json, redact, env, print }: RunsInput): Promise<RunOutcome> {
-  const { folders, runs } = await listRuns(env);
+  const { folders, runs: listed } = await listRuns(env);
+  const runs: RunSummary[] = [];
+  // One after the other, so that only one journal is held.
+  for (const run of listed) runs.push(await withSpending(run));
   const document = json
     ? `${inertJson(redactedJson({ version: 1, folders, runs: runs.map(runJson) }, redact, 2))}\n`
     : table(runs, env.HOME, redact);
@@ -29,6 +33,13 @@ export async function showRuns({ json, redact, env, print }: RunsInput): Promise
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   const where = folders.length === 0 ? '' : ` in ${folders.join(', ')}`;
   return done(`${pluralize(runs.length, 'run')}, ${formatSize(bytes)}${where}.`);
+}
+
+/** While a run goes on, and where it died, its journals know what it has spent, and those of its attempts: as `usage` says it. */
+async function withSpending(run: RunSummary): Promise<RunSummary> {
+  if (run.status === 'unreadable') return run;
+  const spent = await readSpending(run);
+  return spent.status === 'ok' ? { ...run, costUsd: spent.costUsd ?? 'unknown' } : run;
 }
 
 function runJson({ startedAt, changedAt, ...run }: RunSummary) {

@@ -21,8 +21,11 @@ async function place() {
   const repository = await makeRepository({ 'a.txt': 'one\n' });
   const XDG_STATE_HOME = temporaryFolder();
   const env = { PATH: process.env.PATH, HOME: temporaryFolder(), XDG_STATE_HOME };
-  const usage = async () => JSON.parse((await cliHere(['usage', '--json'], { cwd: '/', env })).stdout);
-  return { repository, state: { XDG_STATE_HOME }, env, usage };
+  const json = async (command: string) =>
+    JSON.parse((await cliHere([command, '--json'], { cwd: '/', env })).stdout);
+  const usage = () => json('usage');
+  const listed = async () => (await json('runs')).runs[0]?.costUsd;
+  return { repository, state: { XDG_STATE_HOME }, env, usage, listed };
 }
 
 test('a run counts once, with what all of its attempts were billed', async () => {
@@ -39,7 +42,7 @@ test('a run counts once, with what all of its attempts were billed', async () =>
 });
 
 test('of a killed one the journals say it, wherever they are by then, and what is carried on counts too', async () => {
-  const { repository, state, env, usage } = await place();
+  const { repository, state, env, usage, listed } = await place();
   const [write = {}, finish = {}] = wrote('ONE\n');
   const run = await scriptedRun({
     repository,
@@ -65,6 +68,7 @@ test('of a killed one the journals say it, wherever they are by then, and what i
   expect(run.result.status).toBe('running');
   expect((await usage()).total).toMatchObject(billed);
   expect((await usage()).by.plan).toMatchObject([{ name: 'Do it', runs: 1 }]);
+  expect(await listed()).toBeCloseTo(usd ?? Number.NaN, 9);
 
   // As if it had died while the first one was brought in, and then as if somebody had looked at it.
   renameSync(join(runDir, 'attempts/1/events.jsonl'), join(runDir, 'events.jsonl'));
@@ -84,6 +88,7 @@ test('of a killed one the journals say it, wherever they are by then, and what i
   const both = (usd ?? 0) + (more.bill().usd ?? Number.NaN);
   writeFileSync(path, JSON.stringify({ ...left, tokens, costUsd: usd }));
   expect((await usage()).total).toMatchObject({ runs: 1, costUsd: expect.closeTo(both, 9) });
+  expect(await listed()).toBeCloseTo(both, 9);
 
   // Journals of other runs say nothing of this one.
   const first = join(runDir, 'attempts/1/events.jsonl');
