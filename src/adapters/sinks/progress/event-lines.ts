@@ -124,7 +124,8 @@ export class EventLines {
         const { outcome } = event;
         if (outcome.status === 'failed' && outcome.reason === 'too_many_calls') return [];
         const call = this.#started.get(event.call) ?? event.call;
-        return [line(outcome.status === 'failed', `[${this.#iteration}] ${call}${endOf(outcome)}`)];
+        const end = `${endOf(outcome)}${truncationOf(outcome)}`;
+        return [line(outcome.status === 'failed', `[${this.#iteration}] ${call}${end}`)];
       }
       case 'change.recorded':
         for (const { by, files } of bySource(event)) this.#changes.push(`    ${files} changed by ${by}`);
@@ -232,6 +233,12 @@ function endOf(outcome: ToolOutcome): string {
   if (outcome.status === 'finished') return '';
   if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
   return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
+}
+
+/** What the model was told in the result itself; nothing where it has all of it. */
+function truncationOf({ text }: ToolOutcome): string {
+  const [, shown] = /^\[OUTPUT TRUNCATED: Showing ([\d,]+ of [\d,]+) characters from /m.exec(text) ?? [];
+  return shown === undefined ? '' : ` (truncated: ${shown} characters)`;
 }
 
 function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; files: string }[] {

@@ -92,6 +92,20 @@ test('a call that was under way when a run was killed has its name when it is ca
   expect(printed()).toBe('[0] run_command curl -u *** x → failed: interrupted\n');
 });
 
+test('a result of which the model sees a part is told as that', () => {
+  const { accept, printed } = open();
+  accept(toolStarted('r', 'read_file', { path: 'a.txt' }), {
+    type: 'tool.completed',
+    call: 'r',
+    outcome: {
+      status: 'ok',
+      text: 'x\n[OUTPUT TRUNCATED: Showing 40,000 of 85,000 characters from read_file] To see the rest: …\ny',
+    },
+    durationMs: 1,
+  });
+  expect(printed()).toBe('[0] read_file a.txt (truncated: 40,000 of 85,000 characters)\n');
+});
+
 test('a run is told in lines', () => {
   const { accept, printed, progress } = open();
   accept(
