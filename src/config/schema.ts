@@ -53,7 +53,14 @@ export function settingEntries(provider: ProviderEntry = defaultProvider): Setti
 }
 
 /** Lists whose entries can be given with commas between them as well: no such name has one in it. */
-export const NAME_LISTS: readonly SettingKey[] = ['labels', 'reviewers', 'teamReviewers', 'assignees'];
+export const NAME_LISTS: readonly SettingKey[] = [
+  'labels',
+  'reviewers',
+  'teamReviewers',
+  'assignees',
+  'trustAuthors',
+  'allowBots',
+];
 
 /** The settings of these groups, for commands to list which ones they accept. */
 export function settingsIn(...groups: readonly SettingGroup[]): SettingKey[] {

@@ -2,19 +2,19 @@
 
 import * as z from 'zod';
 import { AUTHOR_ASSOCIATIONS } from '../../domain/github/author-association.ts';
-import { texts } from '../values/lists.ts';
+import { names } from '../values/lists.ts';
 import { yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Trust on GitHub. */
 export const TRUST_SETTINGS = {
-  trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
+  trustAuthors: names(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
     .default(['owner', 'member', 'collaborator']).register(about, {
       flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
       help: 'Author associations whose issues and comments may be a task; accounts with write access always may',
       defaultHelp: 'owner, member, collaborator' }),
-  allowBots: texts(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
+  allowBots: names(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
     .default([]).register(about, {
       flag: 'allow-bot', value: 'ID', repeatable: true, group: 'Trust on GitHub', file: 'refused',
       help: 'Numeric id of a bot account that may start runs and write tasks', defaultHelp: 'no bot' }),

@@ -48,7 +48,8 @@ export function inputWords(reason: string): string {
   });
 }
 
-const FLAG = /(?<![\w-])--([a-z][a-z-]*[a-z])(?: ([A-Z]{2,}(?![a-z])|\d+[smhkgt]?(?![\w.])|[a-z]+(?![\w-])))?/g;
+const FLAG =
+  /(?<![\w-])--([a-z][a-z-]*[a-z])(?: ([A-Z]{2,}(?![a-z])|\d+[smhkgt]?(?![\w.])|[a-z]+(?![\w-])))?/g;
 
 function isChoice(values: string | undefined, word: string): boolean {
   return values?.split('|').includes(word) === true;
