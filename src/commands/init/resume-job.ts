@@ -45,8 +45,9 @@ function inTime(step: string): string {
   return step.replace(id, `${id}${shorter}`).replace(/^ {10}deadline: .*$/m, BOTH_JOBS);
 }
 
-/** Limits of the run hold over both jobs. */
-const BOTH_JOBS = '          max-iterations: "200"\n          deadline: 95m';
+/** Limits of the run hold over both jobs: twice the time of a step, without what the second one needs to get ready. */
+const MINUTES = 95;
+const BOTH_JOBS = `          max-iterations: "200"\n          deadline: ${MINUTES}m`;
 
 function resumeOf(job: string): string {
   const { head, steps } = partsOf(job);
