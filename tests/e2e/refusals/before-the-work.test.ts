@@ -133,8 +133,8 @@ describe('the job that looks first', () => {
   test('the permission to comment is missing', async () => {
     const permissions = { contents: 'write', pull_requests: 'read', issues: 'read' } as const;
     expect((await step({ inputs: prepare, permissions })).read).toMatchInlineSnapshot(`
-      "warning: GitHub refused to comment on the issue (403, request ID): Resource not accessible by integration. The token lacks issues: write: add it to the permissions of the job, or give a token that has it.
-      warning: GitHub refused to add the labels (403, request ID): Resource not accessible by integration.
+      "warning: [WARN_NO_COMMENT] GitHub refused to comment on the issue (403, request ID): Resource not accessible by integration. The token lacks issues: write: add it to the permissions of the job, or give a token that has it.
+      warning: [WARN_LABEL_NOT_SET] GitHub refused to add the labels (403, request ID): Resource not accessible by integration.
       patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or give a token that has it."
     `);
   });
@@ -144,8 +144,8 @@ describe('the job that looks first', () => {
     const { read } = await step({ inputs: prepare });
     shop.settings.archived = false;
     expect(read).toMatchInlineSnapshot(`
-      "warning: GitHub refused to comment on the issue (403, request ID): Repository was archived so is read-only. Nothing can be published in an archived repository.
-      warning: GitHub refused to add the labels (403, request ID): Repository was archived so is read-only.
+      "warning: [WARN_NO_COMMENT] GitHub refused to comment on the issue (403, request ID): Repository was archived so is read-only. Nothing can be published in an archived repository.
+      warning: [WARN_LABEL_NOT_SET] GitHub refused to add the labels (403, request ID): Repository was archived so is read-only.
       patchsmith: publish_failed (exit 11) [ERR_REPOSITORY_CLOSED]: The repository acme/shop is archived, so nothing can be published in it."
     `);
   });

@@ -308,9 +308,9 @@ test('reviewers, a team and a milestone that do not exist', async () => {
     "patchsmith/issue-1-ID created: ID
     pull request #2 opened: GITHUB/acme/shop/pull/2
     comment on #1 created
-    warning: A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.
-    warning: there is no milestone "v9"
-    warning: GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
+    warning: [WARN_CHECKS_NOT_STARTED] A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.
+    warning: [WARN_PULL_REQUEST_INCOMPLETE] there is no milestone "v9"
+    warning: [WARN_PULL_REQUEST_INCOMPLETE] GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
     patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_INCOMPLETE]: Pull request #2 is there (GITHUB/acme/shop/pull/2), but not as asked for: there is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
 
     #1 [patchsmith:failed]
