@@ -1,17 +1,20 @@
 /**
  * Brings the chosen attempt into the user's work tree. Its directory becomes that of the run, and from there it is a run that
  * is carried on in another checkout of its base: what it recorded is put there, its setup commands run again, and its patch
- * is made and proven anew. Nothing is asked of the model. A process that dies on the way leaves a run to be resumed.
+ * is made and proven anew. Nothing is asked of the model, unless only its share of the caps has stopped it and the others have left
+ * something over: then it goes on. A process that dies on the way leaves a run to be resumed.
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { withLeftOver } from '../../domain/attempts/left-over.ts';
+import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { openRun } from '../open-run.ts';
 import { type Stopped, stopped } from '../ready.ts';
-import { earlierPartOf, type RecordedRun } from '../resumed/recorded-run.ts';
+import { earlierPartOf, limitsAtEnd, type RecordedRun } from '../resumed/recorded-run.ts';
 import { resumedRun } from '../resumed/spec.ts';
 import { type OpenFor, runOpened } from '../run.ts';
 import type { Session } from '../session.ts';
@@ -26,25 +29,33 @@ export interface Chosen extends AttemptsPlace {
 
 /** `session` is that of the whole run, whose locks are held. */
 export async function bringIn(
-  { input, startedAt, limits, result }: Session,
-  { checkout, directory, best, attempts }: Chosen,
+  { input, startedAt, limits, result, progress }: Session,
+  { checkout, directory, best, attempts: chosen }: Chosen,
 ): Promise<RunOutcome> {
   const { watcher } = input;
   const { path } = best.attempt;
   takeOver(path, directory.path);
   const read = await readJournal(directory.events);
   if (read.status === 'failed') throw new Error(read.message);
+  const { stop } = await stateAfter(read.events);
+  const more = withLeftOver(input.settings, chosen, stop);
+  const [begun, ...rest] = read.events;
+  const events: RunEvents = [{ ...begun, limits: { ...limitsAtEnd(read.events), ...more } }, ...rest];
   const run: RecordedRun = {
     directory,
-    events: read.events,
-    state: await stateAfter(read.events),
+    events,
+    state: await stateAfter(events),
     journalBytes: read.bytes,
-    supersedes: null,
+    supersedes: more === null ? null : endOf(best),
   };
-  const { stop } = run.state;
+  if (more !== null) progress.note(`attempt ${chosen.chosen} goes on with what the others have left over`);
+  const attempts = more === null ? chosen : { ...chosen, why: `${chosen.why}; ${WENT_ON}` };
   const warnings = [...result.warnings, ...best.warnings];
   const earlier = earlierPartOf(run, warnings);
-  const spec = resumedRun(run, { acceptChanges: false, ...(stop === null ? {} : { stop }) });
+  const spec = resumedRun(run, {
+    acceptChanges: false,
+    ...(stop === null || more !== null ? {} : { stop }),
+  });
   const open: OpenFor = async (session) => {
     // Whatever becomes of it, the result says what there is.
     session.directory = directory;
@@ -72,6 +83,13 @@ export async function bringIn(
       limits: { ...earlier.limits, deadlineMs: limits.deadlineMs },
     },
   );
+}
+
+/** Said of it in the result, after what decided. */
+const WENT_ON = 'it went on with what the others had left over';
+
+function endOf({ result: { outcome, exitCode, reason } }: Made): SupersededEnd {
+  return { outcome, exitCode, reason };
 }
 
 /** What the result of the attempt says, of the files where they are now. */

@@ -115,7 +115,7 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
   expect(textOf(repository.root)).toBe('ONE\nTWO\nTHREE\n');
 });
 
-test('the caps hold over all of them, by equal shares', async () => {
+test('the caps hold over all of them, by equal shares and what is left of these', async () => {
   const repository = await makeRepository(FILES);
   const reading = Array.from({ length: 30 }, (_, at) => ({
     calls: [call('run_command', { command: `echo ${at}` })],
@@ -127,9 +127,40 @@ test('the caps hold over all of them, by equal shares', async () => {
     args: ['--attempts', '2', '--max-total-tokens', '60000', '--max-iterations', '30'],
   });
   expect(lastLine).toContain('[ERR_LIMIT_TOKENS]: Used');
-  expect(lastLine).toContain('tokens of 30,000 (');
+  // Its own share, and the little that the other one could not use.
+  expect(lastLine).toMatch(/tokens of 3[0-9],\d{3} \(/);
   expect(totalTokens(server.bill().usage)).toBeLessThanOrEqual(60_000);
   expect(result.attempts?.list.map(({ outcome }) => outcome)).toEqual(['limit_reached', 'limit_reached']);
+});
+
+test('one that only its share has stopped goes on with what the others have left over', async () => {
+  const repository = await makeRepository(FILES);
+  const reading = Array.from({ length: 6 }, (_, at) => ({
+    calls: [call('run_command', { command: `echo ${at}` })],
+    outputTokens: 3_000,
+  }));
+  const giveUp = {
+    calls: [call('finish', { status: 'blocked', summary: 'It is not said what is wanted.' })],
+  };
+  const { result, server, stderr, runDir } = await scriptedRun({
+    repository,
+    turns: conversations([...reading, ...wrote('ONE\ntwo\nthree\n')], [giveUp]),
+    args: ['--attempts', '2', '--max-total-tokens', '40000', '--verify', 'grep -q ONE a.txt'],
+  });
+  expect(
+    result.attempts?.list.map(({ outcome }) => outcome),
+    stderr,
+  ).toEqual(['limit_reached', 'blocked']);
+  expect(result.attempts?.why).toMatch(/; it went on with what the others had left over$/);
+  expect(result.outcome, stderr).toBe('done');
+  expect(textOf(repository.root)).toBe('ONE\ntwo\nthree\n');
+  expect(result.tokens).toEqual(server.bill().usage);
+  expect(totalTokens(server.bill().usage)).toBeLessThanOrEqual(40_000);
+  const replayed = await cliHere(
+    ['replay', runDir, '--repo', repository.root, '--run-dir', join(temporaryFolder(), 'replay')],
+    { cwd: repository.root, env: ENV },
+  );
+  expect(replayed.stderr).toContain('done (exit 0)');
 });
 
 test('what is wrong from the start is said once, and nothing is asked for the others', async () => {
