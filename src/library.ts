@@ -15,6 +15,7 @@ import { runTask } from './engine/attempts/run-task.ts';
 import { refusedResult } from './engine/finish/result.ts';
 import { ownProvider, ownTool } from './engine/own-parts.ts';
 import type { RunInput } from './engine/run-input.ts';
+import { besideOthers } from './files/time-limit.ts';
 import type { HostContext } from './host/context.ts';
 import { monotonicNow } from './host/monotonic-clock.ts';
 import { VERSION } from './host/process.ts';
@@ -77,7 +78,9 @@ export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
  */
 export function run(options: RunOptions): Run {
   const events = new EventQueue();
-  const result = carryOut(options, (event) => events.push(event)).finally(() => events.end());
+  const result = besideOthers(() => carryOut(options, (event) => events.push(event))).finally(() =>
+    events.end(),
+  );
   // Whoever reads only the events must not be ended by a rejection.
   result.catch(() => undefined);
   return { result, [Symbol.asyncIterator]: () => events.read() };

@@ -16,7 +16,7 @@ import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
-import { until } from '../files/time-limit.ts';
+import { inParts, type Until } from '../files/time-limit.ts';
 import { printClosingLines } from './closing-lines.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
@@ -40,17 +40,19 @@ export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
 }
 
 /** The same for a run that does not start from a plan. `earlier` is null for a run that is not resumed. */
-export async function runOpened(
+export function runOpened(
   input: RunInput,
   open: OpenFor,
   earlier: EarlierPart | null = null,
 ): Promise<RunOutcome> {
-  const session = new Session(input, earlier);
-  const ended = await perform(session, open).catch((error: unknown) => ({
-    outcome: crashed(session, error),
-    patch: null,
-  }));
-  return endRun(session, ended);
+  return inParts(async (until) => {
+    const session = new Session(input, earlier);
+    const ended = await perform(session, open, until).catch((error: unknown) => ({
+      outcome: crashed(session, error),
+      patch: null,
+    }));
+    return endRun(session, ended);
+  });
 }
 
 /** From the outcome to the last line that people read. */
@@ -71,7 +73,7 @@ export async function endRun(session: Session, ended: Ended): Promise<RunOutcome
 /** Opens what the loop needs, or says why not. */
 export type OpenFor = (session: Session) => Promise<Ready | Stopped>;
 
-async function perform(session: Session, open: OpenFor): Promise<Ended> {
+async function perform(session: Session, open: OpenFor, until: Until): Promise<Ended> {
   const { progress } = session;
   await progress.start();
   const opening = { label: 'getting ready', isOuter: true };

@@ -1,25 +1,59 @@
 /**
- * Limits how long the runner's own work on files may take. The signal that ends it follows the call implicitly instead of
- * being passed around: every git process and every loop over files obeys it, including future ones.
+ * Limits how long the runner's own work on files may take. The signal that ends it is not passed around: every git process and
+ * every loop over files obeys it, including future ones.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { CutShort } from '../domain/run/cut-short.ts';
 
-const current = new AsyncLocalStorage<AbortSignal>();
+/** The limit of a call and of everything that it calls; null for none. */
+const current = new AsyncLocalStorage<{ readonly signal: AbortSignal | null }>();
+
+/** A run that has the process to itself, with the limit of what it is doing; null where there is none. */
+let alone: { signal: AbortSignal | null } | null = null;
 
 /**
  * Does the work, including everything it calls, until the signal aborts. It then rejects with `CutShort` as soon as it can.
  */
 export function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  return current.run(signal, work);
+  return current.run({ signal }, work);
+}
+
+/** The same for the parts of one run, of which each comes after the other. */
+export type Until = typeof until;
+
+/**
+ * Carries out a run. One that is alone in the process sets the limit for all of it, what goes on in the background included: up to
+ * Node 22, every promise is slower once limits follow calls.
+ */
+export function inParts<T>(run: (until: Until) => Promise<T>): Promise<T> {
+  if (alone !== null || current.getStore() !== undefined) return besideOthers(() => run(until));
+  const own: { signal: AbortSignal | null } = { signal: null };
+  alone = own;
+  const untilAlone: Until = (signal, work) => {
+    own.signal = signal;
+    return work().finally(() => {
+      own.signal = null;
+    });
+  };
+  return run(untilAlone).finally(() => {
+    alone = null;
+  });
+}
+
+/** Does work that others may go on beside in this process: none of their limits holds for it, or its limits for them. */
+export function besideOthers<T>(work: () => Promise<T>): Promise<T> {
+  return current.run(NONE, work);
 }
 
 /** The signal of the current work; null if it has no limit. */
 export function timeLimit(): AbortSignal | null {
-  return current.getStore() ?? null;
+  const { signal } = current.getStore() ?? alone ?? NONE;
+  return signal;
 }
+
+const NONE = { signal: null };
 
 /** Throws `CutShort` when the time is over. */
 export function checkTime(): void {

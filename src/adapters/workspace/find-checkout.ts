@@ -3,10 +3,8 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { CutShort } from '../../domain/run/cut-short.ts';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { decodeName } from '../../files/names.ts';
-import { timeLimit, until } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
@@ -42,14 +40,16 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
     if (error instanceof UnusableFile) return failed(error.message);
     throw error;
   }
-  const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
-  const answers = await inTime(() =>
-    Promise.all([
-      askPlaces(ask),
-      ask('rev-parse', '--verify', '--quiet', 'HEAD'),
-      ask('symbolic-ref', '--quiet', 'HEAD'),
-    ]),
-  );
+  const late = timeoutSignal(FIRST_ANSWERS_MS);
+  const call = { cwd: start, env: userGitEnvironment(env), signal: late };
+  const ask = (...args: string[]) => askGit({ ...call, args });
+  const asked = Promise.all([
+    askPlaces(ask),
+    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+  ]);
+  // Also where git does not die, since its disk does not answer.
+  const answers = await Promise.race([asked, aborted(late)]);
   if (answers === null) return failed(`git gave no answer in ${start}: ${NO_ANSWER}`);
   const [places, commit, branch] = answers;
   if (places.status === 'refused') return failed(await whyNot(start, places.answer, ask));
@@ -80,16 +80,8 @@ const FIRST_ANSWERS_MS = 20_000;
 const NO_ANSWER =
   'a file that its configuration includes (git config --no-includes --get-all include.path) may be a pipe, or its disk does not answer.';
 
-/** Null if git takes too long: a file that its configuration includes may be a pipe. */
-async function inTime<T>(work: () => Promise<T>): Promise<T | null> {
-  const late = timeoutSignal(FIRST_ANSWERS_MS);
-  const limit = timeLimit();
-  try {
-    return await until(limit === null ? late : AbortSignal.any([limit, late]), work);
-  } catch (error) {
-    if (error instanceof CutShort && late.aborted && !limit?.aborted) return null;
-    throw error;
-  }
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
 /** Why git cannot be started in a folder, as the end of a sentence; null when it can. */

@@ -1,6 +1,7 @@
 /** A task, from a plan to a patch: in one run, or in several attempts of which the best is kept. */
 
 import type { RunOutcome } from '../../domain/run/outcome.ts';
+import { besideOthers } from '../../files/time-limit.ts';
 import { runPatchsmith } from '../run.ts';
 import type { RunInput } from '../run-input.ts';
 
@@ -8,5 +9,5 @@ import type { RunInput } from '../run-input.ts';
 export async function runTask(input: RunInput): Promise<RunOutcome> {
   if (input.settings.attempts === 1) return runPatchsmith(input);
   const { runAttempts } = await import('./run-attempts.ts');
-  return runAttempts(input);
+  return besideOthers(() => runAttempts(input));
 }
