@@ -18,11 +18,25 @@ export function globMatcher(glob: string): GlobMatcher {
   const trimmed = glob.replace(/\/+$/, '');
   if (trimmed === '' || trimmed === '.') return () => true;
   const rooted = trimmed.includes('/') ? trimmed.replace(/^(?:\.?\/)+/, '') : `**/${trimmed}`;
+  const plain = plainMatcher(rooted, foldersOnly);
+  if (plain !== null) return plain;
   // Most globs of the tables that every run has are never asked.
   let machine: Machine | null = null;
   return (path) => {
     machine ??= new Machine(partsOf([...rooted]));
     return machine.accepts(path, foldersOnly);
+  };
+}
+
+/** For a glob of names alone, below the root or at any depth, as most are; null for any other. */
+function plainMatcher(rooted: string, foldersOnly: boolean): GlobMatcher | null {
+  const names = rooted.replace(/^\*\*\//, '');
+  if (names === '' || /[*?[\]{}\\]/.test(names)) return null;
+  const within = `${names}/`;
+  if (names === rooted) return (path) => (!foldersOnly && path === names) || path.startsWith(within);
+  return (path) => {
+    const whole = `/${path}`;
+    return (!foldersOnly && whole.endsWith(`/${names}`)) || whole.includes(`/${within}`);
   };
 }
 
