@@ -222,9 +222,18 @@ function sameName(names: string): string {
 }
 
 function unquoted(name: string): string {
+  const plain = unquotedName(name);
+  if (plain === null) throw new Malformed('a name is badly quoted');
+  return plain;
+}
+
+/**
+ * The name that git writes in quotes, with escapes, where it could not be told from the rest of a line: bytes as latin1 characters.
+ * Null where it is badly quoted.
+ */
+export function unquotedName(name: string): string | null {
   if (!name.startsWith('"')) return name;
-  if (!/^"(?:[^"\\]|\\(?:[0-3][0-7]{2}|["\\abfnrtv]))+"$/.test(name))
-    throw new Malformed('a name is badly quoted');
+  if (!/^"(?:[^"\\]|\\(?:[0-3][0-7]{2}|["\\abfnrtv]))+"$/.test(name)) return null;
   return name
     .slice(1, -1)
     .replace(/\\([0-7]{3}|.)/g, (_, code: string) =>

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
 import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
+import { unquotedName } from '../../../domain/changes/patch-text.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
@@ -110,17 +111,14 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?:
   const git = { cwd: shadowDir };
   const options = [`--git-dir=${shadowDir}`, ...attributes, ...DIFF, renames];
   const proof = early ?? beginProof(shadowDir, baseTree);
-  const [diff, listed] = await Promise.all([
-    askGit({ ...git, args: [...options, ...TEXT, baseTree, tree] }),
-    askGit({ ...git, args: [...options, '-z', '--raw', '--numstat', baseTree, tree] }),
-    proof.isRead,
-  ]);
-  for (const answer of [diff, listed]) {
-    if (needsMoreMemory(answer)) return { status: 'too_large', message: answer.stderr };
-    if (answer.exitCode !== 0) return failed('be made', answer.stderr);
-  }
-  const bytes = diff.stdout;
-  const files = changedFiles(listed.stdout);
+  const args = [...options, '--raw', '--numstat', ...TEXT, baseTree, tree];
+  const [diff] = await Promise.all([askGit({ ...git, args }), proof.isRead]);
+  if (needsMoreMemory(diff)) return { status: 'too_large', message: diff.stderr };
+  if (diff.exitCode !== 0) return failed('be made', diff.stderr);
+  // An empty line parts the lists from the text.
+  const end = diff.stdout.indexOf('\n\n') + 1;
+  const bytes = diff.stdout.subarray(end === 0 ? 0 : end + 1);
+  const files = changedFiles(diff.stdout.toString('latin1', 0, end));
   if (bytes.length > 0) {
     const applied = await proof.index.appliedTree(bytes);
     if (needsMoreMemory(applied)) return { status: 'too_large', message: applied.stderr };
@@ -164,27 +162,21 @@ const TEXT = [
   '--indent-heuristic',
 ];
 
-/** Parses the output of `--raw --numstat -z`. */
-function changedFiles(listed: Buffer): ChangedFile[] {
-  const fields = listed.toString('latin1').split('\0');
-  // Read by position: shifting a long list takes quadratic time.
-  let at = 0;
-  const next = () => fields[at++] ?? '';
-  const kinds: { path: string; kind: ChangeKind; from?: string }[] = [];
-  while (fields[at]?.startsWith(':')) {
-    const [, , before, after, status = ''] = next().split(' ');
-    const path = next();
-    if (status.startsWith('R')) kinds.push({ from: path, path: next(), kind: 'rename' });
-    else kinds.push({ path, kind: kindOf(status, before === after) });
-  }
-  return kinds.map(({ path, kind, from }) => {
-    const [additions, deletions] = next().split('\t');
-    // The counts of a rename are followed by both its paths; other counts include their path.
-    if (from !== undefined) at += 2;
+/** Parses the output of `--raw --numstat`. */
+function changedFiles(listed: string): ChangedFile[] {
+  const all = listed.split('\n').slice(0, -1);
+  const raw = all.filter((line) => line.startsWith(':'));
+  // Both have the files in the same order.
+  const counts = all.slice(raw.length);
+  return raw.map((line, at) => {
+    const [facts = '', ...names] = line.split('\t');
+    const [, , before, after, status = ''] = facts.split(' ');
+    const [first = '', second] = names.map(nameIn);
+    const [additions, deletions] = counts[at]?.split('\t') ?? [];
     return {
-      path: exact(path),
-      kind,
-      ...(from === undefined ? {} : { from: exact(from) }),
+      path: second ?? first,
+      kind: second === undefined ? kindOf(status, before === after) : 'rename',
+      ...(second === undefined ? {} : { from: first }),
       additions: lines(additions),
       deletions: lines(deletions),
     };
@@ -201,8 +193,10 @@ function lines(count: string | undefined): number | null {
   return count === undefined || count === '-' ? null : Number(count);
 }
 
-function exact(latin1: string): string {
-  return decodeName(Buffer.from(latin1, 'latin1'));
+function nameIn(quoted: string): string {
+  const name = unquotedName(quoted);
+  if (name === null) throw new Error(`git names a file ${quoted}`);
+  return decodeName(Buffer.from(name, 'latin1'));
 }
 
 function failed(what: string, why: string): PatchResult & { status: 'failed' } {
