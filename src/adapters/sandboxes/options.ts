@@ -39,7 +39,7 @@ export interface SandboxOptions {
   readonly proxySocket?: string | null;
   /** The proxy permits no host: programs need not try again. */
   readonly isNetworkClosed?: boolean;
-  /** While no command runs, a contained one is set up for the next. Default: false. */
+  /** Contained ones are set up ahead, for the commands to come. Default: false. */
   readonly keepsSpare?: boolean;
   /** The environment in which to find toolchains. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;

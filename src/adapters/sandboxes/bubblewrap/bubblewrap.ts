@@ -4,38 +4,38 @@ import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import { openLifecycle, type RunCommand } from '../command/sandbox-lifecycle.ts';
 import { type ScriptPlace, withScript } from '../command/shell.ts';
 import { superviseCommand } from '../command/supervise-command.ts';
-import { Spare, type SpareResources } from './spare.ts';
+import { type SpareResources, Spares } from './spares.ts';
 import { type BubblewrapSetup, lineOf, setUp } from './start.ts';
 
 /** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
-  const spare = new Spare(setup);
+  const spares = new Spares(setup);
   const prepare = (own: SpareResources) => {
-    if (setup.keepsSpare) spare.makeSoon(own);
+    if (setup.keepsSpare) spares.makeSoon(own);
   };
   const run: RunCommand = (command, { path, ...own }) =>
     withScript(command.script, path, async (script) => {
-      const ended = await superviseCommand(
-        async (onBytes) => {
-          const line = canWait(command, script) ? lineOf(setup, command, script) : null;
-          const found = line === null ? null : await spare.take(line, onBytes);
-          if (found !== null) return found;
-          const waiting = await setUp(setup, { ...own, command, script, onBytes });
-          waiting.begin();
-          return waiting.contained;
-        },
-        command,
-        own.watchdog,
-      );
-      prepare(own);
-      return ended;
+      const line = canWait(command, script) ? lineOf(setup, command, script) : null;
+      if (line !== null) spares.commandBegins();
+      const start = async (onBytes: (bytes: Uint8Array) => void) => {
+        const found = line === null ? null : await spares.take(line, onBytes);
+        if (found !== null) return found;
+        const waiting = await setUp(setup, { ...own, command, script, onBytes });
+        waiting.begin();
+        return waiting.contained;
+      };
+      const starting = (onBytes: (bytes: Uint8Array) => void) => start(onBytes).finally(() => prepare(own));
+      return superviseCommand(starting, command, own.watchdog).finally(() => {
+        if (line !== null) spares.commandEnded();
+        prepare(own);
+      });
     });
   const lifecycle = openLifecycle({ level, ...setup }, run, prepare);
   return {
     ...lifecycle,
     async close() {
-      await Promise.all([spare.close(), lifecycle.close()]);
+      await Promise.all([spares.close(), lifecycle.close()]);
     },
   };
 }

@@ -52,7 +52,7 @@ export interface BubblewrapSetup {
   readonly writable: readonly string[];
   /** The way to the network; null for no network. */
   readonly relay: Relay | null;
-  /** Whether a sandbox for the next command is set up while none runs. */
+  /** Whether sandboxes are set up ahead, for the commands to come. */
   readonly keepsSpare: boolean;
   /** A private folder, removed with the sandbox. */
   readonly files: string;

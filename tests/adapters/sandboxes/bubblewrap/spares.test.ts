@@ -1,6 +1,6 @@
-/** The sandbox that waits for the next command: nobody can tell it from one that is made for the command, and nothing of it is left. */
+/** The sandboxes that wait for the next commands: nobody can tell one from what is made for the command, and nothing of them is left. */
 
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { expect, test } from 'vitest';
@@ -16,14 +16,21 @@ async function opened(): Promise<Opened & { waiting: string[] }> {
   return { ...place, waiting: await waitingIn(place.root) };
 }
 
-/** Process 1 has executed its shell by then, and waits. */
-async function waitingIn(root: string): Promise<string[]> {
+/** Process 1 of each has executed its shell by then, and waits, or runs a command. */
+async function waitingIn(root: string, least = 1): Promise<string[]> {
   let found: string[] = [];
-  await until('a sandbox waits', () => {
+  await until('sandboxes wait', () => {
     found = processesSeeing(root).filter((thread) => readIfThere(`${thread}/comm`) === 'sh\n');
-    return found.length === 1;
+    return found.length >= least;
   });
   return found;
+}
+
+/** Prints what tells one sandbox from another. */
+const NAMESPACE = 'readlink /proc/self/ns/pid';
+
+function namespacesOf(threads: readonly string[]): string[] {
+  return threads.map((thread) => `${readlinkSync(`${thread}/ns/pid`)}\n`).sort();
 }
 
 /** What a script may contain and ask. */
@@ -59,6 +66,31 @@ test('it is not used once another git dir has taken the name of the covered one'
   mkdirSync(join(root, '.git'));
   writeFileSync(join(root, '.git/config'), 'a token\n');
   expect(await text('cat .git/config')).not.toContain('a token');
+});
+
+test('as many wait as commands have run side by side, and none is left', async () => {
+  const { run, root, sandbox } = await opened();
+  // Each waits for the others.
+  const together = (turn: string) => {
+    const script = `touch ${turn}-$RANDOM-$RANDOM; until [ $(ls ${turn}-* | wc -l) = 3 ]; do sleep 0.02; done; ${NAMESPACE}`;
+    return Promise.all([1, 2, 3].map(async () => (await run(script)).output.head));
+  };
+  await together('first');
+  const found = namespacesOf(await waitingIn(root, 3));
+  expect(found).toEqual(expect.arrayContaining(await together('second')));
+  await waitingIn(root, 3);
+  await sandbox.close();
+  expect(processesSeeing(root)).toEqual([]);
+});
+
+test('one is set up while a command runs, for the one right behind it', async () => {
+  const { run, text, root, waiting } = await opened();
+  const first = run('until [ -e go-on ]; do sleep 0.02; done');
+  const both = await waitingIn(root, 2);
+  const next = namespacesOf(both.filter((thread) => !waiting.includes(thread)));
+  writeFileSync(join(root, 'go-on'), '');
+  await first;
+  expect([await text(NAMESPACE)]).toEqual(next);
 });
 
 test('one that has died is replaced, and one that waits is gone when the sandbox closes', async () => {
