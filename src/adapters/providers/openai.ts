@@ -92,6 +92,7 @@ function keyHeader({ search }: URL, key: string): Record<string, string> {
   return search === '' ? { authorization: `Bearer ${key}` } : { 'api-key': key };
 }
 
+/** The base URL may end in the path of one of the two APIs. */
 function addressOf({ baseUrl, allowInsecureBaseUrl = false }: EndpointOptions): { api: Api; url: URL } {
   const url = parseEndpoint(baseUrl ?? OPENAI_API, allowInsecureBaseUrl, /^(\?api-version=[\w.-]+)?$/);
   const path = url.pathname.replace(/\/+$/, '');

@@ -6,24 +6,25 @@ import { isTurned, sameOnDisk, sameState } from '../../../domain/changes/change.
 import { quotedName } from '../../../domain/changes/path.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
-import { Breath } from '../../../files/time-limit.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope, SinceCheckpoint } from '../../../ports/workspace.ts';
 import type { BaselineIndex } from '../baseline/baseline-index.ts';
-import { NO_CONVERSION } from '../baseline/conversion.ts';
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
 import type { WriteLog } from '../unwalked/write-log.ts';
+import { BaseStates } from './base-states.ts';
 import type { ChangeBudget } from './change-budget.ts';
-import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
+import { type ContentSources, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { appearedBefore, earlierThan, fileSystemTime, type Instant, nowByBoth } from './earlier-changes.ts';
 import { KnownFiles } from './file-states.ts';
 import { hiddenChange, RuleEffects } from './rule-effects.ts';
+import { type IsExpected, seedKnown } from './seed.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
+import { warnOfFilters, warnOfWalk } from './warnings.ts';
 
 /** What a snapshot reads and compares with. */
 export interface SnapshotParts {
@@ -42,9 +43,6 @@ export interface SnapshotParts {
   readonly emptyFoldersFile: string;
 }
 
-/** Whether a path may have the state that the index has; null where every path may. */
-type IsExpected = ((path: string, entry: FileState) => boolean) | null;
-
 /** The work tree as last seen; each look returns what has changed since the previous one. */
 export class Snapshot {
   readonly #parts: SnapshotParts;
@@ -54,10 +52,7 @@ export class Snapshot {
   /** Files and folders that the last look could not read. */
   #unreadable: ReadonlySet<string> = new Set();
   #hidden: readonly string[] = [];
-  /** Files of the base that the index has otherwise; null is absence. */
-  #baseEdits: ReadonlyMap<string, FileState | null> = new Map();
-  /** The files of the base where an earlier process has taken it; null: those of the index, but for the edits. */
-  #base: ReadonlyMap<string, FileState> | null = null;
+  readonly #base: BaseStates;
   readonly #effects: RuleEffects;
   /** The rules that the last look at everything went by; none for the first look of a process that goes on. */
   #generation = -1;
@@ -77,6 +72,7 @@ export class Snapshot {
     const { index, settled, tree, fileMode } = parts;
     this.#parts = parts;
     this.#known = new KnownFiles({ index, settled, tracked: tree.tracked, fileMode });
+    this.#base = new BaseStates({ index, known: this.#known, tracked: tree.tracked });
     const { shadowDir } = parts;
     this.#effects = new RuleEffects({
       tree,
@@ -111,20 +107,20 @@ export class Snapshot {
     snapshot.#lastLookNs = clock;
     snapshot.#keepRules();
     const walked = await snapshot.#lookFirst(clock, null);
-    snapshot.#note(walked);
+    warnOfWalk(walked, parts.contents.warn);
     await parts.planted.begin(walked, clock);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#known.keepWithoutFile();
-    await snapshot.#seed(walked, clock, null);
+    await seedKnown(walked, { clock, isExpected: null }, { ...parts, known: snapshot.#known });
     await snapshot.#update(walked, clock, new Map());
     parts.contents.budget.begin();
     parts.tree.setIds.begin();
-    snapshot.#keepBase(
+    snapshot.#base.takeEdits(
       new Map(snapshot.known.differences().map(({ path }) => [path, snapshot.#known.stateOf(path)])),
     );
     snapshot.#effects.begin(walked);
     const { rules } = parts.tree;
-    rules.begin((path) => snapshot.#isRuleFileThere(path));
+    rules.begin((path) => snapshot.#base.isRuleFileThere(path));
     parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
     return snapshot;
   }
@@ -151,17 +147,16 @@ export class Snapshot {
       snapshot.#known.set(path, { state, stat: null });
       snapshot.#touched.add(path);
     }
-    snapshot.#base = base;
-    snapshot.#keepBase(new Map());
+    snapshot.#base.recall(base);
     snapshot.#effects.recall();
     const { rules } = parts.tree;
-    rules.begin((path) => snapshot.#isRuleFileThere(path));
+    rules.begin((path) => snapshot.#base.isRuleFileThere(path));
     rules.refresh();
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
-    snapshot.#note(walked);
+    warnOfWalk(walked, parts.contents.warn);
     await parts.planted.begin(walked, clock);
-    await snapshot.#seed(walked, clock, isExpected);
+    await seedKnown(walked, { clock, isExpected }, { ...parts, known: snapshot.#known });
     parts.contents.budget.begin();
     parts.tree.setIds.begin();
     const changes = await snapshot.#update(walked, clock, new Map());
@@ -181,9 +176,7 @@ export class Snapshot {
 
   /** Takes changes into the base. */
   rebase(changes: readonly PathChange[]): void {
-    const edits = new Map(this.#baseEdits);
-    for (const { path, after } of changes) edits.set(path, after);
-    this.#keepBase(edits);
+    this.#base.rebase(changes);
   }
 
   /** The current time, to find out later what changed before it. */
@@ -240,11 +233,11 @@ export class Snapshot {
         walked = await this.#look(path, clock);
       }
       if (path === '') this.#lastLookNs = clock;
-      this.#note(walked);
+      warnOfWalk(walked, this.#parts.contents.warn);
       const found = await this.#update(walked, clock, inodes);
       for (const change of found) this.#touched.add(change.path);
       if (path === '') this.#keepRules();
-      await this.#warnOfFilters(found);
+      await warnOfFilters(found, this.#parts.contents);
       for (const change of found) {
         const earlier = changes.get(change.path);
         changes.set(change.path, earlier ? { ...change, before: earlier.before } : change);
@@ -298,53 +291,6 @@ export class Snapshot {
     const { tree, settled } = this.#parts;
     const isForGit = scope === '' && settled.isMany;
     return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
-  }
-
-  /** Records the files that count as being in the user's index, with the state that the index expects. */
-  async #seed({ files, isUnchanged }: Walked, clock: bigint, isExpected: IsExpected): Promise<void> {
-    const { index, contents, tree } = this.#parts;
-    const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
-    for (const [path, stat] of files) {
-      const entry = this.#known.inIndex(path);
-      if (entry !== null && isUnchanged(path)) {
-        this.#known.set(path, { state: entry, stat: stat.ctimeNs < clock ? stat : null });
-        continue;
-      }
-      // Nothing is known about it until its content has been stored.
-      if (this.#known.get(path) === null) this.#known.set(path, { state: null, stat: null });
-      if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')
-        continue;
-      const state = { mode: this.#known.modeOf(path, stat), blob: entry.blob, size: stat.size };
-      if (isExpected === null || isExpected(path, state)) unsure.push({ path, stat, state });
-    }
-    const conversions = await contents.conversions(unsure.map(({ path }) => path));
-    const seeded: string[] = [];
-    for (const { path, stat, state } of unsure) {
-      const filter = conversions.get(path)?.filter ?? null;
-      // Without running the filter it is unknown what git would store, so the file counts as unchanged.
-      if (filter === null || filter === 'lfs') continue;
-      this.#known.set(path, { state, stat });
-      seeded.push(path);
-    }
-    if (!tree.rules.hidesBytes) return;
-    for (const path of index.entries.keys()) if (isUnchanged(path)) seeded.push(path);
-    await this.#keepHiddenBytes(seeded);
-  }
-
-  /** Stores the bytes of files that are not read otherwise and that do not follow from their blob and size. */
-  async #keepHiddenBytes(paths: readonly string[]): Promise<void> {
-    const { contents } = this.#parts;
-    const conversions = await contents.conversions(paths);
-    const breath = new Breath();
-    for (const path of paths) {
-      await breath.after(1);
-      const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
-      if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
-      const state = this.#known.stateOf(path);
-      const raw = state && state.mode !== '120000' ? await keepBytes(path, contents) : null;
-      if (state === null || raw === null || raw === state.blob) continue;
-      this.#known.set(path, { state: { ...state, raw }, stat: this.#known.get(path)?.stat ?? null });
-    }
   }
 
   /** Updates what is known about the walked part and returns the differences. */
@@ -447,36 +393,19 @@ export class Snapshot {
     if (tree.rules.attributesGeneration === 0) return;
     const doubtful = wanted.filter(({ path }) => {
       const one = taken.get(path);
-      const base = this.#baseState(path);
+      const base = this.#base.stateOf(path);
       return one?.status === 'ok' && one.kind === 'file' && base !== null && base.blob !== one.blob;
     });
     if (doubtful.length === 0) return;
     const conversions = (paths: readonly string[]) => tree.rules.conversionsAtStart(paths);
     const asAtStart = await takeContents(doubtful, { ...contents, budget: NO_BUDGET, conversions });
     for (const [path, one] of asAtStart) {
-      const base = this.#baseState(path);
+      const base = this.#base.stateOf(path);
       if (one.status !== 'ok' || one.blob !== base?.blob) continue;
       // Sizes of a base that was read from its tree are not those in the work tree.
-      if (this.#base === null && one.size !== base.size) continue;
+      if (!this.#base.isRecalled && one.size !== base.size) continue;
       taken.set(path, one);
     }
-  }
-
-  #baseState(path: string): FileState | null {
-    const edit = this.#baseEdits.get(path);
-    if (edit !== undefined) return edit;
-    return this.#base ? (this.#base.get(path) ?? null) : this.#known.inIndex(path);
-  }
-
-  /** Whether the rules of the start have it from the work tree; one that git ignores is in neither base nor index. */
-  #isRuleFileThere(path: string): boolean {
-    const entry = this.#parts.index.entries.get(path);
-    return entry === undefined || (!entry.skipWorktree && this.#baseState(path) !== null);
-  }
-
-  #keepBase(edits: ReadonlyMap<string, FileState | null>): void {
-    this.#baseEdits = edits;
-    this.#parts.tree.tracked.keepBase((path) => this.#baseState(path) !== null);
   }
 
   /** A look at everything has gone by the rules of now. */
@@ -485,56 +414,6 @@ export class Snapshot {
     this.#hasNewRules = generation !== this.#generation;
     this.#generation = generation;
     this.#attributes = attributesGeneration;
-  }
-
-  #note({ nested, embedded, unstorable }: Walked): void {
-    const { warn } = this.#parts.contents;
-    for (const path of nested)
-      warn(
-        warning('WARN_REPOSITORY_LEFT_OUT', `${quotedName(path)} is a separate repository and is left out.`),
-      );
-    for (const path of embedded)
-      warn(
-        warning(
-          'WARN_GIT_FOLDER_INSIDE',
-          `${quotedName(path)} has its own git folder; its files are included anyway.`,
-        ),
-      );
-    for (const path of unstorable)
-      warn(
-        warning(
-          'WARN_NAME_NOT_ACCEPTED',
-          `${quotedName(path)} has a name that git does not accept and is left out.`,
-        ),
-      );
-  }
-
-  async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
-    const { conversions, warn } = this.#parts.contents;
-    const files = changes.filter(
-      ({ after, ignored }) =>
-        ignored !== 'from_now' && (after?.mode === '100644' || after?.mode === '100755'),
-    );
-    if (files.length === 0) return;
-    const found = await conversions(files.map(({ path }) => path));
-    for (const { path } of files) {
-      const filter = found.get(path)?.filter ?? null;
-      if (filter === 'lfs') {
-        warn(
-          warning(
-            'WARN_LFS_POINTER',
-            `${quotedName(path)} is in the patch as a Git LFS pointer; push its content with git lfs.`,
-          ),
-        );
-      } else if (filter !== null) {
-        warn(
-          warning(
-            'WARN_FILTER_NOT_RUN',
-            `${quotedName(path)} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,
-          ),
-        );
-      }
-    }
   }
 
   #readClock(): bigint {
