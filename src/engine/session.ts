@@ -15,12 +15,10 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
 import { notePlace } from '../adapters/storage/run-places.ts';
-import type { Settings } from '../config/resolve.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { ReportEvents } from '../domain/report/report-events.ts';
-import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import type { CommandReport, RunEvent } from '../domain/run/events.ts';
-import { type Interruption, Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
+import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import {
@@ -29,7 +27,6 @@ import {
   type Redact,
   redactedStrings,
   redactorFor,
-  secretsAmong,
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
@@ -37,6 +34,8 @@ import { openInterrupt } from '../host/deadline.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
 import type { RunInput } from './run-input.ts';
+import { limitsOf } from './run-limits.ts';
+import { secretsOf } from './secrets-of.ts';
 
 /** What a run needs before its loop, in the order in which it is looked at. */
 export const OPENING_STAGES = [
@@ -119,13 +118,7 @@ export class Session {
     this.startedAt = now();
     this.#spentMs = earlier?.spentMs ?? 0;
     this.runId = earlier?.runId ?? input.attempt?.runId ?? newRunId(this.startedAt);
-    const { env } = input;
-    const known = [...secretsAmong(env), ...namedVariables(settings).flatMap((name) => env[name] ?? [])];
-    const { token = null, credentials } = input.trust ?? {};
-    const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
-    const ofServers = Object.values(input.servers ?? {}).flatMap((server) => server.secrets);
-    const keys = [input.apiKey ?? [], Object.values(input.otherKeys ?? {})].flat();
-    const secrets = [...keys, ...known, ...left, ...ofServers];
+    const secrets = secretsOf(input);
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);
     this.reported = new ReportEvents(this.redact);
@@ -286,27 +279,9 @@ export class Session {
   }
 }
 
-/** Variables that are handed to someone, and hidden whatever they are called. */
-function namedVariables({ setupEnv, providerEnv }: Settings): readonly string[] {
-  return [...setupEnv, ...providerEnv];
-}
-
 /** `path` resolved against `cwd`. */
 export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
-}
-
-/** What a run may change. A resumed run may have been allowed less, and never gets more than today's settings permit. */
-export function changeLimits({ input }: Session, recorded: Limits | null = null): ChangeLimits {
-  const { maxDiskBytes, ...today } = input.settings;
-  const least = (name: 'maxChangedFiles' | 'maxChangedBytes' | 'maxChangedFileBytes') =>
-    Math.min(recorded?.[name] ?? today[name], today[name]);
-  return {
-    maxChangedFiles: least('maxChangedFiles'),
-    maxChangedBytes: least('maxChangedBytes'),
-    maxChangedFileBytes: least('maxChangedFileBytes'),
-    maxDiskBytes,
-  };
 }
 
 /** Said at once: what a run keeps takes it some seconds. */
@@ -314,21 +289,6 @@ function stopping(interruption: Interruption): string {
   return interruption.cause === 'deadline'
     ? 'The time is up: keeping the work so far …'
     : `${interruption.signal}: keeping the work so far … (a second one ends everything at once)`;
-}
-
-function limitsOf(settings: Settings): Limits {
-  return Limits.parse({
-    maxIterations: settings.maxIterations,
-    maxTotalTokens: settings.maxTotalTokens,
-    maxCostUsd: settings.maxCostUsd,
-    deadlineMs: settings.deadlineMs,
-    fixRounds: settings.fixRounds,
-    maxTokensRecoveries: MAX_RECOVERIES,
-    maxChangedFiles: settings.maxChangedFiles,
-    maxChangedBytes: settings.maxChangedBytes,
-    maxChangedFileBytes: settings.maxChangedFileBytes,
-    stallTurns: MAX_STALL_TURNS,
-  });
 }
 
 /** Readers of the library get what readers of the event stream get. */

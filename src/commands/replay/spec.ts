@@ -28,7 +28,8 @@ import type {
   TakenWorkspace,
 } from '../../engine/open-run.ts';
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
-import { changeLimits, type Session } from '../../engine/session.ts';
+import { changeLimits } from '../../engine/run-limits.ts';
+import type { Session } from '../../engine/session.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { copyBaseOf } from './base.ts';
 import { type BroughtFiles, bringIgnored } from './ignored-files.ts';

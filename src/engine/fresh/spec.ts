@@ -34,7 +34,8 @@ import type {
   TakenWorkspace,
 } from '../open-run.ts';
 import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
-import { changeLimits, type Session } from '../session.ts';
+import { changeLimits } from '../run-limits.ts';
+import type { Session } from '../session.ts';
 import type { Reuse, ReuseParts } from './checked-work.ts';
 import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch } from './first-request.ts';
 import { beginOrientation } from './orientation.ts';

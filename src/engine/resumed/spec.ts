@@ -28,7 +28,8 @@ import { recordedTools } from '../open/recorded-tools.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
 import type { Admitted, BegunTaking, Located, OpenedRun, RunSpec, Settled } from '../open-run.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
-import { absolutePath, changeLimits, type Session } from '../session.ts';
+import { changeLimits } from '../run-limits.ts';
+import { absolutePath, type Session } from '../session.ts';
 import { callsOf, type RecordedRun } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
