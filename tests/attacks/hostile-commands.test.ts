@@ -97,7 +97,8 @@ async function carryOut({ seed, user }: Batch, args: readonly string[] = []): Pr
       alive: [...commandLinesWith(victim.nonce).values(), ...processesSeeing(victim.root)],
       setId: setIdFiles(victim.root),
       sprung: victim.sprung('fsmonitor'),
-      tooLarge: memory.peakBytes < MAX_RUNNER_BYTES ? [] : [memory.peakBytes],
+      // Nothing measured is no success.
+      isSmall: memory.peakBytes > 0 && memory.peakBytes < MAX_RUNNER_BYTES ? true : memory.peakBytes,
     }).toEqual({
       outcome: expect.not.stringMatching(/^(?:running|internal_error)$/),
       outside: [],
@@ -106,7 +107,7 @@ async function carryOut({ seed, user }: Batch, args: readonly string[] = []): Pr
       alive: [],
       setId: [],
       sprung: false,
-      tooLarge: [],
+      isSmall: true,
     });
     return elapsedMs;
   } finally {
