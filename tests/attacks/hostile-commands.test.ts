@@ -27,7 +27,8 @@ afterAll(removeFolders);
 
 /** The same ones each time, so that nobody's change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES` try others and more. */
 const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? (IS_FULL ? 2000 : 40));
-const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 11);
+/** From here on commands get at protected files, which two batches earlier they did not. */
+const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 13);
 const A_RUN = 20;
 const MAX_RUNNER_BYTES = 400 * 1024 * 1024;
 
@@ -91,9 +92,9 @@ async function carryOut({ seed, user }: Batch, args: readonly string[] = []): Pr
       leaks: [...victim.canaries].filter(([, value]) =>
         leaving.some((text) => formFound(text, value) !== null),
       ),
-      // What cannot be put back is the outcome of the run.
-      protectedFiles:
-        run.result.outcome === 'policy_violation' ? protectedBefore : filesOf(join(victim.root, 'tests')),
+      tampered: tamperedWith(protectedBefore, filesOf(join(victim.root, 'tests')))
+        .map((path) => path.slice(victim.root.length + 1))
+        .filter((path) => !isTold(path, run, args.length > 0)),
       alive: [...commandLinesWith(victim.nonce).values(), ...processesSeeing(victim.root)],
       setId: setIdFiles(victim.root),
       sprung: victim.sprung('fsmonitor'),
@@ -103,7 +104,7 @@ async function carryOut({ seed, user }: Batch, args: readonly string[] = []): Pr
       outcome: expect.not.stringMatching(/^(?:running|internal_error)$/),
       outside: [],
       leaks: [],
-      protectedFiles: protectedBefore,
+      tampered: [],
       alive: [],
       setId: [],
       sprung: false,
@@ -192,6 +193,31 @@ function filesOf(folder: string): string[] {
       (path) =>
         `${path} ${stateOf(path).replace(/^[0-7]{3} /, (mode) => ((Number.parseInt(mode, 8) & 0o100) === 0 ? '' : 'executable '))}`,
     );
+}
+
+/** The paths of `filesOf` that are otherwise than they were. */
+function tamperedWith(before: readonly string[], after: readonly string[]): string[] {
+  const changed = [
+    ...before.filter((one) => !after.includes(one)),
+    ...after.filter((one) => !before.includes(one)),
+  ];
+  return [...new Set(changed.map((one) => one.split(' ', 1)[0] ?? ''))];
+}
+
+/**
+ * Whether a run that fails for it names the path as one that it could not put back or examine. A run that is cut short may find
+ * it too late, and says so by its end.
+ */
+function isTold(path: string, { result, events }: FinishedRun, isCutShort: boolean): boolean {
+  if (result.outcome !== 'policy_violation') return false;
+  const named = events.flatMap((event) =>
+    event.type === 'changes.put_back'
+      ? event.stuck.map((one) => one.path)
+      : event.type === 'files.hidden'
+        ? event.paths
+        : [],
+  );
+  return named.includes(path) || (isCutShort && result.reason.includes(path));
 }
 
 function setIdFiles(root: string): string[] {
