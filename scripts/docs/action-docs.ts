@@ -2,6 +2,8 @@ import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ActionInput, actionInputs } from '../../src/action/inputs.ts';
 import { OUTPUTS } from '../../src/action/outputs.ts';
+import { settingEntries } from '../../src/config/schema.ts';
+import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 
 /** `action.yml`: the inputs and outputs of the action, as its runner and the marketplace read them. */
 export function actionManifest(): string {
@@ -33,8 +35,8 @@ export function actionPage(): string {
   const parts = [
     ABOUT,
     `## Inputs of its own\n\n${inputTable(own)}`,
-    `## Inputs of mode run\n\n${OF_RUN}\n\n${inputTable(ofRun)}`,
-    `## Inputs of mode publish\n\n${OF_PUBLISH}\n\n${inputTable(ofPublish)}`,
+    `## Inputs of mode run\n\n${OF_RUN}\n\n${groupTable(ofRun)}`,
+    `## Inputs of mode publish\n\n${OF_PUBLISH}\n\n${groupTable(ofPublish)}`,
     `## Inputs of mode resume\n\n${OF_RESUME}\n\n${namesOf(ofResume)}.`,
     `## Inputs of mode prepare\n\n${OF_PREPARE}\n\n${namesOf(ofPrepare)}.`,
     `## Outputs\n\n${outputTable()}`,
@@ -43,9 +45,20 @@ export function actionPage(): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** The names in a sentence; what they mean stands in the tables of the other modes. */
+/** The names in a sentence; what they mean stands in settings.md. */
 function namesOf(inputs: readonly ActionInput[]): string {
   return inputs.map(({ name }) => `\`${name}\``).join(', ');
+}
+
+/** The names under the headings of settings.md, which has what they mean. */
+function groupTable(inputs: readonly ActionInput[]): string {
+  const groups = new Map(settingEntries().map(({ flag, group }) => [flag, group]));
+  const rows = SETTING_GROUPS.flatMap((group) => {
+    const named = inputs.filter(({ flag }) => flag !== null && groups.get(flag) === group);
+    const anchor = group.toLowerCase().replaceAll(' ', '-');
+    return named.length === 0 ? [] : [`| [${group}](settings.md#${anchor}) | ${namesOf(named)} |`];
+  });
+  return ['| settings | inputs |', '|---|---|', ...rows].join('\n');
 }
 
 function inputTable(inputs: readonly ActionInput[]): string {
@@ -170,19 +183,18 @@ environment without keys, tokens or anything else of the job. When one fails, th
 \`sandbox-setup: off\`, and on other runners, nothing of the machine is changed, and that last line is all.`;
 
 const OF_RUN = `They are the settings of \`patchsmith run\` ([settings.md](settings.md)) by the names of the flags, which is how messages
-name them too; \`plan-file\` is \`--plan\`. \`--message\` is left out, since \`plan\` can be one line, and \`--output\`, since the log
-is no place for a document: what a machine reads are the outputs and the run directory.`;
+name them too, and \`action.yml\` says in a sentence what each means. \`plan-file\` is \`--plan\`, and in mode \`prepare\` it takes several, one a
+line. \`verify-in\` is \`checkout\` here unless you say \`worktree\`. A switch is \`true\` or \`false\`. \`--message\` is left out, since \`plan\` can be one
+line, and \`--output\`, since the log is no place for a document: what a machine reads are the outputs and the run directory.`;
 
 const OF_RESUME = `They are the settings of \`patchsmith resume\`, which carries on the run of \`run-dir\` in the checkout of this
-job ([long-runs.md](long-runs.md)): its task and its rules come from its journal, and what it may do from here. Its inputs, with the
-meanings above:`;
+job ([long-runs.md](long-runs.md)): its task and its rules come from its journal, and what it may do from here. Its inputs:`;
 
 const OF_PREPARE = `They are the settings of \`patchsmith prepare\`, which is for a job before the one that has the model: it has the
 permissions of the publishing job, and neither a checkout nor a key. It asks GitHub by requests without effect whether branch and
 pull request would be permitted, so that "Allow GitHub Actions to create and approve pull requests" is missed before the model
 is paid (exit 11). With \`issue\` it comments there within seconds, with a link to the log, or says why no run begins; the
-outcome takes the place of that comment. With \`trigger-label\` the label becomes \`NAME:running\`. Its inputs, with the
-meanings above:`;
+outcome takes the place of that comment. With \`trigger-label\` the label becomes \`NAME:running\`. Its inputs:`;
 
 const OF_PUBLISH = `They are the settings of \`patchsmith publish\`. The run is named by \`run-dir\`. \`allow\`, \`protect\`,
 \`accept-secrets\`, \`deadline\` and \`quiet\` above hold here as well.`;
