@@ -57,7 +57,7 @@ export function helpScreen(commands: readonly Command[], columns: number): strin
     ...commands.map(({ name, summary }) => row(name, summary, names, width)),
     '',
     `Example: ${example}`,
-    'More: patchsmith <command> --help, and patchsmith help [command]',
+    'More: patchsmith <command> --help, and patchsmith help [command or code]',
   ].join('\n');
 }
 
