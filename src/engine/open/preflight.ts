@@ -3,7 +3,7 @@
  * read them, and whether it finds the programs that they name. Nothing of them is executed.
  */
 
-import type { NeededPackages } from '../../adapters/survey/needed-packages.ts';
+import type { NeededPackages } from '../../adapters/survey/needed/needed.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { missingProgram } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
@@ -83,7 +83,7 @@ async function packagesNeeded(
 ): Promise<NeededPackages[]> {
   const isOpen = level === 'none' || settings.allowedDomains.length + settings.allowedPrivate.length > 0;
   if (isOpen || root === null) return [];
-  const { neededPackages } = await import('../../adapters/survey/needed-packages.ts');
+  const { neededPackages } = await import('../../adapters/survey/needed/needed-packages.ts');
   return neededPackages(root, commands);
 }
 
@@ -97,7 +97,7 @@ function whyPackagesMissing(
   { command, manager, what, line, hosts }: NeededPackages,
   { input: { settings } }: Session,
 ): string {
-  const isShown = settings.caches.some((cache) => cache === manager || cache === 'auto');
+  const isShown = manager === null || settings.caches.some((cache) => cache === manager || cache === 'auto');
   const show = isShown ? '' : `, and give commands what it loads: --cache ${manager}`;
   const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
   return `The verify command ${quoted(command)} cannot succeed: ${what} as commands see it, and they have no network. Type once: ${line}${show} – or allow the hosts: ${domains}.`;

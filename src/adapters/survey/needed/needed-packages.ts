@@ -3,22 +3,12 @@
  * certain (another folder, options that choose among packages, sources that settings replace) is left to the command.
  */
 
-import type { PackageManager } from '../../domain/packages/package-manager.ts';
-import { openFolder } from './folder.ts';
-import { at, type Folder, keysAt, textAt } from './project.ts';
-
-/** What a command needs, and how a shell in the folder of the project sees it. */
-export interface NeededPackages {
-  readonly command: string;
-  readonly manager: PackageManager;
-  /** What is not there if `look` fails. */
-  readonly what: string;
-  /** A script that succeeds where it is there. */
-  readonly look: string;
-  /** To be typed once on a machine with a network. */
-  readonly line: string;
-  readonly hosts: readonly string[];
-}
+import { openFolder } from '../folder.ts';
+import { at, type Folder, keysAt, textAt } from '../project.ts';
+import { ofBundler } from './bundler.ts';
+import { ofGo } from './go.ts';
+import { ofGradle } from './gradle.ts';
+import type { NeededPackages } from './needed.ts';
 
 /** Words in which the shell does nothing, and which name no other place. */
 const WORDS = String.raw`(?: (?!-p|-C|-Z|-f\b|-s\b|-gs\b|-P|--package|--exclude|--manifest-path|--config|--file|--settings|--features|-Dmaven\.repo)[\w.,:=/@+-]+)*`;
@@ -31,9 +21,13 @@ const MAVEN = new RegExp(`^(?:mvn|\\./mvnw)(?= )${WORDS} (?:compile|test|package
 export async function neededPackages(root: string, commands: readonly string[]): Promise<NeededPackages[]> {
   const folder = openFolder(root, '', new Map());
   if (folder === null) return [];
-  const found = commands.map(
-    async (command) => (await ofCargo(folder, command)) ?? (await ofMaven(folder, command)),
-  );
+  const found = commands.map(async (command) => {
+    for (const of of MANAGERS) {
+      const needed = await of(folder, command);
+      if (needed !== null) return needed;
+    }
+    return null;
+  });
   return (await Promise.all(found)).filter((one) => one !== null);
 }
 
@@ -115,3 +109,5 @@ const MAVEN_LOOK = [
   `for file in /etc/maven/settings.xml "\${mvn%/bin/*}/conf/settings.xml"; do ! grep -s "<localRepository>" "$file" | grep -qv /path/to/local/repo || exit 0; done`,
   '[ -d ~/.m2/repository/org/apache/maven/plugins ]',
 ].join('\n');
+
+const MANAGERS = [ofCargo, ofMaven, ofGo, ofGradle, ofBundler];
