@@ -157,6 +157,20 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
   ],
   [
+    'pip, and tests that tox runs with unittest',
+    {
+      'setup.py': '',
+      'tox.ini': '[tox]\nenvlist = py\n\n[testenv]\ncommands = {envpython} -m unittest -v {posargs}\n',
+    },
+    {
+      setup: [
+        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e .; } || { rm -rf .venv; false; }',
+      ],
+      verify: ['.venv/bin/python -m unittest -v'],
+      steps: [],
+    },
+  ],
+  [
     'uv',
     {
       'pyproject.toml':

@@ -96,6 +96,10 @@ function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): strin
   return [JSON.stringify(tables), ...files].join('\n').replaceAll('[tool:pytest]', '');
 }
 
+/** What tox would run in environments of its own, for which it loads packages. */
+const TOX_UNITTEST =
+  /^commands\s*=\s*(?:\{envpython\}|\{envbindir\}\/python|python3?) -m (unittest(?: [\w./-]+)*)(?: \{posargs[^}\n]*\})?$/m;
+
 function testOf(
   project: unknown,
   texts: ReadonlyMap<string, string>,
@@ -113,6 +117,8 @@ function testOf(
   const runner = isNamed ? null : 'pytest';
   if (config) return { said: found('pytest', config), runner };
   if (isNamed) return { said: guessed('pytest', 'it is among the packages'), runner };
+  const [, unittest] = TOX_UNITTEST.exec(tox ?? '') ?? [];
+  if (unittest !== undefined) return { said: found(unittest, 'tox.ini'), runner: null };
   if (tox !== undefined) return { said: found('tox', 'tox.ini'), runner: 'tox' };
   const tests = folder.first('tests', 'test');
   if (tests === null) return { said: null, runner: null };
