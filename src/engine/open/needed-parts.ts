@@ -37,13 +37,34 @@ async function programsOf(root: string, command: string, name: string): Promise<
   const read = await readBytes(join(root, 'package.json'), { maxBytes: MAX_PACKAGE_BYTES, follow: false });
   if (read.status === 'failed') return [];
   const { scripts = {} } = Package.safeParse(jsonOrUndefined(read.bytes.toString('utf8'))).data ?? {};
-  const script = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
-  if (script === undefined) return [];
+  const found = new Map<string, string>();
+  const text = withScripts(name, scripts, found);
   const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
-  // What runs before it may install what it needs.
-  const before = Object.hasOwn(scripts, `pre${name}`) ? `${scripts[`pre${name}`]}\n` : '';
-  const names = neededPrograms(`${before}${script}`).flatMap((needed) =>
-    needed.name.includes('/') ? [] : [needed.name],
-  );
-  return [...new Set(names)].map((program) => ({ kind: 'program', command, script, name: program }));
+  const names = neededPrograms(text).flatMap((needed) => (needed.name.includes('/') ? [] : [needed.name]));
+  return [...new Set(names)].map((program) => {
+    const script = [...found.values()].find((one) => one.split(/\s+/).includes(program));
+    return { kind: 'program', command, script: script ?? text, name: program };
+  });
+}
+
+type Scripts = Readonly<Record<string, string>>;
+
+/**
+ * The text of a script, with the texts of those that it runs in turn in their places, and before each what runs before it, which
+ * may install what it needs. `found` takes the scripts.
+ */
+function withScripts(name: string, scripts: Scripts, found: Map<string, string>): string {
+  const parts = [`pre${name}`, name].flatMap((one) => {
+    const script = Object.hasOwn(scripts, one) ? scripts[one] : undefined;
+    if (script === undefined || found.has(one)) return [];
+    found.set(one, script);
+    // In quotes, what looks like a command may be none.
+    if (/["'`\\]/.test(script)) return [script];
+    return script.split(' && ').map((part) => {
+      const [isScript, short, named] = SCRIPT.exec(part.trim()) ?? [];
+      if (isScript === undefined) return part;
+      return withScripts(short === undefined ? (named ?? '') : 'test', scripts, found) || part;
+    });
+  });
+  return parts.join('\n');
 }
