@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { temporaryFolder } from '../support/files/repository.ts';
+import { NO_UPKEEP, temporaryFolder } from '../support/files/repository.ts';
 import { newCanary } from './canaries.ts';
 import { type Listeners, startListeners } from './listeners.ts';
 
@@ -87,12 +87,13 @@ export class Victim {
   /** For a git that has no settings, except that it works in repositories of other users, as which a run may be. */
   get gitEnvironment() {
     const settings = join(this.folder, 'settings-of-git');
-    return { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: settings, GIT_CONFIG_NOSYSTEM: '1' };
+    const { PATH, GIT_TEMPLATE_DIR } = process.env;
+    return { PATH, GIT_TEMPLATE_DIR, GIT_CONFIG_GLOBAL: settings, GIT_CONFIG_NOSYSTEM: '1' };
   }
 
   /** Git without anybody's configuration, and without what the repository has planted. */
   async gitIn(cwd: string, ...args: string[]): Promise<string> {
-    const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
+    const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid', ...NO_UPKEEP];
     const { stdout } = await execa('git', [...identity, ...args], {
       cwd,
       env: this.gitEnvironment,

@@ -49,6 +49,7 @@ export class ScratchCheckout {
   get env() {
     return {
       PATH: process.env.PATH,
+      GIT_TEMPLATE_DIR: process.env.GIT_TEMPLATE_DIR,
       HOME: this.home,
       LC_ALL: 'C',
       GIT_CONFIG_NOSYSTEM: '1',

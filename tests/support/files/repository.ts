@@ -11,6 +11,9 @@ export interface Repository {
   write(path: string, content: string | Uint8Array, mode?: number): void;
 }
 
+/** A commit starts no second git that looks whether there is something to tidy up. */
+export const NO_UPKEEP = ['-c', 'maintenance.auto=false'];
+
 const folders: string[] = [];
 
 /** A temporary folder that `removeFolders` removes. */
@@ -37,7 +40,7 @@ export async function makeRepository(
   const repository: Repository = {
     root,
     async git(...args) {
-      const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
+      const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid', ...NO_UPKEEP];
       const stdout = await outputElsewhere({
         program: 'git',
         args: [...identity, ...args],
