@@ -104,7 +104,7 @@ const value = fc.oneof(
   }),
 );
 
-const RUNS = IS_FULL ? { numRuns: 300 } : { numRuns: 40, seed: 11 };
+const RUNS = IS_FULL ? { numRuns: 300 } : { numRuns: 20, seed: 11 };
 
 /** Of each kind of value that some setting takes, so that every setting is given one. */
 const PRICE = { input: 2, output: 10, 'cache-read': 0, 'cache-write': 1, 'cache-write-1h': 1 };

@@ -67,13 +67,16 @@ test('one job for both: the outcome is the run’s, and the token is nowhere', a
   expect(ended.masks).toEqual([KEY, at.token]);
 });
 
-test('one job for both: a red verification is published as a draft, and the step still fails with 9', async () => {
-  const at = await place([edit, done]);
-  const ended = await oneJob(at, { inputs: { verify: 'exit 3', 'fix-rounds': '0' } });
-  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
-  expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9) [ERR_VERIFY_FAILED]: ');
-  expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
-});
+testAtNight(
+  'one job for both: a red verification is published as a draft, and the step still fails with 9',
+  async () => {
+    const at = await place([edit, done]);
+    const ended = await oneJob(at, { inputs: { verify: 'exit 3', 'fix-rounds': '0' } });
+    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
+    expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9) [ERR_VERIFY_FAILED]: ');
+    expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
+  },
+);
 
 testAtNight('one job for both: where nothing was changed that is said once for each of the two', async () => {
   const at = await place([done]);
@@ -145,7 +148,7 @@ test('one job for both: who may not start a run makes no call that could change 
   expect(at.model.requests).toHaveLength(0);
 });
 
-test('a refused publication ends the step with 11 and keeps the patch', async () => {
+testAtNight('a refused publication ends the step with 11 and keeps the patch', async () => {
   const at = await place([edit, done]);
   const { artifact } = await runJob(at);
   const weak = at.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });

@@ -6,6 +6,7 @@ import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -56,13 +57,16 @@ test('the patch of a run in another work tree arrives in this one', async () => 
   expect([end.exitCode, end.greeting], end.stderr).toEqual([0, 'Hello, world\n']);
 });
 
-test('a run that changes nothing is a success with --allow-empty, and a failure of git without', async () => {
-  const end = await shell(APPLY, nothing, { bare: true });
-  expect([end.exitCode, end.greeting], end.stderr).toEqual([0, 'Hello\n']);
-  const strict = await shell(APPLY.replace(' --allow-empty', ''), nothing, { bare: true });
-  expect(strict.exitCode, strict.stderr).toBe(128);
-  expect(strict.stderr).toContain('No valid patches in input');
-});
+testAtNight(
+  'a run that changes nothing is a success with --allow-empty, and a failure of git without',
+  async () => {
+    const end = await shell(APPLY, nothing, { bare: true });
+    expect([end.exitCode, end.greeting], end.stderr).toEqual([0, 'Hello\n']);
+    const strict = await shell(APPLY.replace(' --allow-empty', ''), nothing, { bare: true });
+    expect(strict.exitCode, strict.stderr).toBe(128);
+    expect(strict.stderr).toContain('No valid patches in input');
+  },
+);
 
 test('a run that fails is a failure with pipefail, and none without', async () => {
   const plan = '---\nverify: ["exit 3"]\n---\nGreet the world.\n';
@@ -84,7 +88,7 @@ test('a patch in a file is applied after a good run, and not after another', asy
   expect(existsSync(join(bad.root, 'fix.patch'))).toBe(true);
 });
 
-test('PIPESTATUS tells which of the two failed', async () => {
+testAtNight('PIPESTATUS tells which of the two failed', async () => {
   const end = await shell(example('Which of the two failed'), blocked);
   expect([end.stdout, end.greeting], end.stderr).toEqual(['run: 5, apply: 0', 'Hello, world\n']);
 });

@@ -163,7 +163,7 @@ describe('a divergence is named, with exit code 9:', () => {
     );
   });
 
-  test('another call', async () => {
+  testAtNight('another call', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
     rewrite(recorded, 2, (event) => JSON.parse(JSON.stringify(event).replaceAll('new', 'newer')));
@@ -172,7 +172,7 @@ describe('a divergence is named, with exit code 9:', () => {
     );
   });
 
-  test('a command that does something else each time', async () => {
+  testAtNight('a command that does something else each time', async () => {
     const repository = await makeRepository({});
     const recorded = await scriptedRun({
       repository,

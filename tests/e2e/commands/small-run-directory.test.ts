@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -75,7 +76,7 @@ test('a run directory keeps what the repository does not have, within bounds, an
   ]);
 });
 
-test('with --keep-base a run directory has the whole base, once', async () => {
+testAtNight('with --keep-base a run directory has the whole base, once', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n', 'b.txt': 'never touched\n' });
   repository.write('large.bin', randomBytes(LARGE));
   const turns = [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, { text: 'Done.' }];

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -25,41 +26,46 @@ async function placesOfNobody() {
 
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
 
-test.runIf(process.getuid?.() === 0).each([
-  ['a plain checkout', (root: string) => root, 'true'],
-  ['a linked worktree', (root: string) => `${root}/side`, 'git worktree add -q side'],
-])('a user without privileges gets the whole sandbox in %s', async (_name, rootOf, script) => {
-  const { cli, home } = await placesOfNobody();
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  await execa('sh', ['-c', script], { cwd: root });
-  await execa('chown', ['-R', NOBODY, root]);
-  const { exitCode, result, stderr, events } = await scriptedRun({
-    repository: { root: rootOf(root) },
-    cli,
-    runDir: join(home, 'run'),
-    wrap: AS_NOBODY,
-    args: ['--sandbox', 'required'],
-    env: { PATH, HOME: home },
-    turns: [
-      { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] },
-      {
-        calls: [
-          call('run_command', {
-            command:
-              'id -u; git log --format=%s; echo c > c.txt; node --version; touch /etc/x || cat /etc/shadow',
-          }),
-        ],
-      },
-      { text: 'Done.' },
-    ],
-  });
-  expect([exitCode, result.outcome, result.sandbox], stderr).toEqual([0, 'done', 'namespaces+seccomp']);
-  expect(result.changedFiles.map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
-  const said = events
-    .flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []))
-    .at(-1);
-  expect(said).toMatch(new RegExp(`^${NOBODY}\\nStart\\n${process.version}\\n(touch: .*\\n)(cat: .*\\n)`));
-});
+const CHECKOUTS: [string, (root: string) => string, string][] = [
+  ['a plain checkout', (root) => root, 'true'],
+  ['a linked worktree', (root) => `${root}/side`, 'git worktree add -q side'],
+];
+
+test.runIf(process.getuid?.() === 0).each(sampled(CHECKOUTS, () => 'checkout', 1))(
+  'a user without privileges gets the whole sandbox in %s',
+  async (_name, rootOf, script) => {
+    const { cli, home } = await placesOfNobody();
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    await execa('sh', ['-c', script], { cwd: root });
+    await execa('chown', ['-R', NOBODY, root]);
+    const { exitCode, result, stderr, events } = await scriptedRun({
+      repository: { root: rootOf(root) },
+      cli,
+      runDir: join(home, 'run'),
+      wrap: AS_NOBODY,
+      args: ['--sandbox', 'required'],
+      env: { PATH, HOME: home },
+      turns: [
+        { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] },
+        {
+          calls: [
+            call('run_command', {
+              command:
+                'id -u; git log --format=%s; echo c > c.txt; node --version; touch /etc/x || cat /etc/shadow',
+            }),
+          ],
+        },
+        { text: 'Done.' },
+      ],
+    });
+    expect([exitCode, result.outcome, result.sandbox], stderr).toEqual([0, 'done', 'namespaces+seccomp']);
+    expect(result.changedFiles.map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
+    const said = events
+      .flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []))
+      .at(-1);
+    expect(said).toMatch(new RegExp(`^${NOBODY}\\nStart\\n${process.version}\\n(touch: .*\\n)(cat: .*\\n)`));
+  },
+);
 
 test.runIf(process.getuid?.() === 0)('doctor finds the tools of a user without privileges', async () => {
   const { cli, home } = await placesOfNobody();
@@ -116,7 +122,7 @@ const OPENERS: readonly (readonly string[])[] = [
   ['rm -rf vendor; mkdir -p vendor/sub/.git; cp -r /tmp/. vendor/sub/.git', 'true'],
 ];
 
-test.runIf(process.getuid?.() === 0)(
+test.runIf(IS_FULL && process.getuid?.() === 0)(
   'the git folder of a nested repository stays covered, whatever commands did to the folders around it',
   async () => {
     const { cli, home } = await placesOfNobody();

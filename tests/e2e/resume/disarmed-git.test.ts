@@ -48,55 +48,69 @@ const entries = (gitDir: string) => readdirSync(gitDir).sort();
 const LEFT = ['HEAD', 'config', 'index', 'info', 'logs', 'objects', 'packed-refs', 'refs'];
 
 describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sandbox) => {
-  test.each([
+  const ends = [
     ['a run that is done', ['test -e a.txt'], 'done'],
     ['a run whose verification fails', ['false'], 'verify_failed'],
-  ])('%s leaves nothing there that git runs', async (_, verify, outcome) => {
-    const repository = await makeRepository({
-      'a.txt': 'a\n',
-      'trap.sh': 'touch trap.ran "$HOME/trap.ran"\n',
-    });
-    const home = temporaryFolder();
-    const trap = `sh ${repository.root}/trap.sh`;
-    const args = ['--sandbox', sandbox, '--fix-rounds', '0', ...verify.flatMap((line) => ['--verify', line])];
-    const ended = await scriptedRun({ repository, turns: [command(planting(trap)), done], args });
-    expect(ended.result.outcome, ended.stderr).toBe(outcome);
-    expect(ended.result.warnings.filter((warning) => warning.includes('agent.git'))).toEqual([]);
-    const gitDir = join(ended.runDir, 'agent.git');
-    expect(entries(gitDir)).toEqual(LEFT);
-    expect(readFileSync(join(gitDir, 'objects/info/alternates'), 'utf8')).toBe(
-      `${repository.root}/.git/objects\n`,
-    );
-    rmSync(join(repository.root, 'trap.ran'), { force: true });
-    const env = { PATH: process.env.PATH, HOME: home, GIT_PAGER_IN_USE: '1' };
-    const git = (args: string[], more = {}) =>
-      spawnSync('git', args, {
-        cwd: repository.root,
-        env: { ...env, ...more },
-        encoding: 'utf8',
-        timeout: PATIENCE_MS,
+  ] as const;
+
+  test.each(sampled(ends, () => 'end'))(
+    '%s leaves nothing there that git runs',
+    async (_, verify, outcome) => {
+      const repository = await makeRepository({
+        'a.txt': 'a\n',
+        'trap.sh': 'touch trap.ran "$HOME/trap.ran"\n',
       });
-    const log = git(['-C', gitDir, '-p', 'log', '--format=%s']);
-    expect([log.status, log.stdout], log.stderr).toEqual([0, 'By the model\nStart\n']);
-    const seen = { GIT_DIR: gitDir, GIT_WORK_TREE: repository.root };
-    expect(git(['status', '--short'], seen).stdout).toContain(' M a.txt\n');
-    for (const line of [
-      ['diff'],
-      ['checkout', '-q', 'side', '--', '.'],
-      ['st'],
-      ['rebase', '--continue'],
-      ['fsck'],
-    ])
-      git(line, seen);
-    expect([existsSync(join(home, 'trap.ran')), existsSync(join(repository.root, 'trap.ran'))]).toEqual([
-      false,
-      false,
-    ]);
-    const replayed = await runCli(['replay', ended.runDir, '--repo', repository.root, '--sandbox', sandbox], {
-      cwd: temporaryFolder(),
-    });
-    expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
-  });
+      const home = temporaryFolder();
+      const trap = `sh ${repository.root}/trap.sh`;
+      const args = [
+        '--sandbox',
+        sandbox,
+        '--fix-rounds',
+        '0',
+        ...verify.flatMap((line) => ['--verify', line]),
+      ];
+      const ended = await scriptedRun({ repository, turns: [command(planting(trap)), done], args });
+      expect(ended.result.outcome, ended.stderr).toBe(outcome);
+      expect(ended.result.warnings.filter((warning) => warning.includes('agent.git'))).toEqual([]);
+      const gitDir = join(ended.runDir, 'agent.git');
+      expect(entries(gitDir)).toEqual(LEFT);
+      expect(readFileSync(join(gitDir, 'objects/info/alternates'), 'utf8')).toBe(
+        `${repository.root}/.git/objects\n`,
+      );
+      rmSync(join(repository.root, 'trap.ran'), { force: true });
+      const env = { PATH: process.env.PATH, HOME: home, GIT_PAGER_IN_USE: '1' };
+      const git = (args: string[], more = {}) =>
+        spawnSync('git', args, {
+          cwd: repository.root,
+          env: { ...env, ...more },
+          encoding: 'utf8',
+          timeout: PATIENCE_MS,
+        });
+      const log = git(['-C', gitDir, '-p', 'log', '--format=%s']);
+      expect([log.status, log.stdout], log.stderr).toEqual([0, 'By the model\nStart\n']);
+      const seen = { GIT_DIR: gitDir, GIT_WORK_TREE: repository.root };
+      expect(git(['status', '--short'], seen).stdout).toContain(' M a.txt\n');
+      for (const line of [
+        ['diff'],
+        ['checkout', '-q', 'side', '--', '.'],
+        ['st'],
+        ['rebase', '--continue'],
+        ['fsck'],
+      ])
+        git(line, seen);
+      expect([existsSync(join(home, 'trap.ran')), existsSync(join(repository.root, 'trap.ran'))]).toEqual([
+        false,
+        false,
+      ]);
+      const replayed = await runCli(
+        ['replay', ended.runDir, '--repo', repository.root, '--sandbox', sandbox],
+        {
+          cwd: temporaryFolder(),
+        },
+      );
+      expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
+    },
+  );
 });
 
 test('a run that was killed is carried on with the commits of its model, and without its settings', async () => {

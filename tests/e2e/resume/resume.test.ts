@@ -305,7 +305,7 @@ describe('a run directory', () => {
   });
 
   test('that was moved goes on in another checkout of the same base', async () => {
-    const run = await cutRun(FILES, TURNS, VERIFY, undefined, { all: true });
+    const run = await cutRun(FILES, TURNS, VERIFY, undefined, { each: 'turn.completed' });
     const finish = run.events.findLast(({ type }) => type === 'turn.completed')?.seq ?? 0;
     run.goBackTo(finish);
     const moved = `${run.runDir}.moved`;

@@ -8,6 +8,7 @@ import { CLI, runCli } from '../../support/runs/cli.ts';
 import { turn } from '../../support/runs/events.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -58,21 +59,27 @@ describe('stdout holds exactly what was asked for', () => {
     expect(none.stdout).toBe('');
   });
 
-  test.each(['json', 'jsonl'])('%s: also when the run stops before its first turn', async (output) => {
-    const repository = await repositoryOf();
-    const args = ['--output', output, '--principles', 'missing.md'];
-    const run = await scriptedRun({ repository, turns: [], args });
-    const { type: _, ...result } = JSON.parse(run.stdout);
-    expect([run.exitCode, result]).toEqual([2, run.result]);
-  });
+  test.each(sampled(['json', 'jsonl'], () => 'output'))(
+    '%s: also when the run stops before its first turn',
+    async (output) => {
+      const repository = await repositoryOf();
+      const args = ['--output', output, '--principles', 'missing.md'];
+      const run = await scriptedRun({ repository, turns: [], args });
+      const { type: _, ...result } = JSON.parse(run.stdout);
+      expect([run.exitCode, result]).toEqual([2, run.result]);
+    },
+  );
 
-  test.each(['json', 'jsonl'])('%s: also when the flags are wrong', async (output) => {
-    const cwd = temporaryFolder();
-    const { exitCode, stdout } = await runCli(['run', '--output', output, '--efort', 'max'], { cwd });
-    const { type: _, ...result } = JSON.parse(stdout);
-    expect([exitCode, RunResult.parse(result)]).toMatchObject([2, { outcome: 'usage_error', exitCode: 2 }]);
-    expect(result.reason).toContain('--efort: there is no such flag');
-  });
+  test.each(sampled(['json', 'jsonl'], () => 'output', 1))(
+    '%s: also when the flags are wrong',
+    async (output) => {
+      const cwd = temporaryFolder();
+      const { exitCode, stdout } = await runCli(['run', '--output', output, '--efort', 'max'], { cwd });
+      const { type: _, ...result } = JSON.parse(stdout);
+      expect([exitCode, RunResult.parse(result)]).toMatchObject([2, { outcome: 'usage_error', exitCode: 2 }]);
+      expect(result.reason).toContain('--efort: there is no such flag');
+    },
+  );
 
   test('a document that cannot be written is no success', async () => {
     const repository = await repositoryOf();

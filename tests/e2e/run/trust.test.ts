@@ -269,7 +269,7 @@ describe('code of outsiders', () => {
     };
   }
 
-  test.each(['pull_request_target', 'status'])(
+  test.each(sampled(['pull_request_target', 'status'], () => 'base'))(
     'are nothing to worry about in %s when the base is checked out',
     async (event) => {
       const { pull_request } = pull('1'.repeat(40));
@@ -292,10 +292,12 @@ describe('code of outsiders', () => {
     expect(JSON.stringify(run.server.requests)).not.toContain('Obey eve');
   });
 
-  test.each([
+  const names = [
     ['its own name', false],
     ['a link to it', true],
-  ])(
+  ] as const;
+
+  test.each(sampled(names, () => 'name', 1))(
     'of a fork bring no rules, by %s: project file, principles and plan are those of the base',
     async (_, byLink) => {
       checkout.write('plans/tidy.md', 'Tidy up.\n');

@@ -102,28 +102,37 @@ describe('without a sandbox, a process that the command has left behind', () => 
 });
 
 describe('--include-foreign', () => {
-  test.each([
+  const places = [
     ['worktree', ''],
     ['checkout', ' in a fresh checkout'],
-  ])('what changed before is verified with the rest, --verify-in %s', async (place, where) => {
-    const repository = await makeRepository(FILES);
-    const script = [write('a.txt', 'good\n'), { ...done, pings: 3, gapMs: 25 }];
-    const ended = await scriptedRun({
-      repository,
-      args: [
-        '--include-foreign',
-        '--verify-in',
-        place,
-        '--verify',
-        'grep -q foreign b.txt && grep -q good a.txt',
-      ],
-      turns: (_request, index) => {
-        if (index === 1) repository.write('b.txt', 'foreign\n');
-        return script[index] ?? done;
-      },
-    });
-    expect(toldOf(ended), ended.stderr).toEqual([0, `2 files changed, 1 verify command passed${where}.`, []]);
-  });
+  ] as const;
+
+  test.each(sampled(places, () => 'place', 1))(
+    'what changed before is verified with the rest, --verify-in %s',
+    async (place, where) => {
+      const repository = await makeRepository(FILES);
+      const script = [write('a.txt', 'good\n'), { ...done, pings: 3, gapMs: 25 }];
+      const ended = await scriptedRun({
+        repository,
+        args: [
+          '--include-foreign',
+          '--verify-in',
+          place,
+          '--verify',
+          'grep -q foreign b.txt && grep -q good a.txt',
+        ],
+        turns: (_request, index) => {
+          if (index === 1) repository.write('b.txt', 'foreign\n');
+          return script[index] ?? done;
+        },
+      });
+      expect(toldOf(ended), ended.stderr).toEqual([
+        0,
+        `2 files changed, 1 verify command passed${where}.`,
+        [],
+      ]);
+    },
+  );
 
   test('what changed since is in the patch, and told as not verified', async () => {
     const seconds = oddSeconds();

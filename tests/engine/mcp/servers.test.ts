@@ -9,6 +9,7 @@ import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
 import { inputOf, sink } from '../../support/runs/recorded-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -183,29 +184,35 @@ describe('the tools of a server', () => {
 });
 
 describe('a server that is not as it should be', () => {
-  test.each([
+  const failures: [string, Record<string, unknown>, string][] = [
     ['ends at once', own('dead'), 'it ended (exit code 3): no luck today'],
     ['is not there', { command: 'no-such-server' }, 'it ended (exit code 127)'],
     ['hears nothing', own('deaf', { connect_timeout_seconds: 0.5 }), 'it was not ready within 0.5 s'],
     ['has a list without end', own('endless'), 'it has more than 256 tools'],
     ['has more to say of its tools than a request has room for', own('wide'), 'characters to describe'],
     ['has two tools of one name', own('twins'), 'two of its tools would have the name own__a_b'],
-  ])('%s: a warning where it is optional, and the end where it is required', async (_what, server, why) => {
-    const without = await calledRun({ servers: { own: server }, turns: [[write('b.txt')]] });
-    expect(without.outcome.exitCode).toBe(0);
-    expect(without.result.warnings.join('\n')).toContain(
-      '[WARN_MCP_SERVER_MISSING] The MCP server own is not there, and the run goes on without it',
-    );
-    expect(without.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
-    const required = await calledRun({ servers: { own: { ...server, required: true } }, turns: [] });
-    expect([required.outcome.errorCode, required.outcome.exitCode, required.asked]).toEqual([
-      'ERR_MCP_SERVER',
-      2,
-      [],
-    ]);
-    expect(required.outcome.reason).toContain('The MCP server own is required, and it is not there');
-    expect(required.outcome.reason).toContain(why);
-  });
+  ];
+
+  // One that does not answer, and one whose tools cannot be taken.
+  test.each(sampled(failures, ([, , why]) => (/tools/.test(why) ? 'tools' : 'answer')))(
+    '%s: a warning where it is optional, and the end where it is required',
+    async (_what, server, why) => {
+      const without = await calledRun({ servers: { own: server }, turns: [[write('b.txt')]] });
+      expect(without.outcome.exitCode).toBe(0);
+      expect(without.result.warnings.join('\n')).toContain(
+        '[WARN_MCP_SERVER_MISSING] The MCP server own is not there, and the run goes on without it',
+      );
+      expect(without.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
+      const required = await calledRun({ servers: { own: { ...server, required: true } }, turns: [] });
+      expect([required.outcome.errorCode, required.outcome.exitCode, required.asked]).toEqual([
+        'ERR_MCP_SERVER',
+        2,
+        [],
+      ]);
+      expect(required.outcome.reason).toContain('The MCP server own is required, and it is not there');
+      expect(required.outcome.reason).toContain(why);
+    },
+  );
 
   test('says other things in between and is heard all the same', async () => {
     const run = await calledRun({ servers: { own: own('noisy') }, turns: [[env('HOME')]] });

@@ -48,8 +48,8 @@ export interface CutRun extends RunEnd {
 
 /**
  * Carries out a run to its end and keeps a copy of everything after events, as a SIGKILL would leave it: after the first four
- * and the first of each kind, which `cutsOf` names, or after each event if `all` says so, as in the full suite. `meddle` may
- * change the work tree while the model thinks about its answer, counted from 0.
+ * and the first of each kind, which `cutsOf` names, after every one of the type `each`, or after each event if `all` says so,
+ * as in the full suite. `meddle` may change the work tree while the model thinks about its answer, counted from 0.
  */
 export async function cutRun(
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -59,8 +59,13 @@ export async function cutRun(
   {
     prepare,
     all = IS_FULL,
+    each,
     ...more
-  }: Pick<RunInput, 'manyFiles'> & { prepare?: (root: string) => void; all?: boolean } = {},
+  }: Pick<RunInput, 'manyFiles'> & {
+    prepare?: (root: string) => void;
+    all?: boolean;
+    each?: RunEvent['type'];
+  } = {},
 ): Promise<CutRun> {
   const { root } = await makeRepository(files);
   prepare?.(root);
@@ -87,7 +92,7 @@ export async function cutRun(
     seq += 1;
     // Nothing is written once more when the stream is closed.
     const kind = line === '' ? '' : kindOf(JSON.parse(line) as RunEvent);
-    if (!all && seq > 4 && kinds.has(kind)) return;
+    if (!all && seq > 4 && kinds.has(kind) && kind !== each) return;
     kinds.add(kind);
     rmSync(copyOf(seq), { recursive: true, force: true });
     mkdirSync(copyOf(seq));
