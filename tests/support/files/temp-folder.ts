@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { removeFolder } from './repository.ts';
+import { NO_UPKEEP, removeFolder } from './repository.ts';
 
 /** A folder of this test alone, with these files; it is gone when the test has finished. */
 export function tempFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
@@ -23,11 +23,12 @@ export function makePipe(path: string): void {
 
 /** Git without the configuration of whoever runs the tests. */
 export function git(folder: string, ...args: string[]): string {
-  return execFileSync('git', args, {
+  return execFileSync('git', [...NO_UPKEEP, ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: {
       PATH: process.env.PATH,
+      GIT_TEMPLATE_DIR: process.env.GIT_TEMPLATE_DIR,
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_AUTHOR_NAME: 'a',
