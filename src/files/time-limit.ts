@@ -70,12 +70,11 @@ const BREATH = 200;
 export class Breath {
   #steps = 0;
 
-  /** Call after this much of the loop: entries examined, and bytes read. */
-  async after(entries: number, bytes = 0): Promise<void> {
+  /** Call after this much of the loop: entries examined, and bytes read. Null where there is nothing to wait for, as mostly. */
+  after(entries: number, bytes = 0): Promise<void> | null {
     this.#steps += entries + bytes / BYTES_OF_A_STEP;
-    if (this.#steps < BREATH) return;
+    if (this.#steps < BREATH) return null;
     this.#steps = 0;
-    await setImmediate();
-    checkTime();
+    return setImmediate().then(checkTime);
   }
 }

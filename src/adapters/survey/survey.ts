@@ -66,6 +66,7 @@ async function placesIn(
   if (atTop.length === 1) return atTop;
   const tracked = await askTracked();
   const places = atTop.length > 0 ? atTop : await placesBelow(root, workflows, tracked);
+  if (places.length < 2) return places;
   const sizeOf = ({ folder: { prefix }, ecosystem: { extensions } }: Place) =>
     tracked.filter((path) => path.startsWith(prefix) && extensions.some((end) => path.endsWith(end))).length;
   const sizes = new Map(places.map((place) => [place, sizeOf(place)]));
@@ -74,16 +75,32 @@ async function placesIn(
 
 async function placesBelow(root: string, workflows: Workflows, tracked: readonly string[]): Promise<Place[]> {
   const sizes = new Map<string, number>();
-  for (const path of tracked) {
-    const [outer = '', inner = '', name] = path.split('/', 3);
-    if (inner !== '') sizes.set(outer, (sizes.get(outer) ?? 0) + 1);
-    if (name !== undefined) sizes.set(`${outer}/${inner}`, (sizes.get(`${outer}/${inner}`) ?? 0) + 1);
+  for (const { folder, files } of foldersOf(tracked)) {
+    const [outer = '', inner] = folder.split('/', 2);
+    const around = inner === undefined ? [outer] : [outer, `${outer}/${inner}`];
+    for (const one of around) sizes.set(one, (sizes.get(one) ?? 0) + files);
   }
   const large = [...sizes].flatMap(([folder, size]) =>
     PLAIN_FOLDER.test(folder) && size >= LEAST_SHARE * tracked.length ? [folder] : [],
   );
   const found = large.map((folder) => placesOf(openFolder(root, `${folder}/`, workflows)));
   return (await Promise.all(found)).flat();
+}
+
+/** The folders below the root that files lie in; one may come several times. Git lists what lies in a folder together. */
+function foldersOf(tracked: readonly string[]): { folder: string; files: number }[] {
+  const found: { folder: string; files: number }[] = [];
+  let last = { folder: '', files: 0 };
+  for (const path of tracked) {
+    const end = path.lastIndexOf('/');
+    if (end <= 0) continue;
+    if (end !== last.folder.length || !path.startsWith(last.folder)) {
+      last = { folder: path.slice(0, end), files: 0 };
+      found.push(last);
+    }
+    last.files += 1;
+  }
+  return found;
 }
 
 async function placesOf(folder: Folder | null): Promise<Place[]> {

@@ -82,15 +82,18 @@ async function checkFolder(top: string, breath: Breath, maxBytes: number | null 
     const entries = entriesOf(folder);
     await breath.after(entries.length);
     for (const entry of entries) {
+      // Most are loose objects.
+      if (entry.isFile() && maxBytes === null) continue;
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else if (!entry.isFile() || maxBytes !== null) {
-        const stat = checkFile(path, maxBytes ?? Number.POSITIVE_INFINITY);
-        if (!stat?.isDirectory()) continue;
-        const id = `${stat.dev}:${stat.ino}`;
-        if (!linked.has(id)) folders.push(path);
-        linked.add(id);
+      if (entry.isDirectory()) {
+        folders.push(path);
+        continue;
       }
+      const stat = checkFile(path, maxBytes ?? Number.POSITIVE_INFINITY);
+      if (!stat?.isDirectory()) continue;
+      const id = `${stat.dev}:${stat.ino}`;
+      if (!linked.has(id)) folders.push(path);
+      linked.add(id);
     }
   }
 }

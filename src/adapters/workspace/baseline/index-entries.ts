@@ -36,6 +36,8 @@ export class IndexEntries {
   readonly #folderStarts: number[] = [];
   /** By folder, where its runs are in `#folderStarts`: the files of a folder may lie before and after those of folders in it. */
   #runs: Map<string, number[]> | null = null;
+  /** Of an index with few entries, all of them by their paths; the entries of others are searched. */
+  #byPath: Map<string, number> | null = null;
   /** The folder that was asked about last: a walk asks for one file after the other. */
   #lastFolder: { folder: string; names: Map<string, number> } | null = null;
 
@@ -156,6 +158,10 @@ export class IndexEntries {
   }
 
   #find(path: string): number | null {
+    if (this.#records.length <= FEW) {
+      this.#byPath ??= new Map(Array.from(this.keys(), (known, ordinal) => [known, ordinal]));
+      return this.#byPath.get(path) ?? null;
+    }
     const cut = path.lastIndexOf('/');
     const folder = cut < 0 ? '' : path.slice(0, cut);
     if (this.#lastFolder?.folder !== folder) return this.#records.find(path);
@@ -190,6 +196,7 @@ export class IndexEntries {
   }
 }
 
+const FEW = 1_000;
 const SECOND_NS = 1_000_000_000n;
 const SUBMODULE = 0o160000;
 const RULE_FILES = [Buffer.from('.gitignore'), Buffer.from('.gitattributes')];

@@ -157,7 +157,7 @@ export class IndexRecords {
     const [a = 0, b = 0] = [this.#names[one], this.#names[other]];
     const [aEnd = 0, bEnd = 0] = [this.#lastNames[one], this.#lastNames[other]];
     const bytes = this.#bytes;
-    return aEnd - a === bEnd - b && (aEnd === a || bytes.compare(bytes, a, aEnd, b, bEnd) === 0);
+    return aEnd - a === bEnd - b && compared([bytes, a, aEnd], [bytes, b, bEnd]) === 0;
   }
 
   /** The entry of a path; null when there is none. */
@@ -181,8 +181,8 @@ export class IndexRecords {
     let [low, high] = [0, this.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const [from, end] = [this.#names[middle], this.#ends[middle]];
-      if (this.#bytes.compare(wanted, 0, wanted.length, from, end) < 0) low = middle + 1;
+      const [from = 0, end = 0] = [this.#names[middle], this.#ends[middle]];
+      if (compared([this.#bytes, from, end], [wanted, 0, wanted.length]) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -228,7 +228,7 @@ function findEntries(bytes: Buffer, idBytes: number): Places | null {
       return null;
     if (!isBelowRoot(bytes, name, end)) return null;
     const last = length - 1;
-    const order = last < 0 ? 1 : bytes.compare(bytes, names[last], ends[last], name, end);
+    const order = last < 0 ? 1 : compared([bytes, name, end], [bytes, names[last] ?? 0, ends[last] ?? 0]);
     // Several entries of one path are told apart by their stages, and none of them is merged.
     if (order < 0 || (order === 0 && !isNextStage(bytes, (starts[last] ?? 0) + AT.blob + idBytes, flags)))
       return null;
@@ -242,6 +242,18 @@ function findEntries(bytes: Buffer, idBytes: number): Places | null {
   }
   return at > limit ? null : { starts, names, lastNames, ends, length, after: at };
 }
+
+/** Below, at or above 0 as some bytes come before, with or after others. Node's own function looks at its arguments for longer. */
+function compared([one, from, end]: Span, [other, otherFrom, otherEnd]: Span): number {
+  const common = Math.min(end - from, otherEnd - otherFrom);
+  for (let at = 0; at < common; at += 1) {
+    const difference = (one[from + at] ?? 0) - (other[otherFrom + at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return end - from - (otherEnd - otherFrom);
+}
+
+type Span = readonly [bytes: Buffer, from: number, end: number];
 
 /** No name of the path is empty, `.` or `..`, and none has a NUL: git refuses to write such an index, and reads it all the same. */
 function isBelowRoot(bytes: Buffer, from: number, end: number): boolean {

@@ -236,7 +236,8 @@ class Walk {
       } else if (!ignored.has(path)) {
         files.push(path);
         this.#lookAt(path);
-        await this.#breath.after(1);
+        const pause = this.#breath.after(1);
+        if (pause !== null) await pause;
       } else this.#ignoredFiles.push(path);
     }
     return { folders, files, ignored: ignoredFolders };
