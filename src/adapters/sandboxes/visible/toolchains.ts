@@ -2,7 +2,7 @@
 
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
-import { entriesOf, linkOf, realPathOf, statOfTarget } from '../host-files.ts';
+import { entriesOf, linkOf, readLink, realPathOf, statOfTarget } from '../host-files.ts';
 import { type Boundaries, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
 /** What commands get: read-only mounts (`at` → the real place), and the matching search path and variables. */
@@ -144,7 +144,13 @@ class Scan {
     }
     if (!this.#followed.has(real)) {
       this.#followed.add(real);
-      for (const name of linksIn(real)) this.#followLink(join(real, name));
+      const isOfSystem = isSystem(real);
+      for (const name of linksIn(real)) {
+        const link = `${real}/${name}`;
+        const to = readLink(link);
+        // One that stays in a folder of the system leads to a program, or to a link that has its own turn: most are such.
+        if (to !== null && !(isOfSystem && isName(to))) this.#followLink(link, to);
+      }
     }
     return true;
   }
@@ -164,21 +170,31 @@ class Scan {
     return true;
   }
 
-  #followLink(link: string): void {
-    for (let hop = 0, from = link; hop < 8; hop++) {
-      const to = linkOf(from);
-      if (to === null) return;
+  #followLink(link: string, first: string): void {
+    let from = link;
+    let to: string | null = first;
+    for (let hop = 0; hop < 8 && to !== null; hop++) {
       from = resolve(dirname(from), to);
-      if (SYSTEM.some((place) => isWithin(from, place))) continue;
-      const target = linkTarget(from);
-      if (target.kind === 'bin') this.showBin(target.path);
-      else this.showPlace(target.path);
+      if (!isSystem(from)) {
+        const target = linkTarget(from);
+        if (target.kind === 'bin') this.showBin(target.path);
+        else this.showPlace(target.path);
+      }
+      to = linkOf(from);
     }
   }
 
   #isInWorkTree(path: string): boolean {
     return this.#boundaries.roots.some((root) => isWithin(path, root));
   }
+}
+
+function isSystem(path: string): boolean {
+  return SYSTEM.some((place) => isWithin(path, place));
+}
+
+function isName(target: string): boolean {
+  return !target.includes('/') && target !== '.' && target !== '..';
 }
 
 function withoutSlash(path: string): string {
