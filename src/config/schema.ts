@@ -43,12 +43,24 @@ export interface SettingEntry extends SettingMeta {
 
 /** All settings in the order of the help text, with the variables that apply to a provider. */
 export function settingEntries(provider: ProviderEntry = defaultProvider): SettingEntry[] {
+  known ??= knownSettings();
+  return known.map((meta) => {
+    const own = meta.providerVariable === undefined ? meta.variable : provider[meta.providerVariable];
+    const variable = own ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
+    return { ...meta, variable };
+  });
+}
+
+type KnownSetting = Omit<SettingEntry, 'variable'> & Pick<SettingMeta, 'variable'>;
+
+/** Found out once: every command asks several times. */
+let known: readonly KnownSetting[] | null = null;
+
+function knownSettings(): KnownSetting[] {
   return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
     const meta = about.get(Settings.shape[key]);
     if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
-    const own = meta.providerVariable === undefined ? meta.variable : provider[meta.providerVariable];
-    const variable = own ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
-    return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
+    return { ...meta, key, initial: Settings.shape[key].parse(undefined) };
   });
 }
 

@@ -1,5 +1,6 @@
 /** Numbers with their units: counts, sizes, money, durations, ages. */
 
+import * as z from 'zod';
 import { Price } from '../../domain/run/pricing.ts';
 import { numberFrom, scalarText, value } from './value.ts';
 
@@ -13,7 +14,7 @@ export function wholeNumber(min: number) {
   return value(`a whole number of at least ${min}`, (given) => {
     const number = numberFrom(given);
     return number !== undefined && Number.isSafeInteger(number) && number >= min ? number : undefined;
-  }).meta({
+  }).register(z.globalRegistry, {
     anyOf: [
       { type: 'integer', minimum: min, maximum: Number.MAX_SAFE_INTEGER },
       { type: 'string', pattern: NUMBER_IN_TEXT },
@@ -32,7 +33,7 @@ export function size() {
       const bytes = Math.round(Number(match[1]) * 1024 ** power);
       return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
     },
-  ).meta({
+  ).register(z.globalRegistry, {
     anyOf: [
       { type: 'number', minimum: 0.5, maximum: Number.MAX_SAFE_INTEGER },
       { type: 'string', pattern: '^\\s*\\d+(?:\\.\\d+)?\\s*[kmgtKMGT]?(?:[iI]?[bB])?\\s*$' },
@@ -57,7 +58,7 @@ export function usd() {
   return value('an amount in USD above 0, such as 2.50', (given) => {
     const number = numberFrom(given);
     return number !== undefined && number > 0 ? number : undefined;
-  }).meta({
+  }).register(z.globalRegistry, {
     anyOf: [
       { type: 'number', exclusiveMinimum: 0 },
       { type: 'string', pattern: NUMBER_IN_TEXT },
@@ -73,7 +74,7 @@ export function duration() {
     const unit = match[2] === 'm' || match[2] === 'h' ? match[2] : 's';
     const ms = Math.round(Number(match[1]) * UNIT_MS[unit]);
     return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
-  }).meta({
+  }).register(z.globalRegistry, {
     anyOf: [
       { type: 'number', minimum: 0.0005, maximum: MAX_DURATION_MS / 1_000 },
       { type: 'string', pattern: '^\\s*\\d+(?:\\.\\d+)?\\s*[smh]?\\s*$' },
@@ -134,7 +135,7 @@ export function price() {
       cacheWrite1h: named.get('cache-write-1h'),
     });
     return parsed.success && named.size === 5 && entries.length === 5 ? parsed.data : undefined;
-  }).meta({
+  }).register(z.globalRegistry, {
     anyOf: [
       {
         type: 'object',

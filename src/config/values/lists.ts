@@ -9,7 +9,7 @@ export function texts<Text extends string>(ofEach: z.ZodType<Text, string>, min:
     const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
   })
-    .meta({
+    .register(z.globalRegistry, {
       anyOf: [
         { type: 'string', ...(min > 0 ? { pattern: '\\S' } : {}) },
         { type: 'array', items: { type: 'string', minLength: 1 }, minItems: min },
@@ -42,7 +42,7 @@ export function namesAmong(names: readonly string[]) {
     const asked = list.flatMap((item) => item.split(/[,\n]/)).map((name) => name.trim());
     return asked.filter((name) => name !== '');
   })
-    .meta(namesInJson(names))
+    .register(z.globalRegistry, namesInJson(names))
     .pipe(
       z.array(
         z.string().refine((name) => names.includes(name), {

@@ -9,7 +9,7 @@ export function text() {
   return value('text', (given) => {
     const tidy = typeof given === 'string' ? given.trim() : '';
     return tidy === '' || tidy.includes('\0') ? undefined : tidy;
-  }).meta({ type: 'string', pattern: '^\\s*[^\\s\\u0000][^\\u0000]*$' });
+  }).register(z.globalRegistry, { type: 'string', pattern: '^\\s*[^\\s\\u0000][^\\u0000]*$' });
 }
 
 /** Characters of a text that goes into a commit or a pull request: enough for a template, and far from GitHub's limits. */
@@ -36,9 +36,12 @@ export function entry() {
 
 /** A schema for one of several names. */
 export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {
-  return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given)).meta({
-    enum: [...names],
-  });
+  return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given)).register(
+    z.globalRegistry,
+    {
+      enum: [...names],
+    },
+  );
 }
 
 /** True or false, also as `1`, `yes`, `on` and `0`, `no`, `off`. */
@@ -47,7 +50,7 @@ export function yesOrNo() {
     const word = scalarText(given).toLowerCase();
     if (YES.includes(word)) return true;
     return NO.includes(word) ? false : undefined;
-  }).meta({
+  }).register(z.globalRegistry, {
     anyOf: [
       { type: 'boolean' },
       { enum: [0, 1] },

@@ -12,9 +12,12 @@ export function shown(given: unknown): string {
   );
 }
 
+/** Made once: there are more than a hundred settings. */
+const ANYTHING = z.unknown();
+
 /** A type of value: `parse` returns undefined for what does not fit, which is then reported with what was expected. */
 export function value<Result>(expected: string, parse: (given: unknown) => Result | undefined) {
-  return z.unknown().transform((given, context): Result => {
+  return ANYTHING.transform((given, context): Result => {
     const result = parse(given);
     if (result !== undefined) return result;
     context.addIssue({ code: 'custom', message: `expected ${expected}, got ${shown(given)}` });
