@@ -111,7 +111,24 @@ const HANDED: Readonly<Record<string, Handed>> = {
     commands: [['blame'], ['show']],
     because: 'result.json is a link',
   },
+  'many-events': {
+    make(folder) {
+      warnOften(folder, 100_000);
+    },
+    commands: [['undo']],
+    because: 'has more than 100,000 events',
+  },
 };
+
+/** A journal of so many events whose folding copies all events before. */
+function warnOften(folder: string, count: number): void {
+  const journal = join(folder, 'events.jsonl');
+  const events = readFileSync(journal, 'utf8').trimEnd().split('\n');
+  const warnings = Array.from({ length: count }, (_, at) =>
+    JSON.stringify({ type: 'warning.raised', message: 'x', seq: events.length + 1 + at, at }),
+  );
+  writeFileSync(journal, `${[...events, ...warnings].join('\n')}\n`);
+}
 
 /** What the commands over the run directory of this name said, each with its exit code; none where it did not end. */
 const notesOf = ({ notes }: Victim, id: string) => notes.filter((note) => note.startsWith(`${id} `));
@@ -200,6 +217,11 @@ export const HANDED_ON: Stage = {
       'endless',
       'A run directory with a journal of a terabyte and a link to an endless device, for `blame` and `show`',
       toBeTaken('endless'),
+    ),
+    attack(
+      'many-events',
+      'A run directory whose journal has so many events that folding them takes hours, for `undo`',
+      toBeTaken('many-events'),
     ),
     byPrograms(
       'doctor',
