@@ -32,11 +32,19 @@ function isOfOthers(name: OutcomeName): boolean {
   return name === 'blocked' || name === 'verify_failed' || name === 'provider_error';
 }
 
-/** `publish with --reopen always` becomes `publish with reopen: always`; a flag of something else stays. */
-export function inputWords(reason: string): string {
+/** More than a comment shows of a reason. */
+const MOST = 4_000;
+
+/**
+ * `publish with --reopen always` becomes `publish with reopen: always`; a flag of something else stays. What is beyond the first
+ * 4,000 characters is left out.
+ */
+export function inputWords(given: string): string {
+  const reason = given.slice(0, MOST);
+  const settings = settingEntries();
   return reason.replace(FLAG, (whole: string, flag: string, word: string | undefined, at: number) => {
-    const setting = settingEntries().find((entry) => entry.flag === flag);
-    if (setting === undefined) return whole;
+    const setting = settings.find((entry) => entry.flag === flag);
+    if (setting === undefined || isOfCommand(reason.slice(0, at))) return whole;
     const input = flag === 'plan' ? 'plan-file' : flag;
     if (word !== undefined && (/^[A-Z\d]/.test(word) || isChoice(setting.value, word)))
       return `${input}: ${word}`;
@@ -46,6 +54,12 @@ export function inputWords(reason: string): string {
     const isSubject = at === 0 && reason.startsWith(`--${flag}:`);
     return `${isSubject ? '' : 'the input '}${input}${rest}`;
   });
+}
+
+/** Something to be typed, which has flags everywhere. */
+function isOfCommand(before: string): boolean {
+  const from = Math.max(before.lastIndexOf('. '), before.lastIndexOf('; ')) + 1;
+  return /\b(?:patchsmith|git|npm) [a-z]/.test(before.slice(from));
 }
 
 const FLAG =
