@@ -50,11 +50,12 @@ export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun
     // Another run may be there by now.
     if (start?.runId === run) return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };
   }
-  const looked = candidates.join(', ');
-  return {
-    status: 'failed',
-    message: `There is no run ${JSON.stringify(run)} (looked in ${looked}). Name its run directory.`,
-  };
+  const named = JSON.stringify(run);
+  const where =
+    candidates[0] === run
+      ? `in ${named}: neither events.jsonl nor result.json is there`
+      : `${named} (looked in ${candidates.join(', ')})`;
+  return { status: 'failed', message: `There is no run ${where}. Name its run directory.` };
 }
 
 /** True for a dangling link too. */

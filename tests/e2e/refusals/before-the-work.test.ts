@@ -350,7 +350,7 @@ describe('the job that carries on', () => {
   test('there is no journal', async () => {
     const inputs = { mode: 'resume', 'run-dir': temporaryFolder(), 'api-key': KEY };
     expect((await step({ inputs })).read).toMatchInlineSnapshot(
-      `"patchsmith: usage_error (exit 2) [ERR_RUN_NOT_FOUND]: There is no run "DIR" (looked in DIR). Name its run directory."`,
+      `"patchsmith: usage_error (exit 2) [ERR_RUN_NOT_FOUND]: There is no run in "DIR": neither events.jsonl nor result.json is there. Name its run directory."`,
     );
   });
 

@@ -449,7 +449,7 @@ test('the job of the run left nothing', async () => {
     await publish(there, { inputs: { 'run-dir': join(there.artifact, 'gone') } }),
   ).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: usage_error (exit 2) [ERR_RUN_UNTRUSTED]: There is no run "DIR/gone" (looked in DIR/gone). Name its run directory.
+    patchsmith: usage_error (exit 2) [ERR_RUN_UNTRUSTED]: There is no run in "DIR/gone": neither events.jsonl nor result.json is there. Name its run directory.
 
     #1 [patchsmith:failed]
     **The run left no result**
