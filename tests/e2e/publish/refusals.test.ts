@@ -88,13 +88,6 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect(there.github.requests.filter(isWrite)).toEqual([]);
   });
 
-  test('pull requests by Actions being turned off', async () => {
-    const there = await onGitHub(made, { actionsMayOpenPulls: false });
-    const { exitCode, told } = await publish(there);
-    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-    expect(told?.reason).toContain('Allow GitHub Actions to create and approve pull requests');
-  });
-
   testAtNight(
     'an archived repository, a token that is not one, and a repository that cannot be seen',
     async () => {

@@ -113,16 +113,6 @@ describe('the issue that --issue names', () => {
     },
   );
 
-  test('must be the one that the run names', async () => {
-    const at = await there();
-    const { exitCode, told } = await publish(at, { args: ['--issue', '2'] });
-    expect([exitCode, told?.outcome]).toEqual([2, 'usage_error']);
-    expect(told?.reason).toMatch(
-      /^The run says that its task came from http\S+\/issues\/1, and --issue that it is #2\./,
-    );
-    expect(at.repository.pulls()).toEqual([]);
-  });
-
   test('has to be there, and in the repository that is published to', async () => {
     const at = await there();
     for (const [issue, why] of [
@@ -134,15 +124,4 @@ describe('the issue that --issue names', () => {
       expect([exitCode, told?.reason]).toEqual([2, expect.stringContaining(why)]);
     }
   });
-});
-
-test('a refusal is told on the issue without the path of the patch on the runner', async () => {
-  const at = await there();
-  await at.repository.commit('main', { 'a.txt': 'other\n' });
-  const { exitCode, told } = await publish(at);
-  expect(exitCode).toBe(11);
-  expect(told?.reason).toContain(at.artifact);
-  const { comments } = seen(at);
-  expect(comments.join()).not.toContain(at.artifact);
-  expect(comments.join()).toContain('kept among the artifacts');
 });
