@@ -20,6 +20,10 @@ test.each([
     'Carry it on: patchsmith resume R --repo DIR --max-iterations 50',
     'Carry it on: patchsmith resume R --repo DIR --max-iterations 50',
   ],
+  [
+    'comment /patchsmith and what to do (--continue)',
+    'comment /patchsmith and what to do (the input continue)',
+  ],
   ['npm test --watch failed', 'npm test --watch failed'],
 ])('%s', (reason, words) => {
   expect(inputWords(reason)).toBe(words);

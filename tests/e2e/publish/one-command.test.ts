@@ -193,7 +193,9 @@ describe('before a token of the model is spent, run --publish', () => {
     expect(end.lastLine).toMatch(
       /^patchsmith: publish_failed \(exit 11\) \[ERR_GITHUB_REFUSED\]: Publishing would fail: /,
     );
-    expect(end.lastLine).toContain('permissions: { pull-requests: write }');
+    expect(end.lastLine).toContain(
+      'The token lacks pull-requests: write: add it to the permissions of the job',
+    );
     expect(resultIn(runDir)).toMatchObject({ outcome: 'publish_failed', iterations: 0 });
     expect(readdirSync(runDir)).not.toContain('publish.json');
     expect(at.model.requests).toEqual([]);

@@ -59,7 +59,7 @@ export function inputWords(given: string): string {
 /** Something to be typed, which has flags everywhere. */
 function isOfCommand(before: string): boolean {
   const from = Math.max(before.lastIndexOf('. '), before.lastIndexOf('; ')) + 1;
-  return /\b(?:patchsmith|git|npm) [a-z]/.test(before.slice(from));
+  return /(?<![/\w])(?:patchsmith|git|npm) [a-z]/.test(before.slice(from));
 }
 
 const FLAG =
