@@ -154,6 +154,15 @@ function verifyLine(
       said: `${ended(report)}: fails before the work, and hosts were refused${lastWords(report.output)}`,
       fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
     };
+  const lacking = lackingIn(report.output);
+  if (lacking !== null)
+    return {
+      part: 'verify',
+      status: 'note',
+      code: null,
+      said: `${ended(report)}: fails before the work, since something is not installed: ${lacking}`,
+      fix: 'install it as you always do, with the environment that the command uses, or let a setup command do that',
+    };
   return {
     part: 'verify',
     status: 'note',
@@ -164,6 +173,17 @@ function verifyLine(
       : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, with which what fails as before is no failure of the run',
   };
 }
+
+/** The line in which a language says that a package is missing: often far above the end. Null where none does. */
+function lackingIn(output: string): string | null {
+  const lines = stripVTControlCharacters(output).split('\n');
+  const line = lines.find((one) => NOT_INSTALLED.test(one));
+  return line === undefined ? null : shortened(line.trim().replace(/\s+/g, ' '), 160);
+}
+
+/** Python and Node.js. A module of the repository itself has a path, or is relative. */
+const NOT_INSTALLED =
+  /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'/;
 
 /** The end of what a command printed, so that nobody has to open the result to see why it failed. */
 function lastWords(output: string): string {

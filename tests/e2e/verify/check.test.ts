@@ -90,6 +90,18 @@ test('a page says that all is well: setup and verify commands have run, no model
   expect(existsSync(join(repository.root, 'made'))).toBe(true);
 });
 
+test('a package that a verify command misses is named, wherever it says so', async () => {
+  const { root } = await makeRepository(FILES);
+  const says = (line: string) => `echo "${line}"; seq 9; exit 1`;
+  const lines = ["E ModuleNotFoundError: No module named 'freezegun'", "Error: Cannot find module 'ava'"];
+  const own = "Error: Cannot find module './ours.js'";
+  const args = [...lines, own].flatMap((line) => ['--verify', says(line)]);
+  const { stdout } = await check({ repo: root, args });
+  for (const line of lines)
+    expect(stdout).toContain(`fails before the work, since something is not installed: ${line}\n`);
+  expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
+});
+
 test('packages that are nowhere to be seen fail the check, with what to type, and those that a cache shows do not', async () => {
   const { root } = await makeRepository({ ...FILES, 'pom.xml': '<project/>', mvnw: '#!/bin/sh\n' });
   chmodSync(join(root, 'mvnw'), 0o755);
