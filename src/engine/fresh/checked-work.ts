@@ -61,7 +61,8 @@ export async function beginReuse(session: Session, beginning: ReuseParts): Promi
     async known() {
       const kept = keptWork({ env, key, now: now() });
       if (kept === null) return NOTHING;
-      const when = `patchsmith check left it ${Math.round((now() - kept.at) / 60_000)} min ago`;
+      const minutes = Math.round((now() - kept.at) / 60_000);
+      const when = `patchsmith check left it ${minutes === 0 ? 'just now' : `${minutes} min ago`}`;
       const state = await stateOfTree({ ...kept, setup: kept.setup ?? [] });
       if (state !== kept.state) {
         progress.note(`the work tree is not as ${when}, so its commands run again`);

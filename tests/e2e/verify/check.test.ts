@@ -190,7 +190,7 @@ test('a run believes a check of the same tree how the verify commands end before
     });
   const before = times();
   const reusing = await run();
-  expect(reusing.stderr).toContain('before the work: as patchsmith check left it 0 min ago\n');
+  expect(reusing.stderr).toContain('before the work: as patchsmith check left it just now\n');
   expect(reusing.result.verifyBaseline).toMatchObject([{ command: 'echo x >> made', end: { exitCode: 0 } }]);
   expect([before, times()]).toEqual([1, 2]);
   writeFileSync(join(repository.root, 'a.txt'), 'other\n');
@@ -212,7 +212,7 @@ test('a run takes over what setup has done in a check, as long as nothing has ch
     return { setup: result.setup, said };
   };
   const reusing = await run();
-  expect(reusing.said).toContain('before the work: as patchsmith check left it 0 min ago\n');
+  expect(reusing.said).toContain('before the work: as patchsmith check left it just now\n');
   const end = expect.objectContaining({ exitCode: 0 });
   expect(reusing.setup).toEqual([{ command: setup, end, output: '', checkedAt: expect.any(Number) }]);
   // Another time zone, other programs, and not to be believed at all.
@@ -223,7 +223,7 @@ test('a run takes over what setup has done in a check, as long as nothing has ch
   writeFileSync(join(repository.root, 'made'), 'x\n');
   const changed = await run();
   expect(changed.said).toContain(
-    'the work tree is not as patchsmith check left it 0 min ago, so its commands run again\n',
+    'the work tree is not as patchsmith check left it just now, so its commands run again\n',
   );
   expect(changed.setup).toEqual([{ command: setup, end, output: '' }]);
 });
