@@ -47,6 +47,21 @@ AsyncLocalStorage.prototype.run = () => { throw new Error('calls are followed');
   expect(end.exitCode, end.stderr).toBe(0);
 });
 
+test('every start makes few schemas: each takes a fiftieth of a millisecond', async () => {
+  const folder = temporaryFolder();
+  const watch = join(folder, 'watch.mjs');
+  writeFileSync(
+    watch,
+    `let made = 0;
+globalThis.__zod_globalConfig = { postProcessor: () => void (made += 1) };
+process.on('exit', () => process.stderr.write(String(made)));`,
+  );
+  const env = { NODE_OPTIONS: `--import=${watch}` };
+  const { stderr } = await runCli(['--version'], { cwd: folder, env, built: true });
+  expect(Number(stderr)).toBeGreaterThan(100);
+  expect(Number(stderr)).toBeLessThan(1_300);
+});
+
 /** What stands in those of events and results alone. */
 const SCHEMAS = /journalVersion:\w*literal|and replaced at the end; when the process has died/;
 

@@ -76,10 +76,10 @@ export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount
     mkdirSync(join(folder, 'ssh'), { recursive: true, mode: 0o755 });
     writeFileSync(join(folder, 'ssh/ssh_config'), `Host *\n  ProxyCommand ${tunnel} %h %p\n`);
   }
-  for (const { name, text } of phpExtensions()) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
-    writeFileSync(join(folder, name), text);
-  }
+  const extensions = phpExtensions();
+  for (const place of new Set(extensions.map(({ name }) => dirname(name))))
+    mkdirSync(join(folder, place), { recursive: true, mode: 0o755 });
+  for (const { name, text } of extensions) writeFileSync(join(folder, name), text);
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
   for (const name of [...ETC_FILES, ...java]) {
