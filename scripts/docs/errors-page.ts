@@ -56,7 +56,7 @@ scripts compare codes. \`patchsmith help CODE\` prints a row of this page, which
 
     patchsmith: usage_error (exit 2) [ERR_NO_TASK]: there is no plan: give one with --plan FILE, …
 
-Where several things are wrong with the command line and the settings, all are told, each with its code, and the code of the whole is
+If several things are wrong with the command line and the settings, all of them are reported, each with its code, and the code of the whole is
 \`ERR_SEVERAL_PROBLEMS\`. The code of a publication that a run's end keeps from happening is that of the run. A line of \`check\` or \`doctor\`
 about what failed has the code that a run would end with.
 

@@ -17,13 +17,13 @@ export function* attemptsConflicts(
 ): Generator<Problem> {
   if (settings.attempts === 1) return;
   const conflicts: readonly (readonly [SettingKey, boolean, string])[] = [
-    ['readOnly', settings.readOnly, 'attempts are told apart by what they change'],
+    ['readOnly', settings.readOnly, 'attempts are compared by what they change'],
     ['continued', settings.continued !== 'never', 'a pull request is continued by one run'],
-    ['mcp', hasEntries(settings.mcp), 'an MCP server acts outside of the copies, once for each attempt'],
+    ['mcp', hasEntries(settings.mcp), 'an MCP server acts outside the copies, once for each attempt'],
     [
       'mcpConfig',
       settings.mcpConfig !== null,
-      'an MCP server acts outside of the copies, once for each attempt',
+      'an MCP server acts outside the copies, once for each attempt',
     ],
     ['sandbox', settings.sandbox === 'off', 'without a sandbox, one attempt could reach the copy of another'],
     ['provider', provider.playsRecording, 'a recording says the same each time'],

@@ -134,14 +134,14 @@ function* ofOtherModels({ settings, provider, name }: Given): Generator<Problem>
   if (fallback !== null && provider.playsRecording) {
     yield problem(
       'ERR_SETTING_WITHOUT_EFFECT',
-      `${name('fallbackModel')}: a recording has nobody who could go on`,
+      `${name('fallbackModel')}: a recording cannot fall back to another model`,
     );
   }
   const reviewer = reviewerParts(settings);
   if (reviewer !== null && provider.playsRecording) {
     yield problem(
       'ERR_SETTINGS_CONFLICT',
-      `${name('reviewModel')}: a recording has nobody else who could review; with --review it plays its own reviews`,
+      `${name('reviewModel')}: a recording has no second model to review with; with --review it plays its own reviews`,
     );
   }
   for (const [key, parts] of [

@@ -570,7 +570,7 @@ describe('settings that do not go together', () => {
     ],
     [
       { provider: 'replay', recording: 'x', 'fallback-model': 'claude-opus-5-5' },
-      '--fallback-model: a recording has nobody who could go on',
+      '--fallback-model: a recording cannot fall back to another model',
     ],
     [
       { 'fallback-model': 'command/any' },

@@ -34,7 +34,7 @@ export class Refusals {
   }
 }
 
-const MORE: Refusal = { why: `Only the first ${MAX_HOSTS} hosts are told apart.`, allow: null };
+const MORE: Refusal = { why: `Only the first ${MAX_HOSTS} hosts are listed separately.`, allow: null };
 
 /** Printable ASCII on one line, cut where it is too long. */
 export function plainName(text: string): string {

@@ -8,13 +8,13 @@ import { about } from './setting.ts';
 /** The settings under the heading Limits. */
 export const LIMIT_SETTINGS = {
   maxIterations: wholeNumber(1).default(25).register(about, {
-    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
+    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Most turns of the model' }),
   maxTotalTokens: wholeNumber(1).nullable().default(null).register(about, {
     flag: 'max-total-tokens', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
+    help: 'Most tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
   maxCostUsd: usd().nullable().default(null).register(about, {
     flag: 'max-cost-usd', value: 'USD', group: 'Limits', file: 'lower',
-    help: 'Cost of the whole run', defaultHelp: 'no limit' }),
+    help: 'Highest cost of the whole run', defaultHelp: 'no limit' }),
   deadlineMs: duration().default(1_800_000).register(about, {
     flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
@@ -26,7 +26,7 @@ export const LIMIT_SETTINGS = {
     help: 'Most bytes of changed files that a run records, counting every version of a file' }),
   maxChangedFileBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes).register(about, {
     flag: 'max-changed-file-size', value: 'SIZE', group: 'Limits', file: 'lower',
-    help: 'The largest changed file; a larger one, sparse or not, is not read' }),
+    help: 'Largest changed file; a larger one, sparse or not, is not read' }),
   fixRounds: wholeNumber(0).default(3).register(about, {
     flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'set',
     help: 'How often the model may try to fix a failed verify command' }),
@@ -35,5 +35,5 @@ export const LIMIT_SETTINGS = {
     help: 'Most characters of a tool result that the model sees, at least 1000' }),
   maxPrinciplesBytes: wholeNumber(0).default(65_536).register(about, {
     flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Bytes of all principles together' }),
+    help: 'Most bytes of all principles together' }),
 };

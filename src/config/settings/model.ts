@@ -30,24 +30,24 @@ function providerMeanings(): string {
 export const MODEL_SETTINGS = {
   model: text().default(defaultProvider.defaultModel ?? '').register(about, {
     flag: 'model', value: 'ID', group: 'Model', file: 'set',
-    help: 'Model to use; with its provider, too, as in openai/gpt-5.4, unless --provider is given' }),
+    help: 'Model to use; may name its provider, as in openai/gpt-5.4, unless --provider is given' }),
   provider: choice(providerNames()).default(DEFAULT_PROVIDER).register(about, {
     flag: 'provider', value: providerNames().join('|'), group: 'Model', file: 'refused',
     help: `Model provider: ${providerMeanings()}` }),
   fallbackModel: text().nullable().default(null).register(about, {
     flag: 'fallback-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused',
-    help: 'Model that goes on, once, where the first one refuses or cannot be reached; of the same provider, unless one is named as in openai/gpt-5.4',
+    help: 'Model that takes over, once, if the first one refuses or cannot be reached; from the same provider unless it names one, as in openai/gpt-5.4',
     defaultHelp: 'none: the run ends' }),
   reviewModel: text().nullable().default(null).register(about, {
     flag: 'review-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused',
-    help: 'Model that reviews, as with --review; of the same provider, unless one is named as in openai/gpt-5.4',
+    help: 'Model that reviews, as with --review; from the same provider unless it names one, as in openai/gpt-5.4',
     defaultHelp: 'the one that does the work' }),
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
   providerCommand: text().nullable().default(null).register(about, {
     flag: 'provider-command', value: 'CMD', group: 'Model', file: 'refused',
-    help: 'What --provider command runs for each request: a program outside of the work tree, with its arguments' }),
+    help: 'Program that --provider command runs for each request, with its arguments; outside the work tree' }),
   providerEnv: texts(z.string().trim().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable, such as GATEWAY_TOKEN')).default([]).register(about, {
     flag: 'provider-env', value: 'NAME', repeatable: true, group: 'Model', file: 'refused',
     help: 'Variable that the program of --provider-command gets, such as one with its token', defaultHelp: 'PATH, HOME and the language' }),
@@ -59,30 +59,30 @@ export const MODEL_SETTINGS = {
     help: "Address of the provider's API", defaultHelp: "the vendor's" }),
   allowInsecureBaseUrl: yesOrNo().default(false).register(about, {
     flag: 'allow-insecure-base-url', group: 'Model', file: 'refused',
-    help: 'Permit a base URL of plain http on another host, as of a gateway inside a cluster: key and conversation can be read on the way' }),
+    help: 'Permit a base URL with plain http on another host, such as a gateway inside a cluster: key and conversation can be read on the way' }),
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
     help: 'Most tokens of one answer, at least 8192' }),
   compaction: choice(COMPACTIONS).default('summarize').register(about, {
     flag: 'compaction', value: COMPACTIONS.join('|'), group: 'Model', file: 'set',
-    help: "What shortens a conversation that has grown long: nothing, a summary by the model, or the API's own compaction where the model has one" }),
+    help: "How a long conversation is shortened: not at all, by a summary of the model, or by the API's own compaction if it has one for the model" }),
   compactAt: wholeNumber(1).nullable().default(null).register(about, {
     flag: 'compact-at', value: 'N', group: 'Model', file: 'set',
-    help: 'Tokens of the last request and its answer, cached ones included, from which on it is shortened',
+    help: 'Shorten it once the last request and its answer have this many tokens, cached ones included',
     defaultHelp: `${DEFAULT_COMPACT_AT}, or 60% of a smaller window` }),
   maxMessages: wholeNumber(LEAST_MAX_MESSAGES).nullable().default(null).register(about, {
     flag: 'max-messages', value: 'N', group: 'Model', file: 'set',
-    help: `Most messages of a request, at least ${LEAST_MAX_MESSAGES}: beyond them the oldest rounds are dropped without a summary`,
+    help: `Most messages of a request, at least ${LEAST_MAX_MESSAGES}: beyond that, the oldest rounds are dropped without a summary`,
     defaultHelp: 'no limit' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
     flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
-    help: 'How long the model may be silent, before its answer or inside it, until the request is retried' }),
+    help: 'How long the model may be silent, before or during its answer, until the request is retried' }),
   rateLimitWaitMs: duration().default(DEFAULT_RATE_LIMIT_WAIT_MS).register(about, {
     flag: 'rate-limit-wait', value: 'TIME', group: 'Model', file: 'set',
-    help: 'How long a rate limit is waited out: after 10 s, 20 s and so on (5 retries by default), or when the API says. If it asks for a longer wait, the run ends at once' }),
+    help: 'How long to wait out a rate limit: retries come after 10 s, 20 s and so on (5 by default), or when the API says. If it asks for a longer wait, the run ends at once' }),
   outageWaitMs: duration().default(DEFAULT_OUTAGE_WAIT_MS).register(about, {
     flag: 'outage-wait', value: 'TIME', group: 'Model', file: 'set',
-    help: 'How long an outage is waited out (overload, errors of the server, no connection): after 0.5 s, 1 s and so on, at most 30 s at a time' }),
+    help: 'How long to wait out an outage (overload, server errors, no connection): retries come after 0.5 s, 1 s and so on, at most 30 s apart' }),
   price: price().nullable().default(null).register(about, {
     flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',

@@ -20,7 +20,7 @@ export const OUTPUT_SETTINGS = {
     help: 'What patchsmith.log in the run directory holds' }),
   logStderr: choice(LOG_LEVELS).default('silent').register(about, {
     flag: 'log-stderr', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
-    help: 'What of the log is also printed on stderr, a line an event' }),
+    help: 'What of the log is also printed on stderr, one line per event' }),
   quiet: yesOrNo().default(false).register(about, {
     flag: 'quiet', group: 'Output', file: 'refused', help: 'Only warnings and the last line on stderr' }),
   verbose: yesOrNo().default(false).register(about, {

@@ -31,7 +31,7 @@ export const PUBLISHING_SETTINGS = {
     help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
   branchSuffix: choice(BRANCH_SUFFIXES).default('none').register(about, {
     flag: 'branch-suffix', value: BRANCH_SUFFIXES.join('|'), group: 'Publishing', file: 'refused',
-    help: 'Add to the name of the branch what differs from run to run, so that each run has a pull request of its own; the same run keeps its branch' }),
+    help: 'Add a suffix to the name of the branch that differs from run to run, so that each run has its own pull request; the same run keeps its branch' }),
   headRepository: repositoryName().nullable().default(null).register(about, {
     flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
     help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
@@ -109,25 +109,25 @@ export const PUBLISHING_SETTINGS = {
     help: 'Whether to report the outcome in a comment on the issue; auto: if the plan came from one' }),
   reportUrl: apiAddress().nullable().default(null).register(about, {
     flag: 'report-url', value: 'URL', group: 'Publishing', file: 'refused',
-    help: 'Page of the uploaded report.html, which the pull request links' }),
+    help: 'Page of the uploaded report.html, which the pull request links to' }),
   issue: text().nullable().default(null).register(about, {
     flag: 'issue', value: 'N|URL', group: 'Publishing', file: 'refused',
-    help: 'Issue on which the outcome is told, also that of a run which ended before it had a plan', defaultHelp: 'the one that the plan came from' }),
+    help: 'Issue on which to report the outcome, even of a run that ended before it had a plan', defaultHelp: 'the one that the plan came from' }),
   triggerLabel: text().nullable().default(null).register(about, {
     flag: 'trigger-label', value: 'NAME', group: 'Publishing', file: 'refused',
-    help: 'Label of the issue that starts a run: it becomes NAME:running, and in the end NAME:done or NAME:failed', defaultHelp: 'labels of the issue are left alone' }),
+    help: 'Label of the issue that starts a run: it becomes NAME:running, and at the end NAME:done or NAME:failed', defaultHelp: 'labels of the issue are left alone' }),
   stale: choice(STALE).default('comment').register(about, {
     flag: 'stale', value: STALE.join('|'), group: 'Publishing', file: 'refused',
-    help: 'What to do with the open pull request of a plan for which a later run finds nothing to change: close it, say so on it, or leave it alone. One with commits by others is never closed' }),
+    help: 'What to do with the open pull request of a plan when a later run finds nothing to change: close it, say so on it, or leave it alone. One with commits by others is never closed' }),
   deleteBranch: yesOrNo().default(false).register(about, {
     flag: 'delete-branch', group: 'Publishing', file: 'refused',
-    help: 'Delete the branch of a pull request that --stale close closes' }),
+    help: 'Delete the branch of a pull request that is closed by --stale close' }),
   reopen: choice(REOPEN).default('never').register(about, {
     flag: 'reopen', value: REOPEN.join('|'), group: 'Publishing', file: 'refused',
-    help: 'Whether a pull request that people closed without merging it is opened again by a later run of its plan; never: that run is not published' }),
+    help: 'Whether a later run of its plan reopens a pull request that people closed without merging it; never: that run is not published' }),
   resolveThreads: yesOrNo().default(false).register(about, {
     flag: 'resolve-threads', group: 'Publishing', file: 'refused',
-    help: 'Resolve the review threads that a follow-up answers, where it changes their file' }),
+    help: 'Resolve the review threads that a follow-up answers, if it changes their file' }),
   dryRun: yesOrNo().default(false).register(about, {
     flag: 'dry-run', group: 'Publishing', file: 'refused',
     help: 'Change nothing, and print what would be done' }),

@@ -11,11 +11,11 @@ export const REPOSITORY_SETTINGS = {
     help: 'Git checkout to work in', defaultHelp: 'the current one' }),
   workingDirectory: text().nullable().default(null).register(about, {
     flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
-    help: 'Folder down to which AGENTS.md files are read, relative to the repository',
+    help: 'Read AGENTS.md files from the root down to this folder, relative to the repository',
     defaultHelp: 'the current folder, else the root' }),
   rulesFrom: text().nullable().default(null).register(about, {
     flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
-    help: 'Commit of this repository from which project file, principles and plan file are read, in place of the work tree',
+    help: 'Commit of this repository to read project file, principles and plan file from, instead of the work tree',
     defaultHelp: 'the work tree; the base when it holds the pull request of a fork' }),
   runDir: text().nullable().default(null).register(about, {
     flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused',

@@ -24,7 +24,7 @@ export const SANDBOX_SETTINGS = {
     help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
   caches: texts(z.enum([...PACKAGE_MANAGERS, 'auto'], `expected one of ${[...PACKAGE_MANAGERS, 'auto'].join(', ')}`)).default([]).register(about, {
     flag: 'cache', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
-    help: `Package manager whose cache of this machine commands may use, with a writable layer of the run: ${PACKAGE_MANAGERS.join(', ')}, or auto for those whose lock files the repository has`,
+    help: `Package manager whose cache on this machine commands may use, under a writable layer of the run: ${PACKAGE_MANAGERS.join(', ')}, or auto for those whose lock files the repository has`,
     defaultHelp: 'none' }),
   allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
     flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
@@ -36,7 +36,7 @@ export const SANDBOX_SETTINGS = {
     defaultHelp: 'none' }),
   setupEnv: texts(SetupVariable).default([]).register(about, {
     flag: 'setup-env', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
-    help: "Variable that setup commands get and no other command, such as one with a registry's token",
+    help: "Variable that only setup commands get, such as one with a registry's token",
     defaultHelp: 'none' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
@@ -56,7 +56,7 @@ export const SANDBOX_SETTINGS = {
     defaultHelp: "three quarters of the machine's or container's" }),
   maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
     flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
-    help: 'The largest file that a command can write' }),
+    help: 'Largest file that a command can write' }),
   maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
     flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
     help: 'How much free disk space the run may use, including what the runner stores; beyond it, commands that write are killed and the run ends' }),

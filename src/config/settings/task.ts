@@ -22,7 +22,7 @@ export const TASK_SETTINGS = {
     help: 'Plan in Markdown, with optional YAML front matter; - reads stdin' }),
   message: text().nullable().default(null).register(about, {
     flag: 'message', short: 'm', value: 'TEXT', group: 'Task', file: 'refused',
-    help: 'The task as text, in place of a plan file' }),
+    help: 'The task as text, instead of a plan file' }),
   planFromIssue: text().nullable().default(null).register(about, {
     flag: 'plan-from-issue', value: 'N|URL', group: 'Task', file: 'refused',
     help: "GitHub issue whose text is the task; with --plan, the file's rules and instructions apply to it" }),
@@ -31,20 +31,20 @@ export const TASK_SETTINGS = {
     help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
   continued: text().refine((given) => given === 'auto' || given === 'never' || /^#?[1-9]\d{0,9}$/.test(given), 'expected auto, never, or the number of a pull request').default('never').register(about, {
     flag: 'continue', value: 'PR|auto|never', group: 'Task', file: 'refused',
-    help: 'Pull request of an earlier run to go on with, whose head is checked out: for what was asked for there since, review threads and failed checks; auto: the one that the event is about, if it is one of ours' }),
+    help: 'Pull request of an earlier run to continue, whose head is checked out: with later requests, review threads and failed checks; auto: the one that the event is about, if patchsmith made it' }),
   followUpRounds: wholeNumber(0).default(2).register(about, {
     flag: 'follow-up-rounds', value: 'N', group: 'Task', file: 'refused',
-    help: 'How often a pull request is continued because of failed checks alone, without a person asking for it' }),
+    help: 'How often failed checks alone may continue a pull request, without a person asking for it' }),
   issueComments: choice(ISSUE_COMMENTS).default('maintainers').register(about, {
     flag: 'issue-comments', value: ISSUE_COMMENTS.join('|'), group: 'Task', file: 'refused',
-    help: 'Whose comments come along with --plan-from-issue and --plan-from-comment, as context: those of owners, members, collaborators and allowed bots, or of anyone; the title and the text of the issue always do' }),
+    help: 'Whose comments are included as context with --plan-from-issue and --plan-from-comment: those of owners, members, collaborators and allowed bots, or of anyone; title and text of the issue always are' }),
   principles: texts(entry()).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File with the principles: how changes are made in this repository',
     defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
   setup: texts(SetupCommand).default([]).register(about, {
     flag: 'setup', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
-    help: "Command run once before the model is asked, and in each fresh checkout that is verified; before the plan's own",
+    help: "Command to run once before the model is asked, and in each fresh checkout that is verified; before the plan's own",
     defaultHelp: "the plan's" }),
   verify: texts(VerifyCommand).default([]).register(about, {
     flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
@@ -60,51 +60,51 @@ export const TASK_SETTINGS = {
     help: 'Files in which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
-    help: 'Also run the verify commands before the work; what fails as before does not fail the run' }),
+    help: 'Also run the verify commands before the work; those that fail the same way at the end do not fail the run' }),
   verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
     flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
   preflight: choice(PREFLIGHTS).default('auto').register(about, {
     flag: 'preflight', value: PREFLIGHTS.join('|'), group: 'Task', file: 'refused',
-    help: 'What is looked at before the first request: whether the work tree can be written to and the verify commands can be run, with what patchsmith check has found; off: nothing of that' }),
+    help: 'Check before the first request that the work tree can be written to and that the verify commands can run, using what patchsmith check has found; off: no such checks' }),
   includeForeign: yesOrNo().default(false).register(about, {
     flag: 'include-foreign', group: 'Task', file: 'refused',
-    help: 'Include changes in the patch that no tool call explains' }),
+    help: 'Include in the patch changes that no tool call explains' }),
   ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
     flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run that changes nothing exits with 0 or 3' }),
   ifDenied: choice(IF_DENIED).default('report').register(about, {
     flag: 'if-denied', value: IF_DENIED.join('|'), group: 'Task', file: 'set',
-    help: 'Whether a run to which something was denied (a protected path, a missing program, a host) ends as it would, or with exit 8' }),
+    help: 'Whether a run that was denied something (a protected path, a missing program, a host) ends as usual, or with exit 8' }),
   review: yesOrNo().default(false).register(about, {
     flag: 'review', group: 'Task', file: 'set',
-    help: 'Have the finished patch reviewed in a conversation of its own, and blocking findings sent back, once' }),
+    help: 'Have the finished patch reviewed in a separate conversation, and send blocking findings back, once' }),
   ifNotReviewed: choice(IF_NOT_REVIEWED).default('report').register(about, {
     flag: 'if-not-reviewed', value: IF_NOT_REVIEWED.join('|'), group: 'Task', file: 'set',
-    help: 'Whether a run ends as it would, or with exit 9, when the review came to nothing, or its blocking findings could not be sent back' }),
+    help: 'Whether a run ends as usual, or with exit 9, if the review failed or its blocking findings could not be sent back' }),
   attempts: wholeNumber(1).refine((n) => n <= MAX_ATTEMPTS, `expected at most ${MAX_ATTEMPTS}`).default(1).register(about, {
     flag: 'attempts', value: 'N', group: 'Task', file: 'refused',
-    help: 'Independent attempts, each on a copy of the work tree and with its share of the caps; the best one by facts is kept, and the others are named' }),
+    help: 'Independent attempts, each on a copy of the work tree and with its share of the caps; the best one, judged by facts, is kept, and the others are named' }),
   readOnly: yesOrNo().default(false).register(about, {
     flag: 'read-only', group: 'Task', file: 'set',
-    help: 'No tool writes, and what commands change is put back: for reviews and reports' }),
+    help: 'No tool writes, and changes by commands are put back: for reviews and reports' }),
   tools: namesAmong(OPTIONAL_TOOLS).default([]).register(about, {
     flag: 'tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
-    help: `The only tools of the model besides finish: ${OPTIONAL_TOOLS.join(', ')}`, defaultHelp: 'all of them' }),
+    help: `The only tools that the model gets besides finish: ${OPTIONAL_TOOLS.join(', ')}`, defaultHelp: 'all of them' }),
   noTools: namesAmong(OPTIONAL_TOOLS).default([]).register(about, {
     flag: 'no-tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
     help: 'Tools that the model does not get', defaultHelp: 'none' }),
   webFetch: texts(WebHost, 0).default([]).register(about, {
     flag: 'web-fetch', value: 'HOST', repeatable: true, group: 'Task', file: 'refused',
-    help: 'Host whose pages the model may read with web_fetch, as in --allow-domain, or * for every public host; commands reach none of them',
+    help: 'Host whose pages the model may read with web_fetch, as in --allow-domain, or * for every public host; does not let commands reach it',
     defaultHelp: 'none' }),
   mcp: mappingOrTexts().default([]).register(about, {
     flag: 'mcp', value: 'NAME=COMMAND|URL', repeatable: true, group: 'Task', file: 'set',
     help: 'MCP server whose tools the model gets as NAME__TOOL: a command, which runs in the sandbox, or an https address; in the project file a mapping as in --mcp-config', defaultHelp: 'none' }),
   mcpConfig: text().nullable().default(null).register(about, {
     flag: 'mcp-config', value: 'FILE', group: 'Task', file: 'refused',
-    help: 'JSON or YAML with mcpServers, as other clients have it: command, args and env, or url and headers, with variables in env and headers', defaultHelp: 'none' }),
+    help: 'JSON or YAML with mcpServers, as for other clients: command, args and env, or url and headers, with variables in env and headers', defaultHelp: 'none' }),
   outputSchema: text().nullable().default(null).register(about, {
     flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
-    help: 'JSON Schema; the model ends with an answer that fits it, which the result holds', defaultHelp: 'no answer' }),
+    help: 'JSON Schema of the answer that the model has to end with, which is then in the result', defaultHelp: 'no answer' }),
 };

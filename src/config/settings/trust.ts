@@ -12,7 +12,7 @@ export const TRUST_SETTINGS = {
   trustAuthors: names(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
     .default(['owner', 'member', 'collaborator']).register(about, {
       flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
-      help: 'Author associations whose issues and comments may be a task; accounts with write access always may',
+      help: 'Author association whose issues and comments may be a task; those of accounts with write access always may',
       defaultHelp: 'owner, member, collaborator' }),
   allowBots: names(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
     .default([]).register(about, {
@@ -20,5 +20,5 @@ export const TRUST_SETTINGS = {
       help: 'Numeric id of a bot account that may start runs and write tasks', defaultHelp: 'no bot' }),
   allowUntrustedCheckout: yesOrNo().default(false).register(about, {
     flag: 'allow-untrusted-checkout', group: 'Trust on GitHub', file: 'refused',
-    help: 'Work on a checkout of outsiders\' code although the event gives the job secrets' }),
+    help: 'Work on a checkout of an outsider\'s code even though the event gives the job secrets' }),
 };

@@ -5,7 +5,7 @@ import { misuse } from './entry.ts';
 /** Codes with their meaning and their fix. */
 export const COMMAND_LINE = {
   ERR_SEVERAL_PROBLEMS: misuse(
-    'More than one thing is wrong. Each is told with a code of its own: on a terminal in a line above the last one, in a JSON document in the reason.',
+    'More than one thing is wrong. Each has a code of its own: on a terminal, in a line above the last one; in a JSON document, in the reason.',
     'Look up these codes.',
   ),
   ERR_NO_COMMAND: misuse('The command line names no command.', 'Name one: `patchsmith --help` lists them.'),
@@ -59,7 +59,7 @@ export const COMMAND_LINE = {
     'Give the job `permissions: id-token: write`.',
   ),
   ERR_NOT_IN_ACTIONS: misuse(
-    'What was asked for only exists in a job of GitHub Actions, and this is none, or it names no repository.',
+    'What was asked for only works in a job of GitHub Actions, and this is not one, or it names no repository.',
     'Use it in a workflow.',
   ),
 } as const;

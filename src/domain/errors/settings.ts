@@ -5,7 +5,7 @@ import { misuse } from './entry.ts';
 /** Codes with their meaning and their fix. */
 export const SETTINGS = {
   ERR_UNKNOWN_VARIABLE: misuse(
-    'A variable begins with `PATCHSMITH_` and is none that patchsmith reads.',
+    'A variable begins with `PATCHSMITH_`, but patchsmith does not read it.',
     'Use the name that the message suggests, or unset it.',
   ),
   ERR_UNKNOWN_SETTING: misuse(

@@ -32,7 +32,7 @@ export const TRUST = {
   ),
   ERR_BOT_NOT_ALLOWED: ends(
     'policy_violation',
-    'A bot started this job, and it is none of those that may.',
+    'A bot started this job that is not allowed to start runs.',
     'Name it with `--allow-bot`, if it may start runs.',
   ),
   ERR_NO_WRITE_ACCESS: ends(
@@ -72,7 +72,7 @@ export const TRUST = {
   ),
   ERR_COMMITS_OF_OTHERS: ends(
     'publish_failed',
-    'The branch of the pull request has commits by others, and nobody asked to build on them.',
+    'The branch of the pull request has commits by others, and nobody has asked patchsmith to build on them.',
     'Comment there with `/patchsmith` and what to do.',
   ),
 } as const;

@@ -58,7 +58,7 @@ export const ReviewPart = z.strictObject({
     .describe('The blocking findings were sent back to the model that did the work, which happens once'),
   changedSince: z
     .array(z.string())
-    .describe('Paths with other contents in the patch than were reviewed: nobody reviews a second time'),
+    .describe('Paths whose content in the patch is not what was reviewed: there is no second review'),
   leftOut: z.int().describe('Characters of the patch that the reviewer was not shown, since it is too long'),
 });
 export type ReviewPart = z.infer<typeof ReviewPart>;

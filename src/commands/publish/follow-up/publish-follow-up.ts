@@ -104,7 +104,7 @@ async function commitOn(
     return refuse(
       publishFailed(
         'ERR_COMMITS_OF_OTHERS',
-        `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and nobody asked to build on them. ${kept(job)}`,
+        `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and nobody has asked patchsmith to build on them. ${kept(job)}`,
       ),
     );
   const judged = checkPolicy(job, patch, pull.record.rules);

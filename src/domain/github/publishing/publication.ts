@@ -18,7 +18,7 @@ export const Publication = z.strictObject({
   errorCode: ErrorCodeText.nullable()
     .default(null)
     .describe('Why it did not end well; docs/errors.md says what each code means. null when it did'),
-  dryRun: z.boolean().describe('Nothing was changed, and what is told here is what would have been'),
+  dryRun: z.boolean().describe('Nothing was changed; this is what would have been'),
   repository: z.string().nullable(),
   base: z
     .strictObject({ branch: z.string(), sha: z.string() })
