@@ -58,7 +58,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
     description:
-      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work begins. run: carry out the plan. resume: carry on a run that a job was too short for, from its run directory. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which pull request of patchsmith the event is about, so that its head can be checked out and continued',
+      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work begins. run: carry out the plan. resume: continue a run that a job was too short for, from its run directory. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which pull request of patchsmith the event is about, so that its head can be checked out and continued',
     initial: 'run',
     commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
   },
@@ -116,7 +116,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'github-token',
     description:
-      'Token for GitHub: to publish, and to read an issue and who wrote it. It stands in place of GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
+      'Token for GitHub: to publish, and to read an issue and who wrote it. It replaces GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
     initial: JOB_TOKEN,
     commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
   },
@@ -215,7 +215,10 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     const isDefault = value === known.find((input) => input.name === name)?.initial;
     if (takenBy.length === 0 && !isDefault)
       problems.push(
-        problem('ERR_INPUT_NOT_TAKEN', `${name}: is no input of mode ${mode}, only of ${takers.join(', ')}`),
+        problem(
+          'ERR_INPUT_NOT_TAKEN',
+          `${name}: is not an input of mode ${mode}, only of ${takers.join(', ')}`,
+        ),
       );
     for (const command of takenBy)
       if (flag !== null && !(flag === RUN_DIR && NAMES_RUN.includes(command)))

@@ -17,7 +17,7 @@ export const OUTPUTS = {
   'result-file': 'result.json in the run directory',
   'events-file': 'events.jsonl, the journal, in the run directory',
   resumable:
-    'true when the run was cut off in the middle of its work, by a signal or a fault of the machine, so that mode resume can carry it on from the run directory; false when it has ended; empty when there is no run, or none that had begun',
+    'true when the run was cut off in the middle of its work, by a signal or a fault of the machine, so that mode resume can continue it from the run directory; false when it has ended; empty when there is no run, or none that had begun',
   'patch-file': 'The proven patch; empty when there is none or it is withheld',
   'patch-sha256': 'SHA-256 of the patch',
   'base-sha':

@@ -48,7 +48,7 @@ function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warn
       ? [
           warning(
             'WARN_TOKEN_NOT_USED',
-            `${name} of the environment is not used: github-token stands in its place, which is the token of the job unless it is given. Give the other token as github-token`,
+            `${name} of the environment is not used: github-token replaces it, and is the token of the job unless it is given. Give the other token as github-token`,
           ),
         ]
       : [],

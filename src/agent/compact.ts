@@ -84,7 +84,7 @@ function whyNoSummary({ stop, stopDetail, text, calls }: LlmTurn): string | null
     case 'pause_turn':
     case 'compaction':
     case 'end_turn':
-      if (calls.length > 0) return 'The model called tools in place of a summary.';
+      if (calls.length > 0) return 'The model called tools instead of writing a summary.';
       return text.trim() === '' ? 'The summary is empty.' : null;
   }
 }
@@ -92,6 +92,6 @@ function whyNoSummary({ stop, stopDetail, text, calls }: LlmTurn): string | null
 /** Null for an answer that is the API's block. The API sends one without content when it came to no summary. */
 function whyNoBlock({ stop, content: [block, ...more] }: LlmTurn): string | null {
   if (stop !== 'compaction' || block?.type !== 'compaction' || more.length > 0)
-    return `The API answered with ${stop} in place of a compaction.`;
+    return `The API answered with ${stop} instead of a compaction.`;
   return typeof block.content === 'string' && block.content !== '' ? null : 'The API came to no summary.';
 }

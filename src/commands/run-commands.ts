@@ -86,7 +86,7 @@ export const RUN_COMMANDS: readonly Command[] = [
     output: JSON_OUTPUT,
     switches: {
       organization:
-        "The organisation's usage and cost of all its keys, as the provider reports them, in place of your runs'",
+        "The organisation's usage and cost of all its keys, as the provider reports them, instead of your runs'",
       ...JSON_SWITCH,
     },
     settingsWith: { organization: ['provider', 'baseUrl', 'allowInsecureBaseUrl'] },

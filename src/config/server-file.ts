@@ -44,9 +44,7 @@ export async function readServerFile({
       ? null
       : ((await pathWithin(root, place)) ?? (await pathWithin(root, await realpathExisting(place))));
   if (isWorkedIn && revision === null && inside !== null)
-    return failed(
-      'lies in the work tree, where the run may have changed it: name a copy that lies elsewhere',
-    );
+    return failed('is in the work tree, where the run may have changed it: name a copy elsewhere');
   let bytes: Uint8Array;
   if (revision !== null && inside !== null) {
     const committed = await revision.read(inside);

@@ -198,7 +198,9 @@ export function reviewSection({ review }: RunResult, maxLength: number): string 
     ...(review.leftOut > 0
       ? [`It was not shown ${formatNumber(review.leftOut)} characters of a long patch.`]
       : []),
-    ...(review.sentBack ? ['The blocking ones were sent back; the changes that followed were not reviewed.'] : []),
+    ...(review.sentBack
+      ? ['The blocking ones were sent back; the changes that followed were not reviewed.']
+      : []),
     ...(review.changedSince.length > 0 ? [`Changed since: ${firstThree(review.changedSince)}.`] : []),
   ].join(' ');
   return found === '' ? about : `${about}\n\n${found}`;

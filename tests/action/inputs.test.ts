@@ -142,12 +142,12 @@ describe('reading them', () => {
     ],
     [
       { INPUT_MODE: 'resume', 'INPUT_RUN-DIR': 'r', INPUT_MODEL: 'a' },
-      'model: is no input of mode resume, only of run',
+      'model: is not an input of mode resume, only of run',
     ],
-    [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],
+    [{ INPUT_LABEL: 'bot' }, 'label: is not an input of mode run, only of publish'],
     [
       { INPUT_MODE: 'publish', 'INPUT_RUN-DIR': 'r', INPUT_PLAN: 'a' },
-      'plan: is no input of mode publish, only of run',
+      'plan: is not an input of mode publish, only of run',
     ],
   ])('%o is told', (env, problem) => {
     expect(readInputs(env).problems.map(({ message }) => message)).toEqual([problem]);

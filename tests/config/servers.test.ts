@@ -151,7 +151,7 @@ describe('the file of --mcp-config', () => {
     // What a run may have changed does not say what is started outside of its sandbox.
     expect(await readServerFile({ ...place, revision: null, isWorkedIn: true })).toMatchObject({
       problems: [
-        { message: expect.stringContaining('lies in the work tree, where the run may have changed it') },
+        { message: expect.stringContaining('is in the work tree, where the run may have changed it') },
       ],
     });
     expect(await readServerFile({ ...place, revision: null })).toMatchObject({ status: 'ok' });

@@ -85,7 +85,7 @@ export function openGitHub({
   octokit.hook.before('request', (request) => {
     const to = new URL(request.url, apiUrl).origin;
     if (to === origin) return;
-    throw new RequestError(`the answer goes on at ${to}, which is not the API`, 500, {
+    throw new RequestError(`the answer continues at ${to}, which is not the API`, 500, {
       request: { ...request, headers: {} },
     });
   });

@@ -27,7 +27,7 @@ export interface CloudOptions extends ClaudeSettings {
 export async function createBedrockProvider(options: CloudOptions): Promise<LlmProvider> {
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
-  if (!region) throw new ProviderSettingsError('There is no region of AWS. Set AWS_REGION.');
+  if (!region) throw new ProviderSettingsError('There is no AWS region. Set AWS_REGION.');
   const peers = ['@anthropic-ai/bedrock-sdk'];
   const { AnthropicBedrock } = await loadPeer('bedrock', peers, () => import('@anthropic-ai/bedrock-sdk'));
   const address = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`;

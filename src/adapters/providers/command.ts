@@ -105,5 +105,5 @@ function noProgram(name: string): string {
 }
 
 function whyReachable(path: string): string {
-  return `--provider-command: ${JSON.stringify(path)} lies where the model's commands can write, and what they put there would run outside of the sandbox. Move it out of the work tree.`;
+  return `--provider-command: ${JSON.stringify(path)} is where the model's commands can write, and what they put there would run outside the sandbox. Move it out of the work tree.`;
 }

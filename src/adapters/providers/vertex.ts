@@ -16,11 +16,9 @@ export async function createVertexProvider(options: CloudOptions): Promise<LlmPr
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const [projectId, region] = [env.ANTHROPIC_VERTEX_PROJECT_ID, env.CLOUD_ML_REGION];
   if (!projectId)
-    throw new ProviderSettingsError('There is no project of Google Cloud. Set ANTHROPIC_VERTEX_PROJECT_ID.');
+    throw new ProviderSettingsError('There is no Google Cloud project. Set ANTHROPIC_VERTEX_PROJECT_ID.');
   if (!region)
-    throw new ProviderSettingsError(
-      'There is no region of Google Cloud. Set CLOUD_ML_REGION, such as global.',
-    );
+    throw new ProviderSettingsError('There is no Google Cloud region. Set CLOUD_ML_REGION, such as global.');
   const peers = ['@anthropic-ai/vertex-sdk', 'google-auth-library'];
   const [{ AnthropicVertex }, { GoogleAuth }] = await loadPeer('vertex', peers, () =>
     Promise.all([import('@anthropic-ai/vertex-sdk'), import('google-auth-library')]),

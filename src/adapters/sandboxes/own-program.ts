@@ -17,7 +17,7 @@ export function whyNotWritable(root: string, mounts: readonly string[]): string 
   const folder = folders.find((path) => isWithin(own, realPathOf(path) ?? path));
   return folder === undefined
     ? null
-    : `patchsmith itself lies in ${folder} (${own}), where commands could change it. ` +
+    : `patchsmith itself is in ${folder} (${own}), where commands could change it. ` +
         'Install it elsewhere, for example with npm install --global patchsmith.';
 }
 

@@ -36,7 +36,7 @@ function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const next = existsSync(events)
     ? `Continue the run: patchsmith resume ${path}`
     : existsSync(first)
-      ? `No attempt had been chosen; one can be carried on: patchsmith resume ${first} --repo DIR`
+      ? `No attempt had been chosen; one can be continued: patchsmith resume ${first} --repo DIR`
       : 'It had not started to work: start a new run with patchsmith run.';
   const { name, exitCode, reason, errorCode } = internalError('ERR_PROCESS_DIED', `${PROCESS_DIED}. ${next}`);
   return {

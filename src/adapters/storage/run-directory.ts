@@ -87,7 +87,7 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
   const { workTree } = request;
   if (workTree !== null && isWithin(nearestReal(wanted), workTree)) {
     return failed(
-      `The run directory ${wanted} lies in the work tree ${workTree}. Choose one outside with --run-dir.`,
+      `The run directory ${wanted} is in the work tree ${workTree}. Choose one outside with --run-dir.`,
     );
   }
   const scratch = join(wanted, 'scratch');

@@ -87,7 +87,7 @@ function aborted(signal: AbortSignal): Promise<null> {
 /** Why git cannot be started in a folder, as the end of a sentence; null when it can. */
 function obstacleTo(folder: string): string | null {
   try {
-    if (!statSync(folder).isDirectory()) return 'is no folder';
+    if (!statSync(folder).isDirectory()) return 'is not a folder';
     accessSync(folder, constants.X_OK);
     return null;
   } catch (error) {

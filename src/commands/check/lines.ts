@@ -170,7 +170,7 @@ function verifyLine(
     said: `${ended(report)}: fails before the work${lastWords(report.output)}`,
     fix: willCompareFailures
       ? null
-      : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, with which what fails as before is no failure of the run',
+      : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, so that what fails as before does not fail the run',
   };
 }
 

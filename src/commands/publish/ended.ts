@@ -43,9 +43,9 @@ export async function ended<End>(place: EndingPlace, work: () => Promise<End>): 
 function stopped(signal: AbortSignal, { deadlineMs }: Settings): RunOutcome {
   const { cause, ...reason } = signal.reason as Interruption;
   if (cause === 'signal' && 'signal' in reason)
-    return interrupted(reason.signal, `Stopped by ${reason.signal}. Publish again to carry on.`);
+    return interrupted(reason.signal, `Stopped by ${reason.signal}. Publish again to continue.`);
   return deadlineExceeded(
-    `The deadline of ${deadlineMs / 1_000} s passed (--deadline). Publish again to carry on.`,
+    `The deadline of ${deadlineMs / 1_000} s passed (--deadline). Publish again to continue.`,
   );
 }
 

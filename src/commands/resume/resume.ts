@@ -180,7 +180,7 @@ function whyNot(
   if (JSON.stringify(given).includes('***'))
     return problem(
       'ERR_NOT_RESUMABLE',
-      `The journal of the run ${start.runId} has *** in place of a secret in its paths, globs or commands. Start a new run.`,
+      `The journal of the run ${start.runId} has *** instead of a secret in its paths, globs or commands. Start a new run.`,
     );
   if (settings.repo === null && !isWithin(cwd, start.root))
     return problem(

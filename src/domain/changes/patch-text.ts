@@ -209,7 +209,7 @@ function modeOf(match: ArrayLike<string> | null): FileMode | null {
   const mode = match?.[1];
   if (mode === undefined) return null;
   if (mode === '100644' || mode === '100755' || mode === '120000' || mode === '160000') return mode;
-  throw new Malformed(`${mode} is no mode of a file`);
+  throw new Malformed(`${mode} is not a file mode`);
 }
 
 /** `a/name b/name`, quoted or not. */

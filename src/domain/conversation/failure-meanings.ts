@@ -33,7 +33,7 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureReason, { meaning: string;
     fix: 'Nothing. Ignored files that the plan is about have to be named in it.',
   },
   not_text: {
-    meaning: 'The file is no text, image or document that the model can be shown.',
+    meaning: 'The file is not a text, image or document that can be shown to the model.',
     fix: 'Nothing.',
   },
   too_large: {
@@ -69,7 +69,7 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureReason, { meaning: string;
     fix: "Read the server's own log; docs/mcp.md.",
   },
   crashed: {
-    meaning: 'The call failed in a way that nobody expected. The run goes on.',
+    meaning: 'The call failed unexpectedly. The run continues.',
     fix: 'Report it, with `patchsmith.log`.',
   },
 };

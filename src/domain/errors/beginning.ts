@@ -5,7 +5,7 @@ import { ends, misuse } from './entry.ts';
 /** Codes with their meaning and their fix. */
 export const BEGINNING = {
   ERR_NO_CHECKOUT: misuse(
-    'The folder is no checkout that git can use: it does not exist, may not be entered, is not in a repository, is bare, or git is missing.',
+    'The folder is not a checkout that git can use: it does not exist, may not be entered, is not in a repository, is bare, or git is missing.',
     'Run patchsmith in a checkout, or name one with `--repo`; the message says what is in the way.',
   ),
   ERR_WORK_TREE_BUSY: misuse(
@@ -21,7 +21,7 @@ export const BEGINNING = {
     'Make it writable, or choose another place; `--preflight off` lets a run begin in a work tree that it cannot write to.',
   ),
   ERR_OWN_PROGRAM: misuse(
-    'patchsmith itself lies where commands of the run could change it.',
+    'patchsmith itself is installed where commands of the run could change it.',
     'Install it elsewhere, such as with `npm install --global patchsmith`.',
   ),
   ERR_UNUSABLE_FILE: misuse(

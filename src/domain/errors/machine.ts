@@ -12,7 +12,7 @@ export const MACHINE = {
   ERR_MACHINE: ends(
     'internal_error',
     'The machine fails: its disk is full or read-only, memory or processes ran out.',
-    'Fix that, then go on with `patchsmith resume`.',
+    'Fix that, then continue with `patchsmith resume`.',
   ),
   ERR_FEW_DESCRIPTORS: ends(
     'internal_error',

@@ -5,11 +5,11 @@ import { ends, misuse } from './entry.ts';
 /** Codes with their meaning and their fix. */
 export const PAST_RUNS = {
   ERR_RUN_DIRECTORY: misuse(
-    'The run directory cannot be made where it was asked for: there is a run already, it lies in the work tree, or the place cannot be written to.',
+    'The run directory cannot be made where it was asked for: there is a run already, it is in the work tree, or the place cannot be written to.',
     'Choose another one with `--run-dir`.',
   ),
   ERR_RUN_DIRECTORY_IN_TREE: misuse(
-    'The run directory lies in the work tree that the run is to go on in.',
+    'The run directory is in the work tree that the run should continue in.',
     'Move it out.',
   ),
   ERR_RUN_NOT_FOUND: misuse(

@@ -113,7 +113,7 @@ export const RUNNING = {
   ERR_INTERRUPTED: ends(
     'interrupted',
     'A signal ended the work.',
-    'Run it again, or go on with `patchsmith resume`; what was done so far is kept.',
+    'Run it again, or continue with `patchsmith resume`; what was done so far is kept.',
   ),
   ERR_VERIFY_FAILED: ends(
     'verify_failed',

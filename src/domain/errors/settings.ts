@@ -9,7 +9,7 @@ export const SETTINGS = {
     'Use the name that the message suggests, or unset it.',
   ),
   ERR_UNKNOWN_SETTING: misuse(
-    'The project file has a key that is no setting.',
+    'The project file has a key that is not a setting.',
     'Use the name that the message suggests; docs/settings.md lists them all.',
   ),
   ERR_INVALID_VALUE: misuse(
@@ -81,7 +81,7 @@ export const SETTINGS = {
     'Fix what the message names; docs/mcp.md has examples.',
   ),
   ERR_MCP_FILE: misuse(
-    'The file of `--mcp-config` cannot be used: it is not there, not JSON or YAML with `mcpServers`, or lies where it is not trusted.',
+    'The file of `--mcp-config` cannot be used: it is not there, not JSON or YAML with `mcpServers`, or is in a place that is not trusted.',
     'Fix the file, or name another one.',
   ),
   ERR_MCP_VARIABLE: misuse(

@@ -25,7 +25,7 @@ export const FollowUp = z.strictObject({
     .regex(/^[0-9a-f]{8}$/)
     .describe('Id in the markers of its text'),
   branch: z.string(),
-  head: ObjectId.describe('Commit that the work goes on from'),
+  head: ObjectId.describe('Commit that the work continues from'),
   base: z.strictObject({
     branch: z.string(),
     sha: ObjectId.describe(

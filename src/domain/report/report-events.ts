@@ -97,7 +97,7 @@ export class ReportEvents {
         return this.#lost(event, 'interrupted in the middle of an answer', 0);
       case 'context.compacted': {
         const { tokens, cut, turn, text: placed } = event;
-        const what = `The conversation of ${formatNumber(tokens)} tokens goes on without ${pluralize(cut - 1, 'message')}.`;
+        const what = `The conversation of ${formatNumber(tokens)} tokens continues without ${pluralize(cut - 1, 'message')}.`;
         if (turn === undefined) return note(what);
         return this.#lost({ at, spent: turn }, `${what}\n\n${placed}`, 0);
       }
@@ -122,7 +122,7 @@ export class ReportEvents {
       }
       case 'model.replaced': {
         const { provider, model } = event.to;
-        return note(`${provider}/${model} goes on with the task (${event.why}): ${event.reason}`);
+        return note(`${provider}/${model} takes over the task (${event.why}): ${event.reason}`);
       }
       case 'tool.started':
         return { type: 'call', at, id: event.call.id, iteration: event.iteration };

@@ -90,7 +90,7 @@ export interface PathRules {
 export const PlanSource = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('file'), path: z.string() })
-    .describe('A file; the path is relative to the repository where it lies inside, else as it was given'),
+    .describe('A file; the path is relative to the repository if it is inside, else as it was given'),
   z.strictObject({ kind: z.literal('stdin') }),
   z.strictObject({ kind: z.literal('message') }),
   z.strictObject({

@@ -37,7 +37,7 @@ export const RunResult = z.strictObject({
   errorCode: ErrorCodeText.nullable()
     .default(null)
     .describe(
-      'Why it did not end well, such as ERR_NO_TASK; docs/errors.md says what each means and what to do. null for a run that goes on or has ended well',
+      'Why it did not end well, such as ERR_NO_TASK; docs/errors.md says what each means and what to do. null for a run that is still running or has ended well',
     ),
   superseded: z
     .array(SupersededEnd)

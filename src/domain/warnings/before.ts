@@ -85,7 +85,7 @@ export const EARLY_WARNINGS = {
     'Let such commands write to ignored files. `patchsmith undo` takes it back.',
   ),
   WARN_MCP_SERVER_MISSING: warns(
-    'An MCP server that is not required could not be reached, and the run goes on without its tools.',
+    'An MCP server that is not required could not be reached, and the run continues without its tools.',
     'Fix what the message names, or set `required: true` to end the run instead.',
   ),
   WARN_MCP_TOOL_LEFT_OUT: warns(

@@ -200,7 +200,7 @@ describe('the client', () => {
     const elsewhere = await api([{ body: [{ number: 2 }] }]);
     const link = `<${elsewhere.origin()}/repos/o/r/pulls?page=2>; rel="next"`;
     const { github } = await api([{ headers: { link }, body: [{ number: 1 }] }]);
-    const message = `the answer goes on at ${elsewhere.origin()}, which is not the API`;
+    const message = `the answer continues at ${elsewhere.origin()}, which is not the API`;
     expect(await github.list(LIST)).toEqual({
       status: 'refused',
       refusal: { route: LIST.route, status: null, message, permission: null, requestId: null },

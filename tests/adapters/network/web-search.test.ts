@@ -63,7 +63,7 @@ test('an answer without end is not read on', async () => {
     };
     more();
   });
-  expect(await search('x')).toMatchObject({ message: expect.stringContaining('no list of pages') });
+  expect(await search('x')).toMatchObject({ message: expect.stringContaining('other than a list of pages') });
 });
 
 test('without results there are none', async () => {
@@ -74,7 +74,7 @@ test.each([
   [json({}, 429), KEY, /429: too many searches/],
   [json({}, 500), KEY, /500: try again later/],
   [json({}), 'another-key', /401: the key in BRAVE_API_KEY is not accepted/],
-  [json({ web: { results: 'x' } }), KEY, /no list of pages/],
+  [json({ web: { results: 'x' } }), KEY, /other than a list of pages/],
 ])('what goes wrong is said in words', async (answer, key, message) => {
   const found = await (await brave(answer)).search('x', key);
   expect(found).toMatchObject({ status: 'failed', message: expect.stringMatching(message) });

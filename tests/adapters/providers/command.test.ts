@@ -71,7 +71,7 @@ test.each([
   ['is killed', 'kill -9 $$', 'ended without an answer (killed by SIGKILL)'],
   ['ends too early', `printf '{"type": "ans'`, 'ended without an answer (exit code 0)'],
   ['writes what is not JSON', 'echo Hello', 'wrote a line that is not JSON: Hello'],
-  ['writes another message', `echo '{"type": "answer", "text": "x"}'`, 'no message of the protocol'],
+  ['writes another message', `echo '{"type": "answer", "text": "x"}'`, 'not a message of the protocol'],
   ['nests too deeply', `head -c 100000 /dev/zero | tr '\\0' '['; echo`, 'not JSON'],
   ['writes a line without an end', 'head -c 9000000 /dev/zero | tr "\\0" "x"', 'larger than the limit'],
   [
@@ -130,7 +130,7 @@ test('what commands of the model can write to is not run, and nothing is looked 
     const { provider } = asking('', { line, env: { PATH: path }, writable: () => [tree] });
     return provider.obstacle?.() ?? null;
   };
-  const inside = 'lies where the model';
+  const inside = 'is where the model';
   expect(obstacleTo(join(tree, 'bin', 'gateway'))).toContain(inside);
   expect(obstacleTo(`sh ${folder}/link/bin/gateway`)).toContain(inside);
   expect(obstacleTo(`node --import=${folder}/other/../tree/x.mjs /opt/gateway.mjs`)).toContain(inside);

@@ -52,7 +52,7 @@ test('a folder in the work tree, also through a link, or with a run in it, is re
   const link = join(tempFolder(), 'link');
   symlinkSync(workTree, link);
   const inside = (path: string) =>
-    `The run directory ${path} lies in the work tree ${workTree}. Choose one outside with --run-dir.`;
+    `The run directory ${path} is in the work tree ${workTree}. Choose one outside with --run-dir.`;
   expect(make({ chosen: join(workTree, 'run'), workTree })).toBe(inside(join(workTree, 'run')));
   expect(make({ chosen: join(link, 'a/b'), workTree })).toBe(inside(join(link, 'a/b')));
   expect(readdirSync(workTree)).toEqual([]);

@@ -346,7 +346,7 @@ describe('a folder that is no checkout', () => {
       '…/bare.git is a bare repository, which has no work tree. Clone it, or add one: git worktree add <folder>',
       '…/checkout/.git is inside a .git folder. Run patchsmith in the work tree, or name it with --repo.',
       '…/missing does not exist. Name a checkout with --repo.',
-      '…/checkout/a.txt is no folder. Name a checkout with --repo.',
+      '…/checkout/a.txt is not a folder. Name a checkout with --repo.',
       '…/checkout/a.txt/below does not exist. Name a checkout with --repo.',
       '…/half/.git is not a git repository: a part of it is missing or unreadable. Repair it, or name another checkout with --repo.',
     ]);

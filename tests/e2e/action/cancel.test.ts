@@ -79,9 +79,9 @@ describe('a cancel in the middle of a publication', () => {
       const cut = await publishJob(at, artifact, { during: cancelAt(at, operation, signal) });
       expect([cut.exitCode, cut.outputs.outcome], cut.stderr).toEqual([code, 'interrupted']);
       expect(cut.lastLine).toBe(
-        `patchsmith: interrupted (exit ${code}) [ERR_INTERRUPTED]: Stopped by ${signal}. Publish again to carry on.`,
+        `patchsmith: interrupted (exit ${code}) [ERR_INTERRUPTED]: Stopped by ${signal}. Publish again to continue.`,
       );
-      expect(cut.summary).toContain('Publish again to carry on.');
+      expect(cut.summary).toContain('Publish again to continue.');
       expect(cut.post.stderr).toBe('');
 
       at.github.faults.clear();

@@ -45,7 +45,11 @@ describe('a summary that', () => {
     ],
     ['is cut off', { text: 'half of', stop: 'max_tokens' }, 'The summary was cut off.'],
     ['is empty', { text: ' ' }, 'The summary is empty.'],
-    ['calls tools', { text: 'First I look.', ...read(0) }, 'The model called tools in place of a summary.'],
+    [
+      'calls tools',
+      { text: 'First I look.', ...read(0) },
+      'The model called tools instead of writing a summary.',
+    ],
     [
       'the API does not accept',
       { fault: { kind: 'http', status: 400, message: 'no' } },

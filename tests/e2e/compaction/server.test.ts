@@ -72,7 +72,7 @@ describe("the API's own compaction", () => {
 
   test.each<[string, ScriptedTurn, string]>([
     ['comes to nothing', {}, 'The API came to no summary.'],
-    ['is refused', { stop: 'refusal' }, 'The API answered with refusal in place of a compaction.'],
+    ['is refused', { stop: 'refusal' }, 'The API answered with refusal instead of a compaction.'],
     [
       'is not accepted',
       { fault: { kind: 'http', status: 400, message: 'no' } },

@@ -24,7 +24,7 @@ test.each(['required', 'off'])(
     });
     expect([exitCode, server.requests.length]).toEqual([2, 0]);
     expect(lastLine).toBe(
-      `patchsmith: usage_error (exit 2) [ERR_OWN_PROGRAM]: patchsmith itself lies in ${repository.root} (${own}), where commands could change it. ` +
+      `patchsmith: usage_error (exit 2) [ERR_OWN_PROGRAM]: patchsmith itself is in ${repository.root} (${own}), where commands could change it. ` +
         'Install it elsewhere, for example with npm install --global patchsmith.',
     );
   },
@@ -45,8 +45,5 @@ test('a folder that holds it is not mounted writable', async () => {
       reject: false,
     },
   );
-  expect([exitCode, stderr]).toEqual([
-    2,
-    expect.stringContaining(`patchsmith itself lies in ${installed} (`),
-  ]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`patchsmith itself is in ${installed} (`)]);
 });

@@ -59,7 +59,7 @@ async function search(
       return failed('not_found', `Brave answered ${response.status}: ${hint(response.status)}.`);
     const parsed = Answer.safeParse(jsonOrUndefined(Buffer.from(bytes).toString('utf8')));
     if (!parsed.success)
-      return failed('not_found', 'Brave answered with something that is no list of pages.');
+      return failed('not_found', 'Brave answered with something other than a list of pages.');
     const results = parsed.data.web?.results ?? [];
     return {
       status: 'ok',

@@ -114,7 +114,7 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
   if (!URL.canParse(location, url.href))
     return refused(
       'not_found',
-      `Not read: ${quoted(url.href)} leads to ${quoted(location)}, which is no address.`,
+      `Not read: ${quoted(url.href)} leads to ${quoted(location)}, which is not an address.`,
     );
   const to = new URL(location, url);
   if (url.protocol === 'https:' && to.protocol !== 'https:')

@@ -105,7 +105,7 @@ function replyIn(line: string): CommandReply | string {
   if (reply.success) return reply.data;
   const [issue] = reply.error.issues;
   const place = issue?.path.join('.') ?? '';
-  return `The program wrote a line that is no message of the protocol: ${place === '' ? '' : `${place}: `}${issue?.message ?? ''}`;
+  return `The program wrote a line that is not a message of the protocol: ${place === '' ? '' : `${place}: `}${issue?.message ?? ''}`;
 }
 
 /** The answer, or what is wrong with it. */

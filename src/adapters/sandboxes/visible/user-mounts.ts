@@ -57,9 +57,8 @@ function refusalOf(path: string, writable: boolean, rules: MountRules): string |
   }
   const closed = NEVER.find((place) => isWithin(path, place));
   if (closed !== undefined) return `the contents of ${closed} stay out of the sandbox`;
-  if (roots.some((root) => isWithin(path, root)))
-    return 'it lies in the work tree, which commands see anyway';
-  if (roots.some((root) => isWithin(root, path))) return 'the work tree lies in it';
+  if (roots.some((root) => isWithin(path, root))) return 'it is in the work tree, which commands see anyway';
+  if (roots.some((root) => isWithin(root, path))) return 'the work tree is inside it';
   if (path.split('/').includes('.git')) return 'a .git folder stays out of the sandbox';
   if (offLimits.some((place) => isWithin(place, path) || isWithin(path, place))) {
     return 'the run directory and the repository stay out of the sandbox';
@@ -91,7 +90,7 @@ function clashAmong(mounts: readonly UserMount[]): string | null {
     const inner = mounts.slice(index + 1).find((other) => isWithin(other.at, at));
     if (inner?.at === at) return `--mount ${at}: is given twice.`;
     // A command could put a link where the next command's mount is to go.
-    if (inner && writable) return `--mount ${inner.at}: lies in ${at}, which commands can write to.`;
+    if (inner && writable) return `--mount ${inner.at}: is in ${at}, which commands can write to.`;
   }
   return null;
 }

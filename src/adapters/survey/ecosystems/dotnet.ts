@@ -24,7 +24,7 @@ export const dotnet: Ecosystem = {
       ...(await runnerOf(folder)),
       makes: null,
       decisions: several
-        ? ['There are several solutions, and dotnet takes none by itself: name one in verify.']
+        ? ['There are several solutions, and dotnet does not choose one: name one in verify.']
         : [],
     };
   },

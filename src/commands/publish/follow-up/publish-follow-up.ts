@@ -123,7 +123,7 @@ async function commitOn(
     return refuse(
       publishFailed(
         'ERR_PULL_REQUEST_MOVED',
-        `The branch ${pull.branch} was replaced while the run worked: ${followUp.head.slice(0, 8)}, which it went on from, is no longer part of it. ${kept(job)}`,
+        `The branch ${pull.branch} was replaced while the run worked: ${followUp.head.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
       ),
     );
   const where = `${upstream.owner}/${upstream.repo}`;

@@ -89,14 +89,14 @@ test.each<[string, (folder: string) => string | string[], string]>([
   [
     'the work tree',
     (at) => `${at}/code/repo`,
-    '--mount /code/repo: it lies in the work tree, which commands see anyway.',
+    '--mount /code/repo: it is in the work tree, which commands see anyway.',
   ],
   [
     'a part of the work tree',
     (at) => `${at}/code/repo/src:rw`,
-    '--mount /code/repo/src:rw: it lies in the work tree, which commands see anyway.',
+    '--mount /code/repo/src:rw: it is in the work tree, which commands see anyway.',
   ],
-  ['what holds the work tree', (at) => `${at}/code`, '--mount /code: the work tree lies in it.'],
+  ['what holds the work tree', (at) => `${at}/code`, '--mount /code: the work tree is inside it.'],
   [
     'the run directory',
     (at) => `${at}/state/run`,
