@@ -1,8 +1,8 @@
 /** A local Gemini API, as strict as the real one; it answers from a script, and breaks as the real one does. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, Script, ScriptedTurn } from '../claude-server/script.ts';
+import { listenLocally } from '../http/local-server.ts';
 import { sendFrames } from '../openai-server/server.ts';
 import { checkGemini, GeminiRefusal } from './check-request.ts';
 
@@ -67,22 +67,10 @@ export async function startGeminiServer({
     await sendFrames(response, frames, fault);
   }
 
-  const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      // A bug of the server must not look like an outage that heals with a retry.
-      refuse(response, { kind: 'http', status: 400, message: `gemini-server bug: ${String(error)}` });
-    });
+  const { url, close } = await listenLocally(serve, (response, why) => {
+    refuse(response, { kind: 'http', status: 400, message: `gemini-server bug: ${why}` });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { url, requests, close };
 }
 
 const STATUS: Readonly<Record<number, string>> = {

@@ -1,9 +1,9 @@
 /** A local OpenAI with both of its APIs, as strict as the real one; it answers from a script, and breaks as the real one does. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault, Script } from '../claude-server/script.ts';
+import { listenLocally } from '../http/local-server.ts';
 import { chatEvents, responsesEvents } from './answer.ts';
 import { checkChat, checkResponses, OpenAiRefusal } from './check-request.ts';
 
@@ -80,22 +80,10 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     await sendFrames(response, all, fault);
   }
 
-  const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      // A bug of the server must not look like an outage that heals with a retry.
-      refuse(response, { kind: 'http', status: 400, message: `openai-server bug: ${String(error)}` });
-    });
+  const { url, close } = await listenLocally(serve, (response, why) => {
+    refuse(response, { kind: 'http', status: 400, message: `openai-server bug: ${why}` });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    requests,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { url: `${url}/v1`, requests, close };
 }
 
 function codeOf({ code }: OpenAiRefusal): { code?: string } {
