@@ -41,7 +41,7 @@ export async function runAction(host: NodeJS.Process): Promise<number> {
   );
 }
 
-/** Tokens of the environment that the input stands in place of: people may have meant them. */
+/** Tokens of the environment that the input replaces: people may have meant them. */
 function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warning[] {
   return ['GITHUB_TOKEN', 'GH_TOKEN'].flatMap((name) =>
     githubToken !== null && env[name] && env[name] !== githubToken
@@ -126,7 +126,7 @@ class Action {
     return 0;
   }
 
-  /** Why that failed, if it did. The run goes on: it finds out for itself whether commands are contained. */
+  /** Why that failed, if it did. The run continues: it finds out for itself whether commands are contained. */
   async #setUpSandbox(inputs: InputsGiven): Promise<Warning[]> {
     if (!isSetupDue(inputs, this.#edge.env)) return [];
     let hasSpoken = false;

@@ -42,7 +42,7 @@ export function isSetupDue(
   );
 }
 
-/** How a setup goes on. */
+/** What a setup does next. */
 export interface SandboxSetup {
   readonly machine: SetupMachine;
   /** Ends the command that is running, and begins no other. */

@@ -11,7 +11,7 @@ import type { CommandChanges } from './policy.ts';
 
 /** What to record for calls during which the runner died. */
 export interface Settlement {
-  /** The changes found, grouped by what made them; to be judged by the policy and recorded before the run goes on. */
+  /** The changes found, grouped by what made them; to be judged by the policy and recorded before the run continues. */
   readonly made: CommandChanges[];
   /** To be recorded after `made`. */
   readonly answers: RunAction[];

@@ -34,7 +34,7 @@ export async function enforcePolicy(
   const repositories = await workspace.repositoriesAround(changes.map(({ path }) => path));
   const isPlanted = (path: string) => repositories.some((folder) => belongsTo(path, folder));
   const refused = withConflictingPaths(
-    // What only a rule brought into view or took out of it may be the user's: it is told at the end, and not put back.
+    // What only a rule brought into view or took out of it may be the user's: it is reported at the end, and not put back.
     changes.filter(({ path, ignored }) => ignored === undefined && (!permits(path) || isPlanted(path))),
     changes,
   );

@@ -7,7 +7,7 @@ import type { StopReason } from '../domain/run/limits.ts';
 import type { RunState } from '../domain/run/state.ts';
 import { modelReplacedPrompt } from '../prompts.ts';
 
-/** What happens in place of this end; null where it stands: there is nobody else, or nothing left for another answer. */
+/** What happens instead of this end; null if nothing does: there is no other model, or nothing left for another answer. */
 export function replacementFor(state: RunState, stop: StopReason): RunAction | null {
   const { fallback, lastTurn, changes } = state;
   const why = fallback === null || lastTurn !== null ? null : whyReplace(stop);

@@ -1,4 +1,4 @@
-/** Makes a generator of work that reports what happens while it goes on. */
+/** Turns work that reports its progress into a generator of these reports. */
 
 /**
  * Yields what the work reports, in its order and as soon as it is reported; returns what the work resolves with, after all of

@@ -1,7 +1,7 @@
 /**
  * Runs the tool calls of one turn. calls/ has the steps, in their order: prepared-call.ts parses and checks, lanes.ts says what
  * runs together, lane-changes.ts records what changed, told-outcome.ts redacts and truncates. A failing call affects nothing
- * else; the run goes on.
+ * else; the run continues.
  */
 
 import type { CodeChange, FoundChange } from '../domain/changes/change.ts';

@@ -1,4 +1,4 @@
-/** The command line: argv in, exit code out. What it shares with the action stands in host/process.ts. */
+/** The command line: argv in, exit code out. What it shares with the action is in host/process.ts. */
 
 import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';

@@ -26,7 +26,7 @@ export interface Command {
   readonly nothingDone?: (outcome: RunOutcome, version: string) => object;
 }
 
-/** Stopped by a signal or its deadline while it had done nothing; nobody has been told. */
+/** Stopped by a signal or its deadline before it had done anything; nothing has been printed. */
 export interface StoppedEarly {
   readonly status: 'stopped';
   readonly outcome: RunOutcome;

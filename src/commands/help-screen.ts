@@ -1,4 +1,4 @@
-/** What `--help` prints: what most people look for, on one screen. Everything stands one level down, in `patchsmith help`. */
+/** What `--help` prints: what most people look for, on one screen. Everything else is one level down, in `patchsmith help`. */
 
 import type { SettingEntry, SettingKey } from '../config/schema.ts';
 import { settingEntries } from '../config/schema.ts';
@@ -109,7 +109,7 @@ function row(name: string, meaning: string, names: number, width: number): strin
   return `${start}${fitted(meaning, width - start.length)}`;
 }
 
-/** As much of the beginning as fits, up to where a sentence can end or at least a word; what explains the operands stands in the usage. */
+/** As much of the beginning as fits, up to where a sentence can end or at least a word; the operands are explained in the usage. */
 export function fitted(text: string, room: number): string {
   const main = text.replace(/ \(RUN: .*$/s, '');
   if (main.length <= room) return main;

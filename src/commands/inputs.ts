@@ -258,7 +258,7 @@ export async function readTrust(edge: HostContext, settings: Settings): Promise<
   return trust;
 }
 
-/** `start` lies in the repository. */
+/** `start` is in the repository. */
 function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFileRead> {
   if (trust === undefined) return readSettingsFile(start, PROJECT_FILE);
   // The settings of a run that will not take place do not matter.

@@ -52,7 +52,7 @@ async function keepPage(
 ): Promise<void> {
   const { writeReport } = await import('../adapters/storage/report-file.ts');
   const events = { json: '[]', notes: [] };
-  // The refusal itself is told in any case.
+  // The refusal itself is printed in any case.
   writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
 }
 

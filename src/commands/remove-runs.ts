@@ -55,7 +55,7 @@ async function remove(run: RunSummary, folders: readonly string[]): Promise<stri
     const letGo = await lockRun(run.path);
     if (letGo === null) return 'a process works on it';
     try {
-      // Whoever resumed it in the meantime holds its lock, or has ended by now.
+      // A process that resumed it in the meantime holds its lock, or has ended by now.
       const now = await summarise(name, run.path, 'default');
       if (now.changedAt !== run.changedAt) return 'it has changed';
       await removeGitDir(folder, name);

@@ -1,4 +1,4 @@
-/** Provider and model as one text, `openai/gpt-5.4`: what stands before the slash counts when it is the name of a provider. */
+/** Provider and model as one text, `openai/gpt-5.4`: the part before the slash counts if it is the name of a provider. */
 
 import { DEFAULT_PROVIDER, providerNamed } from '../adapters/providers/registry.ts';
 
@@ -20,7 +20,7 @@ function partsOf(model: unknown): ModelParts | null {
   return entry === null || entry.playsRecording ? null : { provider, model: rest };
 }
 
-/** Who goes on in place of the first model, which `provider` answers for; null for nobody. */
+/** The model that takes over from the first one, which `provider` answers for; null for none. */
 export function fallbackParts({
   provider,
   fallbackModel,
@@ -31,7 +31,7 @@ export function fallbackParts({
   return fallbackModel === null ? null : (partsOf(fallbackModel) ?? { provider, model: fallbackModel });
 }
 
-/** Who reviews in place of the model that works, which `provider` answers for; null for nobody else. */
+/** The model that reviews instead of the one that works, which `provider` answers for; null for no other. */
 export function reviewerParts({
   provider,
   reviewModel,

@@ -86,7 +86,7 @@ function chooseSettings(given: SettingInputs): ResolvedSettings {
     sources[entry.key] = { ...source, over };
     if (deciding) chosen[entry.key] = deciding.value;
   }
-  // Nobody typed --provider where --model names it.
+  // --provider was not typed where --model names it.
   if (inputs !== given && sources.provider.from === sources.model.from)
     sources.provider = { ...sources.provider, name: sources.model.name };
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';

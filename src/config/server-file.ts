@@ -19,7 +19,7 @@ export interface ServerFilePlace {
   readonly root: string | null;
   /** Where files of the repository are read from; null for the work tree. */
   readonly revision: Revision | null;
-  /** A run has worked in the repository, so what lies in it may be the model's. Default: false. */
+  /** A run has worked in the repository, so what is in it may be the model's. Default: false. */
   readonly isWorkedIn?: boolean;
 }
 

@@ -46,7 +46,7 @@ export interface RunInput extends ProcessParts {
   readonly trust?: Trust;
   /** Where one of several attempts works, in place of the checkout. */
   readonly attempt?: AttemptPlace;
-  /** Of a run that is the chosen one of several attempts, or goes on with it. Null or absent: there were none. */
+  /** Of a run that is the chosen one of several attempts, or continues it. Null or absent: there were none. */
   readonly attempts?: Attempts | null;
   /** Whoever starts the run keeps others out of the work tree. Default: it does so itself. */
   readonly holdsWorkTree?: boolean;
@@ -73,7 +73,7 @@ export interface WorkAhead {
   readonly base: string | null;
 }
 
-/** Told about a run while it goes on. */
+/** Called about a run while it is running. */
 export interface RunWatcher {
   /** All checks have passed: the work begins. */
   onStart(): void;

@@ -185,7 +185,7 @@ export class Session {
     return null;
   }
 
-  /** Told before anything else, for whoever has to find a run that was killed. */
+  /** Printed before anything else, for whoever has to find a run that was killed. */
   printName({ path }: RunDirectory): void {
     // What is kept of a check is named at its end.
     if (this.input.isCheck !== true) this.progress.note(`run ${this.runId} in ${path}`);
@@ -291,7 +291,7 @@ function stopping(interruption: Interruption): string {
     : `${interruption.signal}: keeping the work so far … (a second one ends everything at once)`;
 }
 
-/** Readers of the library get what readers of the event stream get. */
+/** Users of the library get what the event stream contains. */
 function eventTeller(tell: (event: RunEvent) => void, redact: Redact): EventSink {
   return {
     accept: (event) => tell(redactedStrings(event, redact) as RunEvent),

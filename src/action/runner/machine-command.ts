@@ -85,7 +85,7 @@ const ENVIRONMENT = {
 
 const INTERRUPTED = 'the step was cancelled';
 
-/** Seconds until a program that goes on after the signal to end is killed. */
+/** Seconds until a program that ignores the signal to end is killed. */
 const GRACE_S = 2;
 
 /** The exit code of `timeout` when it had to end the program. */

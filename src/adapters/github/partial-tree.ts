@@ -51,7 +51,7 @@ export async function readPartialTree(
 
 const FOLDER = '040000';
 
-/** `a/b/c` lies in ``, `a` and `a/b`. */
+/** `a/b/c` is in ``, `a` and `a/b`. */
 function foldersOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];

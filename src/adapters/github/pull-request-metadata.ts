@@ -109,7 +109,7 @@ const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) =>
   const refusal = await refusalOfReviews(where, pull, { people, teams });
   if (refusal === null) return null;
   if (people.length + teams.length === 1 || refusal.status !== 422) throw new GitHubRefused(refusal);
-  // GitHub asks nobody when it cannot ask one of them.
+  // If GitHub cannot ask one of them, it asks none.
   const left: string[] = [];
   let why = '';
   for (const name of [...people, ...teams]) {

@@ -70,7 +70,7 @@ export type CallEnd<Answer> =
 
 /** More tools than any model can use well. */
 const MAX_TOOLS = 256;
-/** A list in more parts than that goes on for ever. */
+/** A list in more parts than this never ends. */
 const MAX_PAGES = 32;
 /** How long a server may take to hear that a session is over. */
 const GOODBYE_MS = 1_000;

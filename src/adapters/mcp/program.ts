@@ -9,7 +9,7 @@ import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from 
 
 /** How many characters of a server's last errors are kept. */
 const MAX_ERRORS = 2_000;
-/** How long a server may take to end when it is told nothing more. */
+/** How long a server may take to end once its input is closed. */
 const GOODBYE_MS = 1_000;
 
 /** Starts the program and resolves when nothing of it is left; it is killed when the signal aborts. */

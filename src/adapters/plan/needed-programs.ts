@@ -14,7 +14,7 @@ import {
 /** The first word of a simple command. */
 export interface NeededProgram {
   readonly name: string;
-  /** Where the script stands when it calls it, relative to where it begins; `.` there. */
+  /** The script's folder when it calls it, relative to where it begins; `.` there. */
   readonly folder: string;
 }
 
@@ -61,7 +61,7 @@ interface Place {
   readonly isFirst: boolean;
   /** Names mean what they meant at the start. */
   readonly areNamesKnown: boolean;
-  /** What stands here runs if nothing before it fails, and the script fails with it. */
+  /** What comes here runs if nothing before it fails, and the script fails with it. */
   readonly isRequired: boolean;
 }
 
@@ -92,8 +92,8 @@ class Walk {
   #statement(command: Statement['command'], place: Place, isLast: boolean): Place {
     if (command.type !== 'AndOr') return this.#pipeline(command, place, isLast);
     const { commands, operators } = command;
-    // What stands left of || may be missing, and what stands right of it may not be reached. With && it is the same, unless the
-    // script ends there: bash goes on when another than the last of them fails.
+    // What is left of || may be missing, and what is right of it may not be reached. With && it is the same, unless the
+    // script ends there: bash continues if any but the last of them fails.
     return operators.includes('||') || !isLast
       ? this.#perhaps(place, (inside) => this.#each(commands, inside))
       : this.#each(commands, place);

@@ -79,7 +79,7 @@ async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string
   return { kind: 'file', path: (await pathWithin(root, resolve(cwd, plan))) ?? plan };
 }
 
-/** Whoever writes to stdin may never finish. */
+/** The writer of stdin may never finish. */
 async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<BytesRead> {
   try {
     return await collect(addAbortSignal(signal, stdin), MAX_PLAN_BYTES);

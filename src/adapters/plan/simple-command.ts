@@ -35,7 +35,7 @@ export function programOf(name: string | null, words: Words): [name: string | nu
 
 const PASSES_ON = new Set(['command', 'exec', 'env', 'nohup', 'builtin']);
 
-/** Where the script stands after `cd` with these words; null when that depends on what runs. */
+/** The script's folder after `cd` with these words; null when that depends on what runs. */
 export function folderAfter([to, ...more]: Words, from: string | null): string | null {
   if (from === null || to === undefined || to === null || more.length > 0 || to.startsWith('-')) return null;
   return to.startsWith('/') ? to : `${from}/${to}`;

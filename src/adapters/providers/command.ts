@@ -65,7 +65,7 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
   return {
     name: 'command',
     model: options.model,
-    // A link on the way may be changed while the run goes on.
+    // A link on the way may be changed during the run.
     obstacle,
     complete: async (request) => {
       const { conversation, signal } = request;

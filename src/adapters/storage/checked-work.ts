@@ -1,5 +1,5 @@
 /**
- * What a check has done, kept for a run that begins with the same. It lies beside the run directories, where commands in the
+ * What a check has done, kept for a run that begins with the same. It is beside the run directories, where commands in the
  * sandbox see and write nothing.
  */
 
@@ -13,7 +13,7 @@ import { readRegularFile } from '../../files/regular-file.ts';
 import { placesOf } from './run-directory.ts';
 import { jsonOf } from './run-file.ts';
 
-/** Milliseconds after which a check is too old: what lies outside the checkout may have changed since. */
+/** Milliseconds after which a check is too old: what is outside the checkout may have changed since. */
 const MAX_AGE_MS = 3_600_000;
 const MAX_BYTES = 4_000_000;
 

@@ -1,4 +1,4 @@
-/** Finds the last run of a checkout: what `last` stands for in place of an id. */
+/** Finds the last run of a checkout, which `last` means in place of an id. */
 
 import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { notedPlaces } from './run-places.ts';
 
 /**
  * The newest run that began to work in the checkout around `cwd`, of those in the default places and those that noted there
- * where they are (`--run-dir`); replays, which work in a copy, are none.
+ * where they are (`--run-dir`); replays, which work in a copy, do not count.
  */
 export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const root = await repositoryRoot(realPath(cwd));

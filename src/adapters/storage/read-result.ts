@@ -1,4 +1,4 @@
-/** Reads the result of a run that has been there. Whoever only writes one does not need its schema. */
+/** Reads the result of an earlier run. Code that only writes one does not need its schema. */
 
 import { RunResult } from '../../domain/run/result.ts';
 import { readRegularFile } from '../../files/regular-file.ts';

@@ -63,7 +63,7 @@ export function writeReport({
 const WITHHELD =
   'What was said, given to calls and printed, since the patch is withheld for what looks like a secret; the journal has it.';
 
-/** The events of a run from its journal, read within bounds. One that cannot be read is told in the notes. */
+/** The events of a run from its journal, read within bounds. One that cannot be read is mentioned in the notes. */
 export async function recordedEvents(
   { events }: RunDirectory,
   redact: Redact,

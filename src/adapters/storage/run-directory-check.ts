@@ -27,7 +27,7 @@ export async function whyNotUsable(directory: RunDirectory): Promise<string | nu
   if (!top.isDirectory()) return `The run directory ${directory.path} is not a folder.`;
   if (top.uid !== uid)
     return `The run directory ${directory.path} belongs to another user, who may change it while it is read. Copy it: cp -R --no-preserve=ownership.`;
-  // Nobody else can get into a folder that only its owner can enter, whatever the modes of its contents.
+  // No other user can get into a folder that only its owner can enter, whatever the modes of its contents.
   const isClosed = (top.mode & 0o077) === 0;
   const check = new Check(directory.path, isClosed ? null : uid);
   if (!isClosed && isWritableByOthers(top)) return check.writable('');

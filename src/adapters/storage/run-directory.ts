@@ -167,7 +167,7 @@ export function writeResult(directory: RunDirectory, text: string): void {
   renameSync(temporary, directory.result);
 }
 
-/** Removes the page of a run that goes on. */
+/** Removes the page of a run that continues. */
 export function removeReport({ report }: RunDirectory): void {
   rmSync(report, { force: true });
 }

@@ -8,7 +8,7 @@ export function lockRun(runDirectory: string): Promise<(() => void) | null> {
   return lockFolder('run', runDirectory);
 }
 
-/** The same for the work tree at `root`: what two runs change there at the same time nobody can tell apart. */
+/** The same for the work tree at `root`: what two runs change there at the same time cannot be distinguished. */
 export function lockWorkTree(root: string): Promise<(() => void) | null> {
   return lockFolder('tree', root);
 }

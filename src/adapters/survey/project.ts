@@ -75,7 +75,7 @@ export interface Folder {
   /** A parsed file; null when it is missing or wrong. */
   json(path: string): Promise<unknown>;
   toml(path: string): Promise<unknown>;
-  /** The workflow file in which one of these texts stands; null when none has it. */
+  /** The workflow file that contains one of these texts; null when none does. */
   inWorkflows(...texts: readonly string[]): string | null;
 }
 

@@ -59,7 +59,7 @@ async function readRules({ checkout, shadowDir, settings, index, tree }: EarlyPa
   const own = new BaselineRules(join(shadowDir, 'rules-early'), join(commonDir, 'info'), settings);
   await takeRuleFilesOfIndex(root, index, shadowDir, own);
   const taken = new Set<string>();
-  // Nobody acts before the baseline is there, so rules are read once and not followed.
+  // Nothing acts before the baseline is there, so rules are read once and not followed.
   const live = new LiveRules({
     ...{ root, baseline: own, closed: tree.closed },
     copy: () => own,

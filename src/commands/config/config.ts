@@ -23,7 +23,7 @@ interface Row {
   readonly value: unknown;
   readonly from: SettingSource['from'];
   readonly at: string | null;
-  /** Where a value stands that does not count, because this one wins over it. */
+  /** Where a value is that does not count, because this one overrides it. */
   readonly over: readonly string[];
 }
 
@@ -58,7 +58,7 @@ function rowOf(entry: SettingEntry, { settings, sources }: ValidParts): Row {
   return { name: entry.flag, value: writtenValue(settings, entry), from, at, over };
 }
 
-/** The key is none of the settings: it has no flag, and its value is never shown. Null if the provider needs none. */
+/** The key is not a setting: it has no flag, and its value is never shown. Null if the provider needs none. */
 function keyOf({ env }: HostContext, { settings, key }: ValidParts) {
   const { keyVariable = null, otherKeyVariable = null } = providerNamed(settings.provider) ?? {};
   const variables = [keyVariable ?? [], otherKeyVariable ?? []].flat();
@@ -92,7 +92,7 @@ function originOf({ at, over }: Row): string {
   return [at ?? 'default', ...(over.length > 0 ? [`over ${over.join(', ')}`] : [])].join(' ');
 }
 
-/** What absence means stands in brackets. */
+/** The meaning of absence is in brackets. */
 function valueText({ value, from }: Row, entry: SettingEntry): string {
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   if (isEmpty) return from === 'default' ? `(${defaultText(entry)})` : '(none)';

@@ -3,7 +3,7 @@
 import type { SettingEntry, Settings } from '../../config/schema.ts';
 import { type Since, sizeText } from '../../config/values/amounts.ts';
 
-/** What stands in place of a value that nobody should see. */
+/** What replaces a value that must not be shown. */
 export const MASKED = '***';
 
 /**

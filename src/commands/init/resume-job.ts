@@ -106,7 +106,7 @@ function afterResume(job: string): string {
     .replace('needs.run.outputs.report }}', 'needs.resume.outputs.report || needs.run.outputs.report }}');
 }
 
-/** What stands before its steps, and each of them. */
+/** What comes before its steps, and each of them. */
 function partsOf(job: string): { head: string; steps: string[] } {
   const [before = '', after = ''] = job.split('    steps:\n');
   return { head: `${before}    steps:\n`, steps: after.split(/^(?= {6}- )/m) };

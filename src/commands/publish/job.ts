@@ -107,7 +107,7 @@ export function jobOf({ repository, github, issue, ...parts }: JobParts): Publis
   };
 }
 
-/** What became of a follow-up is told where people look: on the pull request. */
+/** What became of a follow-up is said where people look: on the pull request. */
 function askedOn({ pullRequest: number }: FollowUp, repository: string, settings: Settings): AskedIn {
   const url = `${settings.githubServerUrl}/${repository}/pull/${number}`;
   return { repository, number, url, isPullRequest: true, isHere: true };

@@ -17,7 +17,7 @@ export interface PreflightInput {
   /** OWNER/NAME. */
   readonly repository: string;
   readonly settings: Pick<Settings, 'base' | 'branch' | 'headRepository'>;
-  /** There is a pull request that the run goes on with, so that none has to be opened. Default: false. */
+  /** There is a pull request that the run continues, so that none has to be opened. Default: false. */
   readonly continues?: boolean;
 }
 

@@ -65,7 +65,7 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   if (read.status === 'failed') {
     const end = usageError('ERR_RUN_UNTRUSTED', read.message);
     const { directory } = read;
-    // Where it lies on this machine means nothing to readers of the issue.
+    // Its path on this machine means nothing to readers of the issue.
     const reason = directory === null ? NO_RESULT : read.message.replaceAll(`${directory.path}/`, '');
     const refused = refusedResult({ ...end, reason }, input.version);
     const result = { ...refused, runId: directory === null ? '' : 'unknown' };

@@ -24,7 +24,7 @@ export interface ReportInput {
 }
 
 /**
- * The page that lies there is never opened or read: whoever wrote the directory may have written it. It is replaced by one
+ * An existing page is never opened or read: whoever wrote the directory may have written it. It is replaced by one
  * that is made here, of data alone.
  */
 export async function reportRun(input: ReportInput): Promise<RunOutcome> {

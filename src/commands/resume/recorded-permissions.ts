@@ -92,7 +92,7 @@ const RAISABLE = [
   'maxChangedFileBytes',
 ] as const satisfies readonly (SettingKey & keyof Limits)[];
 
-/** The key of the model that goes on was read for the one in the settings. */
+/** The key of the fallback model was read for the one in the settings. */
 function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {
   const today = fallbackParts(settings);
   if (fallback === null || (fallback.provider === today?.provider && fallback.model === today.model))

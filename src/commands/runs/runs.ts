@@ -35,7 +35,7 @@ export async function showRuns({ json, redact, env, print }: RunsInput): Promise
   return done(`${pluralize(runs.length, 'run')}, ${formatSize(bytes)}${where}.`);
 }
 
-/** While a run goes on, and where it died, its journals know what it has spent, and those of its attempts: as `usage` says it. */
+/** While a run is running, and after it has died, its journals know what it has spent, and those of its attempts: as `usage` says it. */
 async function withSpending(run: RunSummary): Promise<RunSummary> {
   if (run.status === 'unreadable') return run;
   const spent = await readSpending(run);

@@ -28,7 +28,7 @@ export function names<Name extends string>(ofEach: z.ZodType<Name, string>) {
     if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) return undefined;
     return list.flatMap((item) => {
       const parts = item.split(/[,\n]/).filter((part) => part.trim() !== '');
-      // A blank entry is a mistake, a comma at the end is none.
+      // A blank entry is a mistake, a comma at the end is not.
       return parts.length === 0 ? [''] : parts;
     });
   }).pipe(z.array(ofEach).min(1, 'expected at least one entry'));

@@ -116,7 +116,7 @@ export function toCodeChanges(
   const renamedAway = new Set<string>();
   const made: CodeChange[] = [];
   for (const change of changes) {
-    // Of a file that was hidden nobody knows where it came from.
+    // Where a hidden file came from is not known.
     if (change.before || !change.after || change.ignored || change.excluded) continue;
     const origin = deletedByBlob.get(change.after.blob)?.shift();
     if (!origin) continue;

@@ -41,7 +41,7 @@ export function staysBelowRoot(path: string): boolean {
   );
 }
 
-/** `path` is `folder` or lies below it; both are absolute or both relative to the root, which is `''`. Nothing is resolved. */
+/** `path` is `folder` or is below it; both are absolute or both relative to the root, which is `''`. Nothing is resolved. */
 export function isWithin(path: string, folder: string): boolean {
   if (path === folder || folder === '') return true;
   return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);

@@ -1,4 +1,4 @@
-/** Compaction: a conversation that has grown long goes on in a new, shorter segment. Its events, and what is known of it. */
+/** Compaction: a conversation that has grown long continues in a new, shorter segment. Its events, and what is known of it. */
 
 import * as z from 'zod';
 import { SpentTokens } from '../budget/spent.ts';
@@ -24,7 +24,7 @@ export const ContextCompacted = z.strictObject({
 });
 export type ContextCompacted = z.infer<typeof ContextCompacted>;
 
-/** The event of a compaction that came to nothing: the conversation goes on as it is. */
+/** The event of a compaction that failed: the conversation continues as it is. */
 export const CompactionFailed = z.strictObject({
   type: z.literal('compaction.failed'),
   /** A failure of the provider, an answer that is no summary, or no room for one within the caps. */

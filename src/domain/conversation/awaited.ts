@@ -4,7 +4,7 @@ import type { RunEvent } from '../run/events.ts';
 import type { ToolCall } from './conversation.ts';
 import { type ToolOutcome, wasInterrupted } from './tool.ts';
 
-/** The end of a sentence; null while nothing in particular is known. `calls` are those of the turn that goes on. */
+/** The end of a sentence; null while nothing in particular is known. `calls` are those of the current turn. */
 export function awaitedAfter(
   awaited: string | null,
   event: RunEvent,

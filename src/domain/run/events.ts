@@ -134,7 +134,7 @@ const RunStarted = z.strictObject({
   modelSettings: ModelSettings,
   /** The model that goes on where this one refuses or cannot be reached; null for none. */
   fallback: FallbackModel.nullable().default(null),
-  /** How the finished work is reviewed; null where nobody does. */
+  /** How the finished work is reviewed; null if it is not. */
   review: ReviewSettings.nullable().default(null),
   /** How the conversation is kept short. */
   compaction: CompactionSettings.default(NO_COMPACTION),

@@ -128,7 +128,7 @@ export interface OutsideContext {
   readonly leftOut: number;
 }
 
-/** The work that a run goes on with. */
+/** The work that a run continues. */
 export interface FollowUpTask {
   readonly facts: FollowUp;
   /** The globs of the first run's settings. */

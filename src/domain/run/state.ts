@@ -87,12 +87,12 @@ export interface RunState extends Repeats, Spending {
   /** Why the work cannot begin; null where it can. */
   readonly unready: string | null;
   readonly compaction: CompactionState;
-  /** Who goes on where the model refuses or cannot be reached; null for nobody, or when it already does. */
+  /** The model that takes over if this one refuses or cannot be reached; null for none, or once it has. */
   readonly fallback: FallbackModel | null;
   /** The models that have answered so far, and what each came to; the last one is asked now. */
   readonly models: readonly ModelUse[];
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
-  /** Null for a run whose work nobody reviews. */
+  /** Null for a run without a review. */
   readonly review: ReviewState | null;
   /** What the run waits for, or was waiting for when it was stopped, as the end of a sentence; null while nothing is known. */
   readonly awaited: string | null;

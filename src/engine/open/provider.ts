@@ -80,7 +80,7 @@ export function fallbackOf(
   return { ...parts, price: providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null };
 }
 
-/** How the finished work is reviewed, as a run records it; null where nobody does. */
+/** How the finished work is reviewed, as a run records it; null if it is not. */
 export function reviewOf(settings: Settings, providers: ProviderRegistry = PROVIDERS): ReviewSettings | null {
   const { review, reviewModel, ifNotReviewed } = settings;
   return review || reviewModel !== null ? { by: reviewerOf(settings, providers), ifNotReviewed } : null;

@@ -34,7 +34,7 @@ export interface Trust {
   /** An outsider may have written what is checked out. */
   readonly isOutsiders: boolean;
   readonly credentials: PersistedCredentials;
-  /** The pull request that the run goes on with; null for an ordinary run. */
+  /** The pull request that the run continues; null for an ordinary run. */
   readonly continued: Continued | null;
   /** Why the run must not start; null when it may. */
   readonly refusal: RunOutcome | null;

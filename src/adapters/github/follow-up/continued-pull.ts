@@ -76,7 +76,7 @@ function ownPull({
   base,
 }: Pull): OwnPull | NotOwn {
   if (state !== 'open') return 'closed';
-  // Only who may write to the repository can have put a branch there.
+  // Only somebody with write access can have put a branch there.
   if (head.repo?.full_name.toLowerCase() !== base.repo.full_name.toLowerCase()) return 'of a fork';
   const found = recordIn(body ?? '');
   if (found === null || head.ref === base.ref) return 'not ours';

@@ -3,7 +3,7 @@
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { withinLine } from '../../../domain/text/terminal.ts';
 
-/** A text, or why the answer is none: the end of a sentence that begins with its address. */
+/** A text, or why there is none: the end of a sentence that begins with its address. */
 export type PageText = { status: 'ok'; text: string } | { status: 'failed'; why: string };
 
 /** Makes Markdown of HTML, and null of a page that takes too long or too much memory. Rejects when the signal aborts. */

@@ -1,4 +1,4 @@
-/** How long a provider goes on asking: the only retry layer of the program, the same for every API. */
+/** How long a provider keeps asking: the only retry layer of the program, the same for every API. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SpentTokens } from '../../../domain/budget/spent.ts';

@@ -8,7 +8,7 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import { withinLine } from '../../../domain/text/terminal.ts';
 import type { Doing } from './under-way.ts';
 
-/** Where a run stands in numbers. */
+/** The state of a run in numbers. */
 export type Standing = Pick<
   RunState,
   'iterations' | 'limits' | 'startedAt' | 'usage' | 'costUsd' | 'isEstimated'

@@ -28,7 +28,7 @@ export interface LiveViewOptions {
 export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #stopListening: () => void;
-  /** What stands on the terminal now. */
+  /** What is on the terminal now. */
   #painted: readonly string[] = [];
   /** How wide it was then. */
   #columns = 0;
@@ -59,7 +59,7 @@ export class LiveView {
     this.#soon ??= setTimeout(() => this.paint(), TOGETHER_MS).unref();
   }
 
-  /** Leaves where the run stands as a line among the others. Call once. */
+  /** Leaves the state of the run as a line among the others. Call once. */
   end(): void {
     if (this.#soon !== null) clearTimeout(this.#soon);
     this.#stopListening();

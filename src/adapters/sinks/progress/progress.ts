@@ -1,4 +1,4 @@
-/** Shows people on stderr what a run does: lines for what has happened and, on a terminal, a view of what goes on. */
+/** Shows people on stderr what a run does: lines for what has happened and, on a terminal, a view of what is under way. */
 
 import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
@@ -36,7 +36,7 @@ export class Progress implements EventSink {
     this.#activities = new Activities(options.clock);
   }
 
-  /** Begins to say what goes on: every second in the live view of a terminal, after a time of silence elsewhere. */
+  /** Begins to say what is under way: every second in the live view of a terminal, after a time of silence elsewhere. */
   async start(): Promise<void> {
     const { quiet, terminal } = this.#options;
     if (quiet) return;
@@ -62,7 +62,7 @@ export class Progress implements EventSink {
     this.#standing = standing;
   }
 
-  /** Something that takes its time has begun; it is shown until its end is told. */
+  /** Something that takes its time has begun; it is shown until its end is reported. */
   begin(activity: Activity): UnderWay {
     const label = oneLine(this.#options.redact(activity.label), 200);
     const underWay = this.#activities.begin({ ...activity, label });
@@ -118,7 +118,7 @@ export class Progress implements EventSink {
     this.#printer.write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
   }
 
-  /** Nothing is shown any more of what goes on; where the run stands stays as a line. Can be called twice. */
+  /** Stops showing what is under way; a line with the state of the run stays. Can be called twice. */
   endView(): void {
     this.#hasEnded = true;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -167,7 +167,7 @@ export class Progress implements EventSink {
     this.#printer.endStream();
   }
 
-  /** What an event says about what goes on. Commands are told by whoever runs them, with the time they have. */
+  /** What an event says about what is under way. Commands are reported by whoever runs them, with their time limit. */
   #notice(event: RunEvent): void {
     if (event.type === 'tool.started' && event.call.name !== 'run_command') {
       const label = this.#events.describe(event.call);

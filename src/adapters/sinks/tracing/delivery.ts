@@ -1,5 +1,5 @@
 /**
- * Sends spans to a collector while the run goes on. A run never waits for it but at its end, and then not for one that has
+ * Sends spans to a collector during the run. A run never waits for it but at its end, and then not for one that has
  * been silent before; what cannot be delivered is counted.
  */
 
@@ -111,7 +111,7 @@ export class Delivery {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const isLate = timeout.aborted || this.#end.signal.aborted;
-      // Whoever did not answer once is not waited for again.
+      // A collector that did not answer once is not waited for again.
       this.#failures = isLate ? MAX_FAILURES : this.#failures + 1;
       this.#why = isLate ? 'no answer in time' : reasonOf(error);
       this.#queue.unshift(...batch);

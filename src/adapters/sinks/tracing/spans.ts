@@ -51,7 +51,7 @@ export interface RunSpansOptions {
   readonly model: AnsweringModel;
   /** Model turns that were completed before. */
   readonly iteration: number;
-  /** The tools that the model has; calls of others are not told by the names that it made up. */
+  /** The tools that the model has; calls of others are not shown under the names that it made up. */
   readonly tools: readonly string[];
   readonly providerName: (provider: string) => string;
 }
@@ -166,7 +166,7 @@ export class RunSpans {
         const { call, outcome, durationMs } = event;
         const begun = this.#tools.get(call) ?? this.#call(at - durationMs, call, this.#names.get(call) ?? '');
         this.#tools.delete(call);
-        // Calls of a turn are told together, when the last one has ended.
+        // Calls of a turn are reported together, when the last one has ended.
         return [ended(begun, Math.min(at, begun.startMs + durationMs), errorOf(outcome))];
       }
       case 'verify.completed': {

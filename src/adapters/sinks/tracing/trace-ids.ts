@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 
-/** The trace of a run that nobody else's span started: 32 hexadecimal digits. */
+/** The trace of a run that no other span has started: 32 hexadecimal digits. */
 export function traceIdOf(runId: string): string {
   return digest(runId).slice(0, 32);
 }

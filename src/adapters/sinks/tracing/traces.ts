@@ -13,7 +13,7 @@ export interface Traces extends EventSink {
   readonly traceId: string;
 }
 
-/** What is told of a run, and where. */
+/** What is reported of a run, and where. */
 export interface TracesOptions extends Omit<RunSpansOptions, 'parent'> {
   readonly target: TraceTarget;
   readonly redact: Redact;

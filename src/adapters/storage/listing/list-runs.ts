@@ -16,7 +16,7 @@ export interface RunList {
 /** Where a run is. */
 export type RunPlace = Pick<RunSummary, 'runId' | 'path' | 'place'>;
 
-/** Entries of the default places that do not have the name of a run, or are links, are none. */
+/** Entries of the default places that do not have the name of a run, or are links, do not count. */
 export async function listRuns(env: RunDirectoryRequest['env']): Promise<RunList> {
   const { folders, found } = findRuns(env);
   const runs: RunSummary[] = [];

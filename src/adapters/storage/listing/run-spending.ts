@@ -67,7 +67,7 @@ export async function readSpending({ runId, path }: RunPlace): Promise<RunSpendi
     const result = spentByResult(directory, runId);
     const isFinal = result.status === 'ok' && result.isFinal;
     if (isFinal && !isFolder(attemptsIn(directory))) return { ...result, day };
-    // While a run goes on, and when it has died, only its journals know what it has spent.
+    // While a run is running, and after it has died, only its journals know what it has spent.
     const journals = await spentByJournals(directory, runId);
     // An attempt can be carried on after the sum was written.
     if (journals.status === 'ok' && !(isFinal && saysAsMuch(result, journals))) return { ...journals, day };

@@ -123,7 +123,7 @@ export class BaselineRules {
   /** Changes one rule file; null takes it out. What has been answered before is forgotten. */
   put(path: string, bytes: Uint8Array | null): void {
     this.#due.set(path, bytes);
-    // Whoever holds earlier answers goes on with them.
+    // Holders of earlier answers keep using them.
     this.#ignored = new Map();
     this.#conversions = new Map();
     this.#hasAttributes ||= path.endsWith('.gitattributes');
@@ -245,7 +245,7 @@ export class BaselineRules {
           moved.push([place, aside]);
         }
       } catch (error) {
-        // A rule file from the start lies where a folder is now, or the path is too long for this location.
+        // A rule file from the start is where a folder is now, or the path is too long for this location.
         if (!hasCode(error, 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG')) throw error;
       }
     }

@@ -54,7 +54,7 @@ function linkObject(id: string, from: string, to: string): boolean {
   try {
     linkSync(`${from}/${name}`, `${to}/${name}`);
   } catch (error) {
-    // Contents of the start that nobody had added are in the shadow repository alone.
+    // Contents of the start that had not been added are only in the shadow repository.
     if (hasCode(error, 'EEXIST', 'ENOENT')) return existsSync(`${to}/${name}`);
     if (hasCode(error, 'EXDEV', 'EPERM', 'EACCES', 'EMLINK')) return false;
     throw error;

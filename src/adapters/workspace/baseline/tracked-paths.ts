@@ -18,7 +18,7 @@ export class TrackedPaths {
     this.#files = files;
   }
 
-  /** Adds a known path; the folders it lies in are walked without asking git. */
+  /** Adds a known path; the folders it is in are walked without asking git. */
   addFolders(path: string): void {
     for (const folder of foldersOf(path)) {
       if (this.#folders.has(folder)) return;

@@ -14,7 +14,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   });
 }
 
-/** Lines that occur once in each text, in the same order, stay; what lies between them is compared piece by piece. */
+/** Lines that occur once in each text, in the same order, stay; what is between them is compared piece by piece. */
 function anchoredDiff(before: readonly string[], after: readonly string[]): LineRun[] {
   const runs: LineRun[] = [];
   let [old, now] = [0, 0];

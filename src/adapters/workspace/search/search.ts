@@ -81,7 +81,7 @@ interface RipgrepStart {
   /** Files yet to be searched, in reverse; the ones this ripgrep takes are removed. */
   readonly queue: string[];
   readonly pattern: string;
-  /** Maximum lines per file, after which ripgrep goes on to the next. */
+  /** Maximum lines per file, after which ripgrep continues with the next. */
   readonly max: number;
 }
 

@@ -84,7 +84,7 @@ export function earlierThan(
 /**
  * Whether somebody other than the commands since `then` has put the entry at a path there, which the look before did not
  * find: it was changed between that look and `then`, or has come with a folder that was. An older entry that no such folder
- * explains was hidden from that look, and a command has brought it out. Where nothing can be told the answer is no.
+ * explains was hidden from that look, and a command has brought it out. If that cannot be decided, the answer is no.
  */
 export function appearedBefore(then: Instant, now: Instant, root: string): (path: string) => boolean {
   if (!areSteady(then, now)) return () => false;

@@ -26,7 +26,7 @@ export class LookAhead {
 
   /**
    * Called when git has to be asked about some of `candidates`, the entries of one level (folders with a final slash).
-   * Returns what lies below them and is worth asking in the same query.
+   * Returns what is below them and is worth asking in the same query.
    */
   below(candidates: readonly string[]): string[] {
     this.#questions += 1;

@@ -54,7 +54,7 @@ export class Snapshot {
   #hidden: readonly string[] = [];
   readonly #base: BaseStates;
   readonly #effects: RuleEffects;
-  /** The rules that the last look at everything went by; none for the first look of a process that goes on. */
+  /** The rules that the last look at everything went by; none for the first look of a process that resumes. */
   #generation = -1;
   #attributes = 0;
   /** The last look at everything was the first one by its rules. */
@@ -63,7 +63,7 @@ export class Snapshot {
   #shown: ReadonlySet<string> = new Set();
   /** Who wrote what the last look at everything found because rules have changed. */
   #writers: Map<string, Writer | 'outside'> = new Map();
-  /** Files that were written since a moment and that are what they were; null while nobody asks for them. */
+  /** Files that were written since a moment and that are what they were; null while they are not asked for. */
   #identical: { readonly sinceNs: bigint; readonly found: PathChange[] } | null = null;
   /** Paths that are not as at the start, or were not. */
   readonly #touched = new Set<string>();
@@ -421,7 +421,7 @@ export class Snapshot {
   }
 }
 
-/** Looks at everything within one capture: somebody who goes on writing rule files is not waited for. */
+/** Looks at everything within one capture: whoever keeps writing rule files is not waited for. */
 const MAX_LOOKS = 4;
 
 /** For what has been counted. */

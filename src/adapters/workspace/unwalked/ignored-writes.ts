@@ -19,7 +19,7 @@ import type { WriteLog } from './write-log.ts';
 /** How many files are named, by who wrote them. */
 const MAX_OWN = 500;
 const MAX_OUTSIDE = 50;
-/** What is read to name them: of larger ones nobody knows the id. */
+/** What is read to name them: the ids of larger ones are not known. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
 

@@ -50,7 +50,7 @@ async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Pro
   return state.whose === 'foreign' ? 'its branch has commits by others' : null;
 }
 
-/** On the pull request itself, unless the outcome is told there anyway. */
+/** On the pull request itself, unless the outcome is reported there anyway. */
 async function tell(
   { upstream, askedIn, settings, result, runUrl, marker }: PublishJob,
   { number }: PullRequest,

@@ -101,7 +101,7 @@ async function mergeIn(
   return mergeTrees(clone.gitDir, { before, ours: head, theirs: merge }, clone.network.env);
 }
 
-/** Conflicts with markers in the result, and those that cannot be told from a resolved one unless the change touches them. */
+/** Conflicts with markers in the result, and those that cannot be distinguished from a resolved one unless the change touches them. */
 async function unresolved(
   clone: PartialClone,
   { tree, conflicts }: { tree: string; conflicts: readonly Conflict[] },

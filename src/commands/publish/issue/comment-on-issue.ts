@@ -41,7 +41,7 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
       );
     return null;
   }
-  // Where the patch lies on this machine is of no use to readers of the issue; that it is among the artifacts is said below.
+  // The patch's path on this machine is of no use to readers of the issue; that it is among the artifacts is said below.
   const reason =
     patchFile === null
       ? end.reason

@@ -85,7 +85,7 @@ async function resultOf(run: string, { cwd, env }: HostContext): Promise<RunResu
   return read.status === 'ok' ? read.run.result : null;
 }
 
-/** The pull request that the run goes on with, or the issue of its plan. */
+/** The pull request that the run continues, or the issue of its plan. */
 function issueOf(result: RunResult | null, repository: string): string | null {
   if (result === null) return null;
   if (result.followUp !== null) return String(result.followUp.pullRequest);
