@@ -147,7 +147,7 @@ test.each<[string, (folder: string) => string | string[], string]>([
   [
     'one in another that can be written',
     (at) => [`${at}/home/.cargo/registry/x`, `${at}/home/.cargo/registry:rw`],
-    '--mount /home/.cargo/registry/x: lies in /home/.cargo/registry, which commands can write to.',
+    '--mount /home/.cargo/registry/x: is in /home/.cargo/registry, which commands can write to.',
   ],
   ['a cache', (at) => `${at}/home/.cache:rw`, 'ok'],
   ['a cache beside programs', (at) => [`${at}/home/.cargo`, `${at}/home/.cargo/registry:rw`], 'ok'],
