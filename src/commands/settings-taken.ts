@@ -30,6 +30,7 @@ const PERMISSIONS = [
   'includeForeign',
   'allowedDomains',
   'allowedPrivate',
+  'webFetch',
   'price',
   'maxOutputTokens',
   'maxIterations',

@@ -33,6 +33,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   );
   const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
   const hosts = start.allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
+  const pages = toolSettings.webFetch.filter((host) => !isReadable(host, settings.webFetch));
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
     // The key was read for the provider in the settings, and must not go to another.
@@ -42,6 +43,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
     ...hosts.map((entry) => `--allow-private ${quoted(entry)}`),
+    ...pages.map((entry) => `--web-fetch ${quoted(entry)}`),
     ...higher,
     ...priceFlag(start, settings),
     ...secrets.map((glob) => `--accept-secrets ${quoted(glob)}`),
@@ -78,6 +80,11 @@ export function withinToday<Start extends RunStarted>(
       ...Object.fromEntries(chosen),
     },
   };
+}
+
+/** Whether pages of a host may be read where those of `hosts` may. */
+function isReadable(host: string, hosts: readonly string[]): boolean {
+  return hosts.includes('*') || (host !== '*' && isCovered(host, hosts));
 }
 
 /** Limits that a run which has reached them can be resumed with. */

@@ -13,6 +13,8 @@ const contained: RunStarted = {
   modelSettings: { ...started.modelSettings, maxOutputTokens: 8_192 },
 };
 
+const reads = (...webFetch: string[]) => ({ toolSettings: { ...contained.toolSettings, webFetch } });
+
 describe('what a journal asks for beyond the settings has to be repeated:', () => {
   test.each<[part: Partial<RunStarted>, flag: string, given: Partial<Settings>]>([
     [{ sandbox: 'none' }, '--sandbox off', { sandbox: 'off' }],
@@ -23,6 +25,9 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
       "--allow-domain '*.a.example'",
       { allowedDomains: ['*.a.example'] },
     ],
+    [reads('docs.example'), '--web-fetch docs.example', { webFetch: ['docs.example'] }],
+    [reads('docs.example'), '--web-fetch docs.example', { webFetch: ['*'] }],
+    [reads('*'), "--web-fetch '*'", { webFetch: ['*'] }],
     [{ limits: { ...limits, maxIterations: 26 } }, '--max-iterations 26', { maxIterations: 26 }],
     [{ limits: { ...limits, deadlineMs: 1_800_500 } }, '--deadline 1800.5s', { deadlineMs: 1_800_500 }],
     [{ limits: { ...limits, fixRounds: 9 } }, '--fix-rounds 9', { fixRounds: 9 }],
@@ -43,6 +48,11 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
   test('nothing of what every run may', () => {
     expect(flagsToRepeat(contained, today())).toEqual([]);
     expect(flagsToRepeat({ ...contained, price }, today())).toEqual([]);
+  });
+
+  test('every page, where only those of one host may be read', () => {
+    const asked = { ...contained, ...reads('*') };
+    expect(flagsToRepeat(asked, today({ webFetch: ['docs.example'] }))).toEqual(["--web-fetch '*'"]);
   });
 });
 

@@ -94,6 +94,7 @@ export const JOURNALS: Stage = {
         allowedDomains: ['example.com'],
         acceptSecrets: ['**'],
         includeForeign: true,
+        toolSettings: { ...(start.toolSettings as object), webFetch: ['*'] },
         limits: { ...(start.limits as object), maxIterations: 1_000_000, maxCostUsd: 1_000_000 },
       })),
     );
@@ -124,8 +125,8 @@ export const JOURNALS: Stage = {
   attacks: [
     byToday(
       'wider',
-      'A journal that was changed between two jobs asks `resume` for hosts, secrets and limits',
-      toGoOn(0, '--allow-domain example.com'),
+      'A journal that was changed between two jobs asks `resume` for hosts, secrets, pages of the web and limits',
+      toGoOn(0, "--allow-domain example.com --web-fetch '*'"),
     ),
     byToday(
       'settings',
