@@ -519,6 +519,13 @@ describe('nothing of a hostile repository', () => {
     expect(settingsOf(looked).verify).toEqual(['dotnet test']);
   });
 
+  test('takes its time with a manifest of empty lines', async () => {
+    const began = performance.now();
+    // Matched from every line to the last one, they took minutes, and nothing else happened meanwhile.
+    await survey({ Gemfile: `${'\n'.repeat(200_000)}x`, 'test/x_test.rb': '' });
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   test.each(['.ruby-version', '.nvmrc'])('is read through a link: %s', async (name) => {
     const root = tempFolder({ Gemfile: '', 'package.json': '{}' });
     symlinkSync(join(tempFolder({ secret: '9.9.9' }), 'secret'), join(root, name));

@@ -56,7 +56,7 @@ function testOf({ names, inWorkflows }: Folder, everything: string, rakefile: st
   if (names.has('.rspec')) return found('bundle exec rspec', '.rspec');
   if (names.has('spec') && /\brspec\b/.test(everything))
     return found('bundle exec rspec', 'spec, with rspec among the gems');
-  if (names.has('test') && /^\s*gem ["']rails["']/m.test(everything))
+  if (names.has('test') && /^[ \t]*gem ["']rails["']/m.test(everything))
     return found('bundle exec rails test', 'test, with rails among the gems');
   if (/TestTask|task[ (]:?["']?test\b/.test(rakefile)) return found('bundle exec rake test', 'Rakefile');
   const workflow = inWorkflows('rake test');
