@@ -3,14 +3,16 @@
  * sandbox see and write nothing.
  */
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { getuid } from 'node:process';
 import * as z from 'zod';
+import { isWithin } from '../../domain/changes/path.ts';
 import { CommandReport } from '../../domain/run/events.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import { placesOf } from './run-directory.ts';
+import { nearestReal, placesOf } from './run-directory.ts';
 import { jsonOf } from './run-file.ts';
 
 /** Milliseconds after which a check is too old: what is outside the checkout may have changed since. */
@@ -32,6 +34,8 @@ export type CheckedWork = z.infer<typeof CheckedWork>;
 
 /** Everything else that has to be the same for it to hold. */
 export interface CheckedWorkKey {
+  /** Of the work tree, in which commands can write anything. */
+  readonly root: string | null;
   readonly [name: string]: unknown;
 }
 
@@ -47,6 +51,7 @@ export function keepWork(place: Place & { redact: Redact }, work: Omit<CheckedWo
   const temporary = `${path}.new`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (!isOurs(dirname(path))) return;
     rmSync(temporary, { force: true });
     writeFileSync(temporary, redactedJson({ version: 2, ...work }, place.redact), {
       flag: 'wx',
@@ -61,14 +66,28 @@ export function keepWork(place: Place & { redact: Redact }, work: Omit<CheckedWo
 /** What a check kept less than an hour ago; null where none did, or where it cannot be read. */
 export function keptWork({ now, ...place }: Place & { now: number }): CheckedWork | null {
   const path = pathOf(place);
-  const read = path === null ? null : readRegularFile(path, MAX_BYTES, { follow: false });
+  const read =
+    path === null || !isOurs(dirname(path)) ? null : readRegularFile(path, MAX_BYTES, { follow: false });
   if (read === null || read.status === 'failed') return null;
   const kept = CheckedWork.safeParse(jsonOf(read.bytes)).data;
   if (kept === undefined || kept.at > now || now - kept.at > MAX_AGE_MS) return null;
   return kept;
 }
 
+/** Whether nobody else can have put anything into the folder. What cannot be looked at is not. */
+function isOurs(folder: string): boolean {
+  try {
+    const { uid, mode } = lstatSync(folder);
+    return uid === (getuid?.() ?? uid) && (mode & 0o022) === 0;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+/** Null as well where commands could write to it. */
 function pathOf({ env, key }: Place): string | null {
   const [place] = placesOf('checks', env);
-  return place === undefined ? null : join(place, `${sha256Of(JSON.stringify(key))}.json`);
+  const isInTree = key.root !== null && place !== undefined && isWithin(nearestReal(place), key.root);
+  return place === undefined || isInTree ? null : join(place, `${sha256Of(JSON.stringify(key))}.json`);
 }

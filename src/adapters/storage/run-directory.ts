@@ -219,7 +219,7 @@ function defaultPlace({ env, runId }: RunDirectoryRequest): string | undefined {
 }
 
 /** The real path of a folder that may not exist yet: links are resolved in the part that exists. */
-function nearestReal(path: string): string {
+export function nearestReal(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);
   return parent === path ? path : join(nearestReal(parent), path.slice(parent.length));

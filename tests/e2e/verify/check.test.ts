@@ -102,6 +102,21 @@ test('a package that a verify command misses is named, wherever it says so', asy
   expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
 });
 
+test('what a check has found is kept where commands of a run cannot write it, and nobody else', async () => {
+  const { root } = await makeRepository(FILES);
+  const args = () => [
+    ...['--message', 'Do it', '--verify', 'test -f a.txt', '--verify-baseline'],
+    ...['--run-dir', join(temporaryFolder(), 'run')],
+  ];
+  const inTree = await check({ repo: root, args: args(), env: { XDG_STATE_HOME: join(root, 'made') } });
+  expect([inTree.exitCode, existsSync(join(root, 'made'))], inTree.stderr).toEqual([0, false]);
+  const shared = temporaryFolder();
+  mkdirSync(join(shared, 'patchsmith/checks'), { recursive: true });
+  chmodSync(join(shared, 'patchsmith/checks'), 0o777);
+  const open = await check({ repo: root, args: args(), env: { XDG_STATE_HOME: shared } });
+  expect([open.exitCode, readdirSync(join(shared, 'patchsmith/checks'))], open.stderr).toEqual([0, []]);
+});
+
 test('packages that are nowhere to be seen fail the check, with what to type, and those that a cache shows do not', async () => {
   const { root } = await makeRepository({ ...FILES, 'pom.xml': '<project/>', mvnw: '#!/bin/sh\n' });
   chmodSync(join(root, 'mvnw'), 0o755);
