@@ -154,7 +154,11 @@ describe('the calls of a turn', () => {
       parts,
       ids.map((id) => call(id, 'read_file', { path: 'a.txt' })),
     );
-    expect(story(actions)).toEqual([...ids.map((id) => `start ${id}`), ...ids.map((id) => `end ${id} ok`)]);
+    // Reads may find images, which are held until their lane has ended.
+    const lanes = [ids.slice(0, 16), ids.slice(16)];
+    expect(story(actions)).toEqual(
+      lanes.flatMap((lane) => [...lane.map((id) => `start ${id}`), ...lane.map((id) => `end ${id} ok`)]),
+    );
   });
 
   test('a turn that was cut off is answered and nothing of it runs', async () => {

@@ -31,12 +31,15 @@ export class ImageRoom {
     const images: Image[] = [];
     const notes: string[] = [];
     for (const { bytes, ...header } of found) {
-      const image = { ...header, data: Buffer.from(bytes).toString('base64') };
-      const why = tooLargeImage({ ...header, bytes }) ?? this.#whyNot(image, bytes);
-      if (why === null) {
+      // Most of many do not fit, and only what fits is worth its base64.
+      const why = tooLargeImage({ ...header, bytes }) ?? this.#whyNoRoom(bytes.length);
+      const data = why === null ? Buffer.from(bytes).toString('base64') : '';
+      const refusal = why ?? this.#whyNotTold(data, bytes);
+      if (refusal === null) {
+        const image = { ...header, data };
         images.push(image);
         this.count([image]);
-      } else notes.push(`[Not shown: ${why}.]`);
+      } else notes.push(`[Not shown: ${refusal}.]`);
     }
     return { images, notes };
   }
@@ -50,13 +53,17 @@ export class ImageRoom {
     }
   }
 
-  #whyNot({ data }: Image, bytes: Uint8Array): string | null {
+  #whyNoRoom(size: number): string | null {
     const { count, bytes: before, runBytes } = this.#shown;
     if (count >= MAX_IMAGES) return `the conversation has ${MAX_IMAGES} images already`;
-    if (before + bytes.length > MAX_CONVERSATION_BYTES)
+    if (before + size > MAX_CONVERSATION_BYTES)
       return `the images of a conversation may have ${formatNumber(MAX_CONVERSATION_BYTES)} bytes together`;
-    if (runBytes + bytes.length > MAX_RUN_BYTES)
+    if (runBytes + size > MAX_RUN_BYTES)
       return `the images of a run may have ${formatNumber(MAX_RUN_BYTES)} bytes together`;
+    return null;
+  }
+
+  #whyNotTold(data: string, bytes: Uint8Array): string | null {
     // What is recorded is redacted, and an image with a hole would be another one.
     const text = Buffer.from(bytes).toString('latin1');
     return this.#redact(text) === text && this.#redact(data) === data

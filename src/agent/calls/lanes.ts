@@ -5,7 +5,8 @@ import type { Lane } from '../../domain/conversation/tool.ts';
 
 /**
  * Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. What calls from outside
- * change can be told apart from what commands change, since they never run together.
+ * change can be told apart from what commands change, since they never run together. Calls that may find images, which are held
+ * until the lane has ended, run in lanes of a bounded length.
  */
 export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: string | null }>(
   calls: readonly T[],
@@ -17,12 +18,17 @@ export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: st
       last !== undefined &&
       last[0]?.lane === call.lane &&
       call.lane !== 'finish' &&
+      !(mayFindImages(call) && last.length >= MAX_SIDE_BY_SIDE) &&
       !(call.lane === 'command' && last[0].isOutside !== call.isOutside) &&
       !(call.lane === 'write' && last.some((other) => conflict(other.target, call.target)));
     if (joins) last.push(call);
     else lanes.push([call]);
   }
   return lanes;
+}
+
+function mayFindImages({ lane, isOutside = false }: { lane: Lane; isOutside?: boolean }): boolean {
+  return lane === 'read' || isOutside;
 }
 
 /** Two writes conflict on the same path and when one path is a folder of the other. */

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { imageIn } from '../images/header.ts';
-import { describeImage, type FoundImage } from '../images/image.ts';
+import { describeImage, type FoundImage, MAX_IMAGE_BYTES, MAX_IMAGES } from '../images/image.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { isNestedWithin } from '../text/json.ts';
 import { asSeen } from './foreign-text.ts';
@@ -34,27 +34,48 @@ export const ResourceContents = z.object({
 });
 export type ResourceContents = z.infer<typeof ResourceContents>;
 
-/** The text of an answer. What is no text is named with its size; `reads` is the tool that reads resources, if there is one. */
-export function textOfAnswer({ content, structuredContent }: CallAnswer, reads: string | null): string {
-  const texts = content.map((part) => textOfPart(part, reads));
-  const said = texts.filter((text) => text !== '').join('\n\n');
+/** What an answer says, and the images in it that a model may take. */
+export interface ShownAnswer {
+  readonly text: string;
+  readonly images: readonly FoundImage[];
+}
+
+/** What is no text is named with its size; `reads` is the tool that reads resources, if there is one. */
+export function shownAnswer({ content, structuredContent }: CallAnswer, reads: string | null): ShownAnswer {
+  const images: FoundImage[] = [];
+  const texts = content.map((given) => {
+    const { data: part } = Part.safeParse(given);
+    // A server may send any number, and each that is looked at takes time and room.
+    const image = images.length < MAX_IMAGES ? imageOfPart(part) : null;
+    if (image === null) return textOfPart(part, reads);
+    images.push(image);
+    return `[${describeImage(image)}]`;
+  });
+  const text = texts.filter((one) => one !== '').join('\n\n');
   // Servers repeat it as text for clients that do not know it.
-  if (said !== '' || structuredContent === undefined) return said;
-  if (!isNestedWithin(structuredContent, MAX_LEVELS)) return '[data that is nested too deeply: not shown]';
-  return asSeen(JSON.stringify(structuredContent));
+  return { text: text === '' && structuredContent !== undefined ? dataOf(structuredContent) : text, images };
 }
 
-/** The images of an answer in the formats that models take. */
-export function imagesOfAnswer({ content }: CallAnswer): FoundImage[] {
-  return content.flatMap((given) => imageOfPart(Part.safeParse(given).data) ?? []);
+function dataOf(structured: Readonly<Record<string, unknown>>): string {
+  if (!isNestedWithin(structured, MAX_LEVELS)) return '[data that is nested too deeply: not shown]';
+  return asSeen(JSON.stringify(structured));
 }
 
-function imageOfPart(part: z.infer<typeof Part> | undefined): FoundImage | null {
-  if (part?.type !== 'image' || part.data.length % 4 !== 0 || !BASE64.test(part.data)) return null;
-  return imageIn(Uint8Array.from(atob(part.data), (char) => char.charCodeAt(0)));
+/** Null also for one that no model takes for its size: it is not unpacked. */
+function imageOfPart(part: SomePart): FoundImage | null {
+  if (part?.type !== 'image' || part.data.length > MOST_BASE64) return null;
+  if (part.data.length % 4 !== 0 || !BASE64.test(part.data)) return null;
+  const binary = atob(part.data);
+  const bytes = new Uint8Array(binary.length);
+  // `Uint8Array.from` takes a hundred times as long for a text.
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return imageIn(bytes);
 }
+
+type SomePart = z.infer<typeof Part> | undefined;
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const MOST_BASE64 = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
 
 /** Most levels of lists and objects in data. */
 const MAX_LEVELS = 100;
@@ -64,16 +85,11 @@ export function textOfContents({ contents }: ResourceContents): string {
   return contents.map(embedded).join('\n\n');
 }
 
-function textOfPart(given: unknown, reads: string | null): string {
-  const { data: part } = Part.safeParse(given);
+function textOfPart(part: SomePart, reads: string | null): string {
   switch (part?.type) {
     case 'text':
       return asSeen(part.text);
-    case 'image': {
-      const image = imageOfPart(part);
-      if (image !== null) return `[${describeImage(image)}]`;
-      return `[image of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
-    }
+    case 'image':
     case 'audio':
       return `[${part.type} of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
     case 'resource':

@@ -217,7 +217,7 @@ interface Asked {
 }
 
 async function ask(hub: Hub | undefined, tool: ServerTool, asked: Asked): Promise<ServerReply> {
-  const { imagesOfAnswer, textOfAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
+  const { shownAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
   if (hub === undefined || hub.state.status !== 'connected')
     return { status: 'failed', reason: 'server', text: goneText(tool.server, hub?.state) };
   const { connection } = hub.state;
@@ -234,12 +234,11 @@ async function ask(hub: Hub | undefined, tool: ServerTool, asked: Asked): Promis
     return replyOf(hub, await connection.read(uri, limits), (contents) => textOfContents(contents));
   }
   const end = await connection.call(tool.tool, input, limits);
-  const reply = replyOf(hub, end, (answer) => textOfAnswer(answer, reader));
+  const shown = end.status === 'answered' ? shownAnswer(end.answer, reader) : null;
+  const reply = replyOf(hub, end, () => shown?.text ?? '');
   const isError = end.status === 'answered' && end.answer.isError === true;
   if (isError) return { text: reply.text, status: 'failed', reason: 'server' };
-  return end.status === 'answered' && reply.status === 'ok'
-    ? { ...reply, images: imagesOfAnswer(end.answer) }
-    : reply;
+  return shown !== null && reply.status === 'ok' ? { ...reply, images: shown.images } : reply;
 }
 
 function replyOf<Answer>(

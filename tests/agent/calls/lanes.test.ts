@@ -16,6 +16,11 @@ describe('the calls of one turn', () => {
     expect(lanes(['write', 'a'], ['write', 'ab'])).toEqual([2]);
   });
 
+  test('those that may find images are held in small numbers', () => {
+    expect(lanes(...Array.from({ length: 40 }, () => ['read'] as [Lane]))).toEqual([16, 16, 8]);
+    expect(lanes(...Array.from({ length: 40 }, () => ['command'] as [Lane]))).toEqual([40]);
+  });
+
   test('the end of the work is always alone', () => {
     expect(lanes(['read'], ['finish'], ['finish'], ['read'])).toEqual([1, 1, 1, 1]);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { imagesOfAnswer, textOfAnswer } from '../../../src/domain/mcp/result-text.ts';
+import { shownAnswer } from '../../../src/domain/mcp/result-text.ts';
 import { pngImage } from '../../support/files/images.ts';
 
 test('images of an answer are shown where they are images, whatever the server calls them', () => {
@@ -12,13 +12,29 @@ test('images of an answer are shown where they are images, whatever the server c
       { type: 'audio', data, mimeType: 'audio/wav' },
     ],
   };
-  expect(imagesOfAnswer(answer)).toEqual([
+  const { images, text } = shownAnswer(answer, null);
+  expect(images).toEqual([
     { mediaType: 'image/png', width: 40, height: 30, bytes: new Uint8Array(pngImage(40, 30)) },
   ]);
-  expect(textOfAnswer(answer, null).split('\n\n')).toEqual([
+  expect(text.split('\n\n')).toEqual([
     `[a PNG image of 40 x 30 pixels, ${pngImage(40, 30).length} bytes]`,
     '[image of 3 bytes, image/png: not shown]',
     expect.stringContaining('image/png: not shown]'),
     expect.stringContaining('audio/wav: not shown]'),
   ]);
+});
+
+test('images are looked at up to the number and the size that a conversation takes', () => {
+  const image = (bytes: number) => {
+    const data = Buffer.concat([pngImage(40, 30), Buffer.alloc(bytes)]).toString('base64');
+    return { type: 'image', data, mimeType: 'image/png' };
+  };
+  const many = shownAnswer({ content: Array.from({ length: 50 }, () => image(2)) }, null);
+  expect(many.images).toHaveLength(20);
+  expect(many.text.match(/image\/png: not shown/g)).toHaveLength(30);
+  const large = shownAnswer({ content: [image(6_000_000)] }, null);
+  expect(large).toEqual({
+    images: [],
+    text: expect.stringMatching(/^\[image of 6,000,\d+ bytes, image\/png: not shown\]$/),
+  });
 });
