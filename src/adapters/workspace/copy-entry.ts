@@ -6,35 +6,96 @@ import {
   constants,
   copyFileSync,
   fstatSync,
+  ftruncateSync,
   openSync,
+  readSync,
   symlinkSync,
   utimesSync,
+  writeSync,
 } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { openRegularIn } from '../../files/opened-file.ts';
 import type { TreeView } from '../../files/tree-view.ts';
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** What is larger is copied in pieces, between which a signal is heard. */
+const AT_ONCE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Copies a file, or a link as a link, to a place where nothing is yet. A file keeps the time of its last change, which build tools
- * go by, but no set-uid and set-gid bits; where the file system can, it shares its blocks with the original. Throws what the file
- * system throws, and for what has become neither file nor link.
+ * Copies a file, or a link as a link, to a place where nothing is yet; false when the signal ended that early. A file keeps the time
+ * of its last change, which build tools go by, and its holes, but no set-uid and set-gid bits; where the file system can, it shares
+ * its blocks with the original. Throws what the file system throws, and for what has become neither file nor link.
  */
-export function copyEntry(view: TreeView, path: string, to: Buffer): void {
+export async function copyEntry(
+  view: TreeView,
+  path: string,
+  to: Buffer,
+  signal: AbortSignal,
+): Promise<boolean> {
   const link = view.readLink(path);
   if (link.status === 'seen') {
     symlinkSync(link.target, to);
-    return;
+    return true;
   }
-  const file = openSync(view.place(path), READ);
+  const opening = openRegularIn(view, path);
+  if (opening.status !== 'open')
+    throw Object.assign(new Error(`${path} is not a regular file`), {
+      code: opening.status === 'absent' ? 'EINVAL' : 'EACCES',
+    });
+  const { descriptor } = opening.file;
   try {
-    const { mode, atime, mtime } = fstatSync(file);
-    // Opening a pipe by its descriptor would wait for a writer.
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG)
-      throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' });
-    copyFileSync(`/proc/self/fd/${file}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    if ((mode & 0o7000) !== 0) chmodSync(to, mode & 0o777);
+    const { size, mode, atime, mtime } = fstatSync(descriptor);
+    const isWhole = await copyContent({ descriptor, size }, to, signal);
+    chmodSync(to, mode & 0o777);
     utimesSync(to, atime, mtime);
+    return isWhole;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function copyContent(
+  { descriptor, size }: { descriptor: number; size: number },
+  to: Buffer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const source = `/proc/self/fd/${descriptor}`;
+  const { COPYFILE_EXCL, COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = constants;
+  if (size <= AT_ONCE_BYTES) {
+    copyFileSync(source, to, COPYFILE_EXCL | COPYFILE_FICLONE);
+    return true;
+  }
+  try {
+    copyFileSync(source, to, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error) || error.code === 'EEXIST') throw error;
+  }
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const file = openSync(to, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+  try {
+    return await copyPieces(descriptor, file, signal);
   } finally {
     closeSync(file);
   }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+const ZEROS = Buffer.alloc(PIECE_BYTES);
+
+/** What is empty is left out: a file of holes takes no room, however large it says it is. */
+async function copyPieces(from: number, to: number, signal: AbortSignal): Promise<boolean> {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  let at = 0;
+  for (;;) {
+    const length = readSync(from, piece, 0, PIECE_BYTES, at);
+    if (length === 0) break;
+    const read = piece.subarray(0, length);
+    if (!read.equals(ZEROS.subarray(0, length)))
+      for (let done = 0; done < length; ) done += writeSync(to, read, done, length - done, at + done);
+    at += length;
+    await setImmediate();
+    if (signal.aborted) return false;
+  }
+  ftruncateSync(to, at);
+  return true;
 }

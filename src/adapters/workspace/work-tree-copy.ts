@@ -35,6 +35,7 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
     mkdirSync(to, { mode: 0o700, recursive: true });
     mkdirSync(`${to}/.git`, { mode: 0o700 });
     const folders = [''];
+    let turn = performance.now();
     for (const folder of folders) {
       at = folder;
       const listing = view.listFolder(folder);
@@ -47,11 +48,10 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
         if (isFolder) {
           mkdirSync(placeIn(to, at), { mode: 0o755 });
           folders.push(at);
-        } else copyEntry(view, at, placeIn(to, at));
+        } else if (!(await copyEntry(view, at, placeIn(to, at), signal))) return { status: 'interrupted' };
+        if (performance.now() - turn >= TURN_MS) turn = await breath();
+        if (signal.aborted) return { status: 'interrupted' };
       }
-      // A signal is only heard in between.
-      await setImmediate();
-      if (signal.aborted) return { status: 'interrupted' };
     }
     return { status: 'ok', left };
   } catch (error) {
@@ -59,6 +59,14 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
   } finally {
     view.close();
   }
+}
+
+/** How long a signal may wait to be heard, in milliseconds. */
+const TURN_MS = 20;
+
+async function breath(): Promise<number> {
+  await setImmediate();
+  return performance.now();
 }
 
 function placeIn(root: string, path: string): Buffer {

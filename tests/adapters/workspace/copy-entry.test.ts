@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { copyEntry } from '../../../src/adapters/workspace/copy-entry.ts';
@@ -8,15 +8,41 @@ import { makePipe } from '../../support/files/temp-folder.ts';
 
 afterAll(removeFolders);
 
-test('a file that has become a pipe or a folder is refused, and nobody waits for it', () => {
+const never = new AbortController().signal;
+
+test('a file that has become a pipe or a folder is refused, and nobody waits for it', async () => {
   const root = temporaryFolder();
   makePipe(join(root, 'pipe'));
   mkdirSync(join(root, 'folder'));
   const view = new TreeView(root);
   for (const name of ['pipe', 'folder']) {
     const to = join(root, `${name}.copy`);
-    expect(() => copyEntry(view, name, Buffer.from(to))).toThrow(`${name} is not a regular file`);
+    await expect(copyEntry(view, name, Buffer.from(to), never)).rejects.toThrow(
+      `${name} is not a regular file`,
+    );
     expect(existsSync(to)).toBe(false);
   }
+  view.close();
+});
+
+test('holes take no room in a copy, and a signal is heard in a large file', async () => {
+  const root = temporaryFolder();
+  const from = join(root, 'large');
+  writeFileSync(from, 'begins');
+  truncateSync(from, 200 * 1024 ** 2);
+  writeFileSync(from, 'ends', { flag: 'a' });
+  const view = new TreeView(root);
+  const to = join(root, 'copy');
+  expect(await copyEntry(view, 'large', Buffer.from(to), never)).toBe(true);
+  const [whole, copied] = [statSync(from), statSync(to)];
+  expect(copied.size).toBe(whole.size);
+  expect(copied.blocks * 512).toBeLessThan(4 * 1024 ** 2);
+  const bytes = readFileSync(to);
+  expect([bytes.toString('latin1', 0, 6), bytes.toString('latin1', whole.size - 4)]).toEqual([
+    'begins',
+    'ends',
+  ]);
+  const cut = copyEntry(view, 'large', Buffer.from(join(root, 'cut')), AbortSignal.abort());
+  expect(await cut).toBe(false);
   view.close();
 });

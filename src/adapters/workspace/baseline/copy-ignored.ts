@@ -42,7 +42,7 @@ export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Pr
     const { ignored, problem } = await ignoredAmong(copy, [{ path, isFolder }]);
     if (ignored.length === 0) return `is not ignored in the base of the run${problem}`;
     if (isFolder) await copyFolder(view, { from, copy, path, signal });
-    else copyEntry(view, path, placeIn(copy, path));
+    else await copyEntry(view, path, placeIn(copy, path), signal);
     return null;
   } catch (error) {
     return `cannot be copied: ${ioFailure(error, path, 'read').message}`;
@@ -99,6 +99,7 @@ function askCopy(copy: string, args: readonly string[], input?: Buffer): Promise
 
 async function copyFolder(view: TreeView, { from, copy, path, signal }: IgnoredCopy): Promise<void> {
   const folders: string[] = [path];
+  let turn = performance.now();
   for (const folder of folders) {
     const listing = view.listFolder(folder);
     if (listing.status !== 'seen') throw unreadable(`${from}/${folder}`);
@@ -107,13 +108,18 @@ async function copyFolder(view: TreeView, { from, copy, path, signal }: IgnoredC
       const inner = `${folder}/${entry.name}`;
       if (entry.special || isGitDirName(entry.name)) continue;
       if (entry.folder) folders.push(inner);
-      else copyEntry(view, inner, placeIn(copy, inner));
+      else if (!(await copyEntry(view, inner, placeIn(copy, inner), signal))) return;
+      if (performance.now() - turn >= TURN_MS) {
+        await setImmediate();
+        turn = performance.now();
+      }
+      if (signal.aborted) return;
     }
-    // A signal is only heard in between.
-    await setImmediate();
-    if (signal.aborted) return;
   }
 }
+
+/** How long a signal may wait to be heard, in milliseconds. */
+const TURN_MS = 20;
 
 function placeIn(root: string, path: string): Buffer {
   return encodeName(`${root}/${path}`);
