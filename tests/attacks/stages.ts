@@ -11,6 +11,7 @@ import { FILE_STAGES } from './stages/files.ts';
 import { FORGED_VERIFICATION } from './stages/forged.ts';
 import { GIT, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './stages/incidents.ts';
+import { ATTEMPTS } from './stages/jobs/attempts.ts';
 import { JOURNALS } from './stages/jobs/journals.ts';
 import { NETWORK } from './stages/network.ts';
 import { OUTPUT, STREAM } from './stages/output.ts';
@@ -51,6 +52,7 @@ export const STAGES: readonly Stage[] = [
   FAKED_IN_CHECKOUT,
   PROTECTED,
   NESTED,
+  ATTEMPTS,
   JOURNALS,
   FLAGGED,
   WITHHELD,

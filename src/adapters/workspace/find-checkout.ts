@@ -22,7 +22,7 @@ export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';
 export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
 export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
-export { copyWorkTree } from './work-tree-copy.ts';
+export { copyWorkTree, trackedBelow } from './work-tree-copy.ts';
 
 /** The checkout that contains a path, or why it cannot be used. */
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | Failed;

@@ -10,8 +10,10 @@ import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { ioFailure } from '../../files/failures.ts';
-import { encodeName } from '../../files/names.ts';
+import { decodeName, encodeName } from '../../files/names.ts';
 import { TreeView } from '../../files/tree-view.ts';
+import { runGit } from '../../git/git.ts';
+import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import { copyEntry } from './copy-entry.ts';
 
 /** What to copy, and where to. */
@@ -59,6 +61,19 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
   } finally {
     view.close();
   }
+}
+
+/** Files below these folders that the repository at `root` itself tracks. */
+export async function trackedBelow(
+  root: string,
+  folders: readonly string[],
+  env: UserEnvironment,
+): Promise<string[]> {
+  const args = ['--literal-pathspecs', 'ls-files', '--stage', '-z', '--', ...folders];
+  const listed = decodeName(await runGit({ cwd: root, args, env: userGitEnvironment(env) }));
+  // A submodule is an entry of its own.
+  const files = listed.split('\0').filter((entry) => entry !== '' && !entry.startsWith('160000 '));
+  return files.map((entry) => entry.slice(entry.indexOf('\t') + 1));
 }
 
 /** How long a signal may wait to be heard, in milliseconds. */

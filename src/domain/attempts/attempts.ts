@@ -24,6 +24,7 @@ export const AttemptFacts = z.strictObject({
   weakenedTests: z.int().describe('Places where the patch may weaken a test'),
   denied: z.int().describe('What its calls asked for and did not get'),
   files: z.int().describe('Changed files'),
+  binaryFiles: z.int().describe('Changed files that have no lines'),
   lines: z.int().describe('Added and removed lines'),
   patchBytes: z.int().describe('0 without a patch'),
   iterations: z.int(),

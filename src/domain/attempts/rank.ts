@@ -28,6 +28,7 @@ export function attemptOf(
     weakenedTests: flags.filter(({ flag }) => WEAKENS_TESTS.includes(flag)).length,
     denied: result.deniedCount,
     files: changedFiles.length,
+    binaryFiles: changedFiles.filter(({ additions }) => additions === null).length,
     lines: lines.reduce((sum, count) => sum + count, 0),
     patchBytes: patch?.bytes ?? 0,
     ...{ iterations, tokens, costUsd, estimated, models },
@@ -97,7 +98,12 @@ const CRITERIA: readonly Criterion[] = [
     rank: ({ denied }) => denied,
     said: ({ denied }) => (denied === 0 ? 'had nothing denied' : 'had the least denied'),
   },
-  // A small part of work that is not finished is no virtue.
+  // A small part of work that is not finished is no virtue. A file without lines is no small change: a byte makes a text into one.
+  {
+    rank: ({ outcome, binaryFiles }) => (outcome === 'done' ? binaryFiles : 0),
+    said: ({ binaryFiles }) =>
+      binaryFiles === 0 ? 'changed text alone' : 'changed the fewest files that are no text',
+  },
   { rank: ({ outcome, lines }) => (outcome === 'done' ? lines : 0), said: smallest },
   { rank: ({ outcome, patchBytes }) => (outcome === 'done' ? patchBytes : 0), said: smallest },
 ];

@@ -76,6 +76,10 @@ export const EARLY_WARNINGS = {
     'The git dir of a repository in the work tree cannot be kept from commands. What they plant in it is removed afterwards.',
     'Move that repository out of the work tree.',
   ),
+  WARN_VERIFIED_IN_COPY: warns(
+    'The attempt that was chosen was verified in its copy, beside files that git ignores and that had changed there. They stayed behind, so that its verify commands may end otherwise in the work tree.',
+    'Run them again there. With `--verify-in checkout` they run without such files.',
+  ),
   WARN_REPOSITORIES_NOT_COPIED: warns(
     'Other repositories and submodules are empty folders in the copies that `--attempts` works in.',
     'Run the plan without `--attempts` if it needs them.',

@@ -2,11 +2,13 @@
 
 import { type AttemptFacts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { chosenAmong } from '../../domain/attempts/rank.ts';
+import { inFewWords } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
 import { interrupted } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Chosen } from './bring-in.ts';
@@ -42,6 +44,7 @@ export function choose(
   }
   const { number } = best.attempt;
   session.progress.note(`attempt ${number} of ${asked} chosen: ${why}`);
+  for (const told of leftBehind(best)) session.warn(told);
   const named = list.map((one) => (one === best.attempt ? { ...one, path: directory.path } : one));
   return {
     status: 'chosen',
@@ -50,6 +53,18 @@ export function choose(
     best,
     attempts: { asked, chosen: number, why, list: named },
   };
+}
+
+/** Whatever its verify commands have run of that is not there any more. */
+function leftBehind({ attempt: { number }, result: { verify, verifyIn, ignoredFiles } }: Made): Warning[] {
+  if (verify.length === 0 || verifyIn === 'checkout' || ignoredFiles.length === 0) return [];
+  const files = listed(inFewWords(ignoredFiles), 5);
+  return [
+    warning(
+      'WARN_VERIFIED_IN_COPY',
+      `The verify commands ran in the copy of attempt ${number}, beside what had changed there and git ignores, which stayed behind: ${files}. Run them again here, or use --verify-in checkout.`,
+    ),
+  ];
 }
 
 /** What all of them were to do, on what, and who was asked. */

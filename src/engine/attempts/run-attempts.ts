@@ -8,7 +8,7 @@
 
 import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
-import { copyWorkTree } from '../../adapters/workspace/find-checkout.ts';
+import { copyWorkTree, trackedBelow } from '../../adapters/workspace/find-checkout.ts';
 import {
   deadlineExceeded,
   interrupted,
@@ -123,7 +123,11 @@ async function copyTree(
     if (copied.status === 'failed')
       return stopped(usageError('ERR_ATTEMPT_COPY', `The work tree cannot be copied: ${copied.message}`));
     if (copied.status === 'interrupted') return stopped(whyNotCopied(session));
-    if (copied.left.length > 0 && number === 1) session.warn(notCopied(copied.left));
+    if (copied.left.length > 0 && number === 1) {
+      const lost = await trackedBelow(checkout.root, copied.left, session.input.env);
+      if (lost.length > 0) return stopped(usageError('ERR_ATTEMPT_COPY', alsoTracked(lost)));
+      session.warn(notCopied(copied.left));
+    }
     roots.push(to);
   }
   return { status: 'ok', roots };
@@ -136,6 +140,10 @@ function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
     : deadlineExceeded(
         `The deadline of ${limits.deadlineMs / 1000} s passed ${when}. Raise it with --deadline.`,
       );
+}
+
+function alsoTracked(files: readonly string[]): string {
+  return `The work tree cannot be copied: this repository tracks files in folders that hold a repository of their own: ${listed(files, 5)}. Move their .git away.`;
 }
 
 function notCopied(folders: readonly string[]): Warning {

@@ -18,6 +18,7 @@ const DONE: AttemptFacts = {
   weakenedTests: 0,
   denied: 0,
   files: 1,
+  binaryFiles: 0,
   lines: 10,
   patchBytes: 300,
   iterations: 2,
@@ -65,6 +66,12 @@ describe('the best of several attempts', () => {
       [{ weakenedTests: 1, lines: 1 }, {}, {}],
       2,
       '2 of 3 weakened no test, then the first of 2 that are alike',
+    ],
+    [
+      'made no text into something else, with fewer lines than none',
+      [{ binaryFiles: 1, lines: 0, patchBytes: 9_000 }, { lines: 3 }, { lines: 2 }],
+      3,
+      '2 of 3 changed text alone, then 1 of 2 made the smallest change (2 lines in 1 file)',
     ],
     ['had nothing denied', [{ denied: 3, lines: 1 }, { denied: 1 }], 2, '1 of 2 had the least denied'],
     [
