@@ -33,6 +33,7 @@ import { whyNotUncontained, whyUncovered } from './open/uncontained.ts';
 import { renaming, type VerifyPlaceParts, verifyPlaceOf } from './open/verify-place.ts';
 import { interruptedOutcome, LateRefusal, type Ready, type Stopped, stopped } from './ready.ts';
 import { absolutePath, type Session } from './session.ts';
+import { whyLoginShown } from './trust/login-files.ts';
 
 /** How one kind of run begins. Each stage returns the next one, or the outcome that ends the run before its loop. */
 export interface RunSpec<Taken extends TakenWorkspace = TakenWorkspace> {
@@ -195,7 +196,9 @@ export function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'ch
   const unwritable = obstacle ?? readOnly;
   if (unwritable !== null) return problem('ERR_UNWRITABLE', unwritable);
   const own = whyNotWritable(checkout.root, sandboxSettings(input).mounts ?? []);
-  return own === null ? null : problem('ERR_OWN_PROGRAM', own);
+  if (own !== null) return problem('ERR_OWN_PROGRAM', own);
+  const login = whyLoginShown(checkout.root, input);
+  return login === null ? null : problem('ERR_LOGIN_IN_TREE', login);
 }
 
 interface OpenParts<Taken> {

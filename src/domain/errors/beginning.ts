@@ -24,6 +24,10 @@ export const BEGINNING = {
     'patchsmith itself is installed where commands of the run could change it.',
     'Install it elsewhere, such as with `npm install --global patchsmith`.',
   ),
+  ERR_LOGIN_IN_TREE: misuse(
+    'A file with which a cloud logs in lies in the work tree, where the model could read it.',
+    'Move it out of the checkout, and let the variable that the message names have its new place.',
+  ),
   ERR_UNUSABLE_FILE: misuse(
     'A file that a run needs to read is something else, such as a pipe, a device or a file without end.',
     'Replace it by a plain file, or remove it.',
