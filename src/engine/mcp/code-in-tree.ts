@@ -1,6 +1,6 @@
 /** What of a server's command line and variables would make code of the work tree run outside of the sandbox. */
 
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 
@@ -15,24 +15,52 @@ export interface ProgramLine {
 export function codeInTree(root: string, { command, args, env }: ProgramLine): string | null {
   const isPath = command.includes('/');
   const words = [...(isPath ? [command] : []), ...args];
-  const file = words.find((word) => namesOf(word).some((name) => kindIn(root, name) === 'file'));
+  const file = words.find((word) => namesOf(root, word).some((name) => kindIn(root, name) === 'file'));
   if (file !== undefined) return file;
   if (isPath && !command.startsWith('/')) return command;
-  return packageOf(root, command, args) ?? variableOf(root, env);
+  return workplaceOf(root, args) ?? packageOf(root, command, args) ?? variableOf(root, env);
 }
 
-/** The word itself, and what follows the sign in `--option=value`. */
-function namesOf(word: string): string[] {
+/** The word itself, what follows the sign in `--option=value`, and each place in the work tree that a script or an address in it names. */
+function namesOf(root: string, word: string): string[] {
   const sign = word.indexOf('=');
-  return word.startsWith('-') && sign > 0 ? [word, word.slice(sign + 1)] : [word];
+  const value = word.startsWith('-') && sign > 0 ? [word.slice(sign + 1)] : [];
+  const places = word.split(/[\s"'`;,|&()<>{}=]|file:\/\//).filter((part) => part.startsWith(`${root}/`));
+  return [word, ...value, ...places];
 }
 
+/** By where it is in the end: a link outside may lead in. */
 function kindIn(root: string, name: string): 'file' | 'folder' | null {
   const place = resolve(root, name);
-  if (!isWithin(place, root)) return null;
-  const stat = statSync(place, { throwIfNoEntry: false });
-  if (stat?.isFile()) return 'file';
-  return stat?.isDirectory() ? 'folder' : null;
+  try {
+    const stat = statSync(place, { throwIfNoEntry: false });
+    if (stat === undefined || !(isWithin(place, root) || isWithin(realpathSync(place), root))) return null;
+    if (stat.isFile()) return 'file';
+    return stat.isDirectory() ? 'folder' : null;
+  } catch (error) {
+    // A word that is no path, such as one of a thousand characters.
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
+
+/** Options with which programs go to a folder, whose settings, scripts and programs they then use. */
+const GOES_TO =
+  /^(?:-C|--(?:prefix|dir|cwd|chdir|directory|project|project-dir|working-directory|manifest-path))$/;
+
+/** The word with which a program is told to work in a folder of the work tree; null when there is none. */
+function workplaceOf(root: string, args: readonly string[]): string | null {
+  for (const [at, word] of args.entries()) {
+    // In a script.
+    const entered = /(?:^|[\s;&|(])cd\s+["']?(\/[^\s"';&|)]*)/.exec(word)?.[1];
+    if (entered !== undefined && kindIn(root, entered) === 'folder') return word;
+    const [option = '', ...value] = word.split('=');
+    const short = /^-C(.+)$/.exec(word)?.[1];
+    const place =
+      short ?? (GOES_TO.test(option) ? (value.length > 0 ? value.join('=') : args[at + 1]) : undefined);
+    if (place?.startsWith('/') && kindIn(root, place) === 'folder') return word;
+  }
+  return null;
 }
 
 /** Programs that take a folder for a program: `node FOLDER` runs its index.js, `python FOLDER` its __main__.py. */
@@ -45,7 +73,8 @@ function packageOf(root: string, command: string, args: readonly string[]): stri
   if (!INTERPRETERS.test(basename(command))) return null;
   for (const word of args) {
     if (NAMED_OTHERWISE.includes(word)) return null;
-    if (namesOf(word).some((name) => name.startsWith('/') && kindIn(root, name) === 'folder')) return word;
+    if (namesOf(root, word).some((name) => name.startsWith('/') && kindIn(root, name) === 'folder'))
+      return word;
     if (word.startsWith('/') && statSync(word, { throwIfNoEntry: false })?.isFile()) return null;
   }
   return null;

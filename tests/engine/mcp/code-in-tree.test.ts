@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { codeInTree } from '../../../src/engine/mcp/code-in-tree.ts';
@@ -8,17 +8,23 @@ import { tempFolder } from '../../support/files/temp-folder.ts';
 function places() {
   const folder = tempFolder({ 'tree/server.mjs': '', 'tree/package/index.js': '', 'beside/server.mjs': '' });
   mkdirSync(join(folder, 'tree/data'));
-  return { root: join(folder, 'tree'), beside: join(folder, 'beside/server.mjs') };
+  const link = join(folder, 'link');
+  symlinkSync('tree', link);
+  return { link, root: join(folder, 'tree'), beside: join(folder, 'beside/server.mjs') };
 }
 
 type Line = readonly [command: string, ...args: string[]];
 const found = (line: Line, env: Record<string, string> = {}) => {
-  const { root, beside } = places();
-  const [command = '', ...args] = line.map((word) => word.replace('ROOT', root).replace('BESIDE', beside));
+  const { root, beside, link } = places();
+  const [command = '', ...args] = line.map((word) =>
+    word.replace('ROOT', root).replace('BESIDE', beside).replace('LINK', link),
+  );
   const filled = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replace('ROOT', root)]),
   );
-  return codeInTree(root, { command, args, env: filled })?.replace(root, 'ROOT') ?? null;
+  return (
+    codeInTree(root, { command, args, env: filled })?.replace(root, 'ROOT').replace(link, 'LINK') ?? null
+  );
 };
 
 describe('code of the work tree is', () => {
@@ -33,6 +39,16 @@ describe('code of the work tree is', () => {
     [['/usr/bin/node', '--inspect', 'ROOT/package'], 'ROOT/package'],
     [['node', '--require', 'ROOT/package', 'BESIDE'], 'ROOT/package'],
     [['python3.12', 'ROOT'], 'ROOT'],
+    [['make', '-C', 'ROOT/package', 'serve'], '-C'],
+    [['make', '-CROOT/package', 'serve'], '-CROOT/package'],
+    [['npm', '--prefix', 'ROOT', 'start'], '--prefix'],
+    [['uv', 'run', '--directory=ROOT/package', 'server'], '--directory=ROOT/package'],
+    [['env', '-C', 'ROOT', './server'], '-C'],
+    [['sh', '-c', 'exec node "ROOT/server.mjs" --quiet'], 'exec node "ROOT/server.mjs" --quiet'],
+    [['sh', '-c', 'cd ROOT && npm start'], 'cd ROOT && npm start'],
+    [['node', '-e', "require('ROOT/package/index.js')"], "require('ROOT/package/index.js')"],
+    [['node', '--import=file://ROOT/server.mjs', 'BESIDE'], '--import=file://ROOT/server.mjs'],
+    [['node', 'LINK/server.mjs'], 'LINK/server.mjs'],
   ])('in %j', (line, word) => {
     expect(found(line)).toBe(word);
   });
