@@ -1,6 +1,6 @@
 /** Ends a run whose process has died. That process can no longer do so, so whoever looks next does. */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -23,7 +23,10 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
     const left = readResult(directory);
     if (left?.status !== 'running') return null;
     const result = ended(left, directory);
-    if ((await whyNotUsable(directory)) === null) keep(result, directory);
+    if ((await whyNotUsable(directory)) === null) {
+      keep(result, directory);
+      removeCopies(directory);
+    }
     return result;
   } finally {
     letGo();
@@ -50,6 +53,22 @@ function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
     costUsd: 'unknown',
   };
 }
+
+/**
+ * The copies of the work tree in which attempts were made hold ignored files, credentials among them, and nobody goes on in one. The
+ * rest of the folder says what a killed runner has left running. What cannot be removed waits for `resume` and `clean`.
+ */
+function removeCopies({ scratch }: RunDirectory): void {
+  try {
+    for (const name of readdirSync(scratch))
+      if (name.startsWith(COPY)) rmSync(join(scratch, name), { recursive: true, force: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/** With which the names of these copies begin. */
+export const COPY = 'attempt-';
 
 const PROCESS_DIED = "The runner's process ended without a result (killed, or out of memory)";
 

@@ -8,6 +8,7 @@
 
 import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
+import { COPY } from '../../adapters/storage/dead-run.ts';
 import { copyWorkTree, trackedBelow } from '../../adapters/workspace/find-checkout.ts';
 import {
   deadlineExceeded,
@@ -116,7 +117,7 @@ async function copyTree(
 ): Promise<{ status: 'ok'; roots: string[] } | Stopped> {
   const roots: string[] = [];
   for (let number = 1; number <= session.input.settings.attempts; number += 1) {
-    const to = join(directory.scratch, `attempt-${number}`);
+    const to = join(directory.scratch, `${COPY}${number}`);
     const label = `copying the work tree for attempt ${number}`;
     const copying = () => copyWorkTree({ from: checkout.root, to, signal });
     const copied = await session.progress.during({ label }, copying);
