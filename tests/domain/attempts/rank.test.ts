@@ -140,6 +140,7 @@ test('the facts of an attempt are those of its result', () => {
   expect(facts).toEqual({
     ...DONE,
     number: 2,
+    binaryFiles: 1,
     path: '/run',
     files: 2,
     lines: 3,
