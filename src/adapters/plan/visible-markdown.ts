@@ -18,6 +18,8 @@ const MAX_LENGTH = 65_536;
 
 /** No real text has more of these; each costs the parser as much time as everything after it. */
 const MAX_DECLARATIONS = 500;
+/** The same of the ends of links, each of which costs what came before. */
+const MAX_LINKS = 5_000;
 
 /** Collapsed details are kept: a click shows them. */
 export function visibleMarkdown(markdown: string): VisibleMarkdown {
@@ -26,6 +28,9 @@ export function visibleMarkdown(markdown: string): VisibleMarkdown {
   const source = withShallowContainers(withoutInvisible(given));
   if ((source.match(/<[!?]/g)?.length ?? 0) > MAX_DECLARATIONS) {
     return failed(`has more than ${MAX_DECLARATIONS} of <! and <?`);
+  }
+  if ((source.match(/\][[(]/g)?.length ?? 0) > MAX_LINKS) {
+    return failed(`has more than ${MAX_LINKS} of ]( and ][`);
   }
   const cuts = hiddenInMarkdown(source);
   const count = (what: HiddenRange['what']) => cuts.filter((cut) => cut.what === what).length;

@@ -224,5 +224,10 @@ describe('hostile texts do not keep the parser busy:', () => {
       status: 'failed',
       why: 'has more than 500 of <! and <?',
     });
+    for (const end of ['](', ']['])
+      expect(visibleMarkdown(`${end}a`.repeat(5_001))).toEqual({
+        status: 'failed',
+        why: 'has more than 5000 of ]( and ][',
+      });
   });
 });
