@@ -230,6 +230,11 @@ export const HOLDS = {
     means:
       'a project file may lower limits, not raise them, and chooses no address; of `.env` only the key is read, and only where git does not track it',
   },
+  refused: {
+    label: 'no start',
+    reach: 'everywhere',
+    means: 'several attempts do not begin where no sandbox keeps their commands apart',
+  },
   today: {
     label: "today's settings",
     reach: 'everywhere',

@@ -53,7 +53,7 @@ export const ATTEMPTS: Stage = {
     victim.notes.push(`${lastLine}\n${result.warnings.join('\n')}`);
   },
   attacks: [
-    attack('Files', 'mounts')(
+    attack('Files', 'mounts', 'refused')(
       'reach',
       'A command of one of several attempts reads and writes copies and journals of the others, and the work tree',
       toDo(({ victim }) => {
