@@ -194,12 +194,12 @@ test('a pointer of Git LFS whose content was never pushed', async () => {
   const read = await publish(await forIssue(run));
   expect(read.replaceAll(oid, 'OID')).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, and nobody could check the branch out. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, so nobody could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, and nobody could check the branch out. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+    Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, so nobody could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
