@@ -214,12 +214,12 @@ test('the branch was replaced, and the pull request closed, while the run worked
   expect(await published(more)).toMatchInlineSnapshot(`
     "patchsmith: done (exit 0): 1 file changed, 1 verify command passed.
     comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: The branch patchsmith/make-a-new-ID was replaced while the run worked: ID, which it went on from, is no longer part of it. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: The branch patchsmith/make-a-new-ID was replaced while the run worked: ID, which it continued from, is no longer part of it. The patch is kept in DIR/changes.patch.
 
     #1
     **The change could not be published**
 
-    The branch patchsmith/make-a-new-ID was replaced while the run worked: ID, which it went on from, is no longer part of it.
+    The branch patchsmith/make-a-new-ID was replaced while the run worked: ID, which it continued from, is no longer part of it.
 
     When that is settled, run it again. The patch of this run is kept among the artifacts.
 
