@@ -25,9 +25,9 @@ export async function readArguments(
   if (error) return { ask: 'mistake', problems: [problem('ERR_FLAG_WITHOUT_VALUE', error.message)] };
   // `COMMAND --help` is one screen, and `help COMMAND` has everything.
   const [first, second] = words._.map(String);
-  if (first === 'help') return { ask: 'help', text: await helpOf(second, commands, columns) };
-  if (words.help) return { ask: 'help', text: await screenOf(first, commands, columns) };
-  if (argv.length === 0) return { ask: 'no command', text: await screenOf(undefined, commands, columns) };
+  if (first === 'help') return helpOr(await helpOf(second, commands, columns), second, commands);
+  if (words.help) return helpOr(await screenOf(first, commands, columns), first, commands);
+  if (argv.length === 0) return { ask: 'no command', text: await overview(commands, columns) };
   if (words.version) return { ask: 'version' };
 
   const afterDashes = (words['--'] as string[] | undefined) ?? [];
@@ -72,26 +72,40 @@ export async function readArguments(
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
 }
 
-/** Only help needs the library that formats it, which takes longer to load than everything else here. */
+function helpOr(text: string | null, name: string | undefined, commands: readonly Command[]): Arguments {
+  if (text !== null) return { ask: 'help', text };
+  return { ask: 'mistake', problems: commandAmong([name ?? ''], commands).problems };
+}
+
+/**
+ * Null for what is neither a command nor a code. Only help needs the library that formats it, which takes longer to load than
+ * everything else here.
+ */
 async function helpOf(
   name: string | undefined,
   commands: readonly Command[],
   columns: number,
-): Promise<string> {
+): Promise<string | null> {
   const { codeText, commandHelpText, helpText } = await import('./help.ts');
+  if (name === undefined || name === 'help') return helpText(commands, columns);
   const asked = commands.find((command) => command.name === name);
-  if (asked) return commandHelpText(asked, columns);
-  return (name === undefined ? null : codeText(name)) ?? helpText(commands, columns);
+  return asked ? commandHelpText(asked, columns) : codeText(name);
 }
 
 async function screenOf(
   name: string | undefined,
   commands: readonly Command[],
   columns: number,
-): Promise<string> {
-  const { commandScreen, helpScreen } = await import('./help-screen.ts');
+): Promise<string | null> {
+  if (name === undefined) return overview(commands, columns);
+  const { commandScreen } = await import('./help-screen.ts');
   const asked = commands.find((command) => command.name === name);
-  return asked ? commandScreen(asked, columns) : helpScreen(commands, columns);
+  return asked ? commandScreen(asked, columns) : null;
+}
+
+async function overview(commands: readonly Command[], columns: number): Promise<string> {
+  const { helpScreen } = await import('./help-screen.ts');
+  return helpScreen(commands, columns);
 }
 
 /** The switch that a setting needs; undefined for none, and null when the command does not take the setting at all. */

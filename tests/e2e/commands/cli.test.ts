@@ -40,6 +40,16 @@ test('help names the commands, examples and exit codes', async () => {
     expect(flat).toContain(part);
 });
 
+test.each([[['help', 'rum']], [['rum', '--help']]])(
+  'help about a name that does not exist is a mistake: %j',
+  async (words) => {
+    const { exitCode, stdout, lastLine } = await runCli(words, { cwd: tempFolder() });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(lastLine).toContain('[ERR_UNKNOWN_COMMAND]');
+    expect(lastLine).toContain('rum');
+  },
+);
+
 test('without arguments the help is printed, and the exit code is 2', async () => {
   const cwd = tempFolder();
   const help = await runCli(['--help'], { cwd });

@@ -44,7 +44,7 @@ test('a program answers for the model, and the result says which one', async () 
 test('a program in the work tree is refused before anything is run', async () => {
   const { root } = await makeRepository({ 'greeting.txt': 'Hello\n', 'answer.mjs': program });
   const { exitCode, lastLine } = await run(join(root, 'answer.mjs'), root);
-  expect([exitCode, lastLine]).toEqual([2, expect.stringContaining('would run outside of the sandbox')]);
+  expect([exitCode, lastLine]).toEqual([2, expect.stringContaining('would run outside the sandbox')]);
   const missing = await runCli(['check', '--provider', 'command'], { cwd: root });
   expect(missing.stdout).toContain('command needs a program; use --provider-command PROGRAM');
 });
