@@ -72,7 +72,7 @@ Where the environment names a collector of OpenTelemetry, times, names and count
 
 Documents (PDF, \`.docx\`), and HTML that \`web_fetch\` gets, are read outside the sandbox, two at a time, each by a process of patchsmith's
 own: it has no variables, may open no file, start no program and write nowhere (Node's permission model), and is killed after 30 seconds
-or at 768 MiB (HTML: 10 seconds, 512 MiB); nothing of it becomes code. What the process does have is the network. Images are not unpacked at all: their first bytes say how large they are, and the API looks at the rest.
+or at 768 MiB (HTML: after 10 seconds); nothing of it becomes code. What the process does have is the network. Images are not unpacked at all: their first bytes say how large they are, and the API looks at the rest.
 One with a known secret in its bytes is not shown; a secret that is painted in one is not found.
 
 ## What is promised

@@ -5,9 +5,11 @@ import type { DocumentRead, DocumentReader } from '../../ports.ts';
 import { isDocx, isPdf } from './kinds.ts';
 import { PROGRAM, type ProcessBounds, type ProcessRead, readApart } from './own-process.ts';
 
-const BOUNDS: ProcessBounds = { timeoutMs: 30_000, memoryKib: 768 * 1024 };
+/** Node 24 reserves 512 MiB of it for compiled code, and does not start with less. */
+const MEMORY_KIB = 768 * 1024;
+const BOUNDS: ProcessBounds = { timeoutMs: 30_000, memoryKib: MEMORY_KIB };
 /** A page of two megabytes takes a second or two, unless it was made to take for ever. */
-const HTML_BOUNDS: ProcessBounds = { timeoutMs: 10_000, memoryKib: 512 * 1024 };
+const HTML_BOUNDS: ProcessBounds = { timeoutMs: 10_000, memoryKib: MEMORY_KIB };
 /** Longer lines are folded, so that one can be shown. */
 const MAX_LINE = 1_000;
 
