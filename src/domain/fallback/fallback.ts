@@ -10,6 +10,8 @@ export const FallbackModel = z.strictObject({
   model: z.string(),
   /** Its price where the built-in table does not have it; null leaves it to that. */
   price: Price.nullable(),
+  /** Tokens from which on its conversation is compacted; absent where that does not change with the model. */
+  compactAt: z.int().positive().exactOptional(),
 });
 export type FallbackModel = z.infer<typeof FallbackModel>;
 

@@ -41,6 +41,10 @@ export function afterReplacement(state: RunState, event: ModelReplaced): RunStat
     repeats: 0,
     lastTurnKey: '',
     // What is known of the window is that of the first model.
-    compaction: { ...compaction, base: null, notBelow: 0, isWindowFull: false, window: null },
+    compaction: {
+      ...compaction,
+      settings: { ...compaction.settings, at: to.compactAt ?? compaction.settings.at },
+      ...{ base: null, notBelow: 0, isWindowFull: false, window: null },
+    },
   };
 }

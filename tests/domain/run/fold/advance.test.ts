@@ -36,13 +36,14 @@ describe('the fold of a run', () => {
       ...{ why: 'outage', reason: 'down', text: 'you go on' },
       to: { provider: 'openai', model: 'free', price: free },
     };
-    const fallback = { provider: 'anthropic', model: 'claude-opus-5-5', price: null };
+    const fallback = { provider: 'anthropic', model: 'claude-opus-5-5', price: null, compactAt: 9_600 };
     const first = stateAfter([turn({ text: 'half' })]);
     const [unasked, asked] = [null, fallback].map((one) =>
       advance({ ...first, fallback: one }, { ...replaced, seq: first.seq + 1, at: 2 }),
     );
     expect(unasked).toMatchObject({ model: first.model, models: first.models });
     expect(asked).toMatchObject({ model: 'claude-opus-5-5', price: null, fallback: null });
+    expect(asked?.compaction.settings).toEqual({ ...first.compaction.settings, at: 9_600 });
     expect(asked?.models.map(({ model, turns }) => [model, turns])).toEqual([
       [started.model, 1],
       ['claude-opus-5-5', 0],
