@@ -7,7 +7,7 @@ import {
   providerNamed,
 } from '../adapters/providers/registry.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { hasPrice } from '../domain/run/pricing.ts';
+import { hasPrice, mainPrice, priceByName } from '../domain/run/pricing.ts';
 import { attemptsConflicts } from './attempts.ts';
 import { fallbackParts, reviewerParts } from './named-provider.ts';
 import type { SettingKey, Settings } from './schema.ts';
@@ -173,10 +173,11 @@ function* ofCostLimit({ settings, sources, provider, name }: Given): Generator<P
     ['reviewer', reviewerParts(settings)],
   ] as const) {
     const entry = providerNamed(parts?.provider);
-    if (parts !== null && entry?.isBilled && !hasPrice(parts.model) && !entry.priceOf?.(parts.model)) {
+    if (parts === null || !entry?.isBilled || priceByName(settings.price, parts) !== null) continue;
+    if (!hasPrice(parts.model) && !entry.priceOf?.(parts.model)) {
       yield problem(
         'ERR_PRICE_UNKNOWN',
-        `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --max-total-tokens`,
+        `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --price ${shown(`${parts.provider}/${parts.model}:PRICES`)} or --max-total-tokens`,
       );
     }
   }
@@ -186,8 +187,13 @@ function* ofCostLimit({ settings, sources, provider, name }: Given): Generator<P
       `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`,
     );
   }
-  const { model, price } = settings;
-  if (provider.isBilled && price === null && !hasPrice(model) && !provider.priceOf?.(model)) {
+  const { model } = settings;
+  if (
+    provider.isBilled &&
+    mainPrice(settings.price, settings) === null &&
+    !hasPrice(model) &&
+    !provider.priceOf?.(model)
+  ) {
     yield problem(
       'ERR_PRICE_UNKNOWN',
       `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`,

@@ -76,7 +76,7 @@ test('without any source every setting has its documented default', () => {
     idleTimeoutMs: 120_000,
     rateLimitWaitMs: 310_000,
     outageWaitMs: 300_000,
-    price: null,
+    price: [],
     maxIterations: 25,
     maxTotalTokens: null,
     maxCostUsd: null,
@@ -218,7 +218,26 @@ describe('values', () => {
     [
       'price',
       'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
-      { price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5, cacheWrite1h: 4 } },
+      {
+        price: [
+          {
+            model: null,
+            price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5, cacheWrite1h: 4 },
+          },
+        ],
+      },
+    ],
+    [
+      'price',
+      'bedrock/eu.claude-v1:0:input=2,output=10,cache-read=0,cache-write=0,cache-write-1h=0\n',
+      {
+        price: [
+          {
+            model: 'bedrock/eu.claude-v1:0',
+            price: { input: 2, output: 10, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 },
+          },
+        ],
+      },
     ],
   ])('--%s %j is taken', (flag, value, expected) => {
     expect(settingsOf({ flags: { [flag]: value } })).toEqual({ ...settingsOf({}), ...expected });
@@ -527,13 +546,9 @@ describe('a project file', () => {
     expect(problemsOf({ flags: { 'max-cost-usd': '1' }, ...file({ price: free }, { price: 2 }) })).toEqual([
       '.patchsmith.yml:2: a project file may not set the prices that --max-cost-usd is measured by; use --price',
     ]);
-    expect(settingsOf(file({ price: free })).price).toEqual({
-      input: 0,
-      output: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      cacheWrite1h: 0,
-    });
+    expect(settingsOf(file({ price: free })).price).toEqual([
+      { model: null, price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 } },
+    ]);
   });
 
   test('has no inherited names', () => {
@@ -554,6 +569,8 @@ describe('the sandbox default', () => {
     expect(settingsOf({ env }).sandbox).toBe(expected);
   });
 });
+
+const PRICE = 'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4';
 
 describe('settings that do not go together', () => {
   test.each<[Record<string, unknown>, string]>([
@@ -576,6 +593,10 @@ describe('settings that do not go together', () => {
       { 'fallback-model': 'command/any' },
       '--fallback-model: command needs a program; use --provider-command PROGRAM',
     ],
+    [
+      { 'review-model': 'openai/gpt-5.4', 'max-cost-usd': '1', price: PRICE },
+      '--max-cost-usd: the price of "gpt-5.4", the reviewer, is not known, so its cost cannot be limited; use --price "openai/gpt-5.4:PRICES" or --max-total-tokens',
+    ],
     [{ recording: 'x' }, '--recording: is only used with --provider replay'],
     [
       { model: 'claude-9', 'max-cost-usd': '1' },
@@ -583,6 +604,13 @@ describe('settings that do not go together', () => {
     ],
   ])('%j', (flags, problem) => {
     expect(problemsOf({ flags })).toEqual([problem]);
+  });
+
+  test.each(['openai/gpt-5.4', 'gpt-5.4'])('a cost limit holds where %s has its price', (name) => {
+    const others = { 'review-model': 'openai/gpt-5.4', 'fallback-model': 'openai/gpt-5.4' };
+    expect(problemsOf({ flags: { ...others, 'max-cost-usd': '1', price: [`${name}:${PRICE}`] } })).toEqual(
+      [],
+    );
   });
 });
 

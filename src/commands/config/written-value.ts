@@ -2,6 +2,7 @@
 
 import type { SettingEntry, Settings } from '../../config/schema.ts';
 import { type Since, sizeText } from '../../config/values/amounts.ts';
+import { type GivenPrice, priceText } from '../../domain/run/pricing.ts';
 
 /** What replaces a value that must not be shown. */
 export const MASKED = '***';
@@ -13,7 +14,7 @@ export const MASKED = '***';
 export function writtenValue(settings: Settings, { key, value: placeholder }: SettingEntry): unknown {
   switch (key) {
     case 'price':
-      return settings.price && priceNames(settings.price);
+      return settings.price.map(givenPriceText);
     case 'since':
       return settings.since && sinceText(settings.since);
     case 'mcp':
@@ -48,14 +49,8 @@ function personOr(value: unknown): unknown {
   return 'name' in value && 'email' in value ? `${value.name} <${value.email}>` : value;
 }
 
-function priceNames({ input, output, cacheRead, cacheWrite, cacheWrite1h }: NonNullable<Settings['price']>) {
-  return {
-    input,
-    output,
-    'cache-read': cacheRead,
-    'cache-write': cacheWrite,
-    'cache-write-1h': cacheWrite1h,
-  };
+function givenPriceText({ model, price }: GivenPrice): string {
+  return model === null ? priceText(price) : `${model}:${priceText(price)}`;
 }
 
 function withoutQuery(text: string): string {

@@ -6,9 +6,11 @@
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { SettingKey } from '../../config/schema.ts';
+import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+import { mainPrice, priceText } from '../../domain/run/pricing.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
 
 /** The flags that would permit what the journal requests, as typed; empty when nothing has to be repeated. */
@@ -45,7 +47,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     ...hosts.map((entry) => `--allow-private ${quoted(entry)}`),
     ...pages.map((entry) => `--web-fetch ${quoted(entry)}`),
     ...higher,
-    ...priceFlag(start, settings),
+    ...priceFlags(start, settings),
     ...secrets.map((glob) => `--accept-secrets ${quoted(glob)}`),
     ...(start.includeForeign && !settings.includeForeign ? ['--include-foreign'] : []),
   ];
@@ -65,8 +67,8 @@ export function withinToday<Start extends RunStarted>(
   const chosen = RAISABLE.filter((key) => given.includes(key)).map((key) => [key, settings[key]]);
   return {
     ...start,
-    price: settings.price ?? start.price,
-    fallback: start.fallback && { ...start.fallback, price: fallbackOf(settings)?.price ?? null },
+    price: mainPrice(settings.price, start) ?? start.price,
+    fallback: start.fallback && withPrice(start.fallback, fallbackOf(settings)),
     review: withPriceOfToday(start.review, settings),
     modelSettings: given.includes('maxOutputTokens')
       ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
@@ -116,20 +118,32 @@ function reviewerFlag({ review }: RunStarted, settings: Settings): string[] {
 
 function withPriceOfToday(review: RunStarted['review'], settings: Settings): RunStarted['review'] {
   const by = review?.by ?? null;
-  return review && { ...review, by: by && { ...by, price: reviewerOf(settings)?.price ?? null } };
+  return review && { ...review, by: by && withPrice(by, reviewerOf(settings)) };
 }
 
-/** A custom price determines when a cost limit is reached. */
-function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] {
-  const isLimited = (limits.maxCostUsd ?? settings.maxCostUsd) !== null;
-  if (price === null || settings.price !== null || !isLimited) return [];
-  const { input, output, cacheRead, cacheWrite, cacheWrite1h } = price;
+function withPrice(recorded: FallbackModel, today: FallbackModel | null): FallbackModel {
+  return { ...recorded, price: today?.price ?? recorded.price };
+}
+
+/** Custom prices determine when a cost limit is reached. */
+function priceFlags(start: RunStarted, settings: Settings): string[] {
+  const { limits, price, fallback, review } = start;
+  if ((limits.maxCostUsd ?? settings.maxCostUsd) === null) return [];
+  const others = [
+    { recorded: fallback, today: fallbackOf(settings) },
+    { recorded: review?.by ?? null, today: reviewerOf(settings) },
+  ];
   return [
-    `--price input=${input},output=${output},cache-read=${cacheRead},cache-write=${cacheWrite},cache-write-1h=${cacheWrite1h}`,
+    ...(price === null || mainPrice(settings.price, start) !== null ? [] : [`--price ${priceText(price)}`]),
+    ...others.flatMap(({ recorded, today }) => {
+      if (recorded === null || recorded.price === null || today?.price) return [];
+      const { provider, model } = recorded;
+      return [`--price ${quoted(`${provider}/${model}:${priceText(recorded.price)}`)}`];
+    }),
   ];
 }
 
 /** Quoted so that a shell reads it as one word. */
 function quoted(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -10,7 +10,7 @@ import {
 } from '../../domain/run/model-settings.ts';
 import { PRICES_AS_OF } from '../../domain/run/pricing.ts';
 import { modelAddress } from '../values/addresses.ts';
-import { duration, price, wholeNumber } from '../values/amounts.ts';
+import { duration, prices, wholeNumber } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';
 import { choice, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
@@ -83,8 +83,8 @@ export const MODEL_SETTINGS = {
   outageWaitMs: duration().default(DEFAULT_OUTAGE_WAIT_MS).register(about, {
     flag: 'outage-wait', value: 'TIME', group: 'Model', file: 'set',
     help: 'How long to wait out an outage (overload, server errors, no connection): retries come after 0.5 s, 1 s and so on, at most 30 s apart' }),
-  price: price().nullable().default(null).register(about, {
-    flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
-    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
+  price: prices().default([]).register(about, {
+    flag: 'price', value: '[MODEL:]PRICES', repeatable: true, group: 'Model', file: 'set',
+    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4; for a model besides the first, such as the fallback model, with its name in front, as in openai/gpt-5.4:input=…',
     defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
 };

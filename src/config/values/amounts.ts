@@ -1,7 +1,7 @@
 /** Numbers with their units: counts, sizes, money, durations, ages. */
 
 import * as z from 'zod';
-import { Price } from '../../domain/run/pricing.ts';
+import { type GivenPrice, Price } from '../../domain/run/pricing.ts';
 import { numberFrom, scalarText, value } from './value.ts';
 
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
@@ -117,24 +117,21 @@ function ageFrom(given: unknown): number | undefined {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** USD per million tokens: `input=2,output=10,…` or an object with the same names. All five are required. */
-export function price() {
+/**
+ * Prices in USD per million tokens: `input=2,output=10,…` or an object with the same names, for the model that a run begins with, or a
+ * list of texts, in which `MODEL:` before the prices says whose they are. All five are required.
+ */
+export function prices() {
   const expected =
-    'five prices in USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4';
-  return value(expected, (given): Price | undefined => {
-    const entries =
-      typeof given === 'string'
-        ? given.split(',').map((part) => part.split('='))
-        : Object.entries(given ?? {});
-    const named = new Map(entries.map(([name, amount]) => [String(name).trim(), numberFrom(amount)]));
-    const parsed = Price.safeParse({
-      input: named.get('input'),
-      output: named.get('output'),
-      cacheRead: named.get('cache-read'),
-      cacheWrite: named.get('cache-write'),
-      cacheWrite1h: named.get('cache-write-1h'),
+    'five prices in USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4, once a model; MODEL: in front for another than --model';
+  return value(expected, (given): readonly GivenPrice[] | undefined => {
+    const all = pricesIn(given);
+    const parsed = all.flatMap(({ model, entries }) => {
+      const price = priceFrom(entries);
+      return price === null ? [] : [{ model, price }];
     });
-    return parsed.success && named.size === 5 && entries.length === 5 ? parsed.data : undefined;
+    const models = new Set(parsed.map(({ model }) => model));
+    return parsed.length === all.length && models.size === all.length ? parsed : undefined;
   }).register(z.globalRegistry, {
     anyOf: [
       {
@@ -143,10 +140,45 @@ export function price() {
         required: PRICE_NAMES,
         additionalProperties: false,
       },
-      { type: 'string', pattern: '^(?:[^,=]+=[^,=]+,){4}[^,=]+=[^,=]+$' },
+      { type: 'string', pattern: `^${PRICES_IN_TEXT}(?:\\n+${PRICES_IN_TEXT})*\\n*$` },
+      { type: 'array', items: { type: 'string', pattern: `^${PRICES_IN_TEXT}$` } },
     ],
   });
 }
+
+/** Names and amounts as they were given, and for which model. */
+interface PriceEntries {
+  readonly model: string | null;
+  readonly entries: readonly (readonly unknown[])[];
+}
+
+function pricesIn(given: unknown): PriceEntries[] {
+  const lines = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
+  if (!Array.isArray(lines)) return [{ model: null, entries: Object.entries(lines ?? {}) }];
+  return lines.map((line) => {
+    // Names of models have colons, too; names of prices have none.
+    const [, model, listed = ''] = /^(?:(.*):)?([^:]*)$/s.exec(scalarText(line).trim()) ?? [];
+    return {
+      model: model === undefined ? null : model.trim(),
+      entries: listed.split(',').map((part) => part.split('=')),
+    };
+  });
+}
+
+function priceFrom(entries: PriceEntries['entries']): Price | null {
+  const named = new Map(entries.map(([name, amount]) => [String(name).trim(), numberFrom(amount)]));
+  const parsed = Price.safeParse({
+    input: named.get('input'),
+    output: named.get('output'),
+    cacheRead: named.get('cache-read'),
+    cacheWrite: named.get('cache-write'),
+    cacheWrite1h: named.get('cache-write-1h'),
+  });
+  return parsed.success && named.size === 5 && entries.length === 5 ? parsed.data : null;
+}
+
+/** One line of prices. */
+const PRICES_IN_TEXT = '(?:[^,=\\n]+=[^,=\\n]+,){4}[^,=\\n]+=[^,=\\n]+';
 
 const PRICE_NAMES = ['input', 'output', 'cache-read', 'cache-write', 'cache-write-1h'];
 

@@ -45,7 +45,7 @@ export const SETTINGS = {
     'Add the flag that the message names.',
   ),
   ERR_PRICE_UNKNOWN: misuse(
-    'The cost of the run is to be limited, and the price of its model is not known.',
+    'The cost of the run is to be limited, and the price of one of its models is not known.',
     'Give it with `--price`, or limit tokens with `--max-total-tokens`.',
   ),
   ERR_INSECURE_BASE_URL: misuse(

@@ -13,6 +13,34 @@ export const Price = z.strictObject({
 });
 export type Price = z.infer<typeof Price>;
 
+/** A price that the operator gave. `model` is `ID` or `PROVIDER/ID`; null for the model that the run begins with. */
+export interface GivenPrice {
+  readonly model: string | null;
+  readonly price: Price;
+}
+
+/** The price that was given for a model by its name; null where none was. */
+export function priceByName(
+  given: readonly GivenPrice[],
+  { provider, model }: { readonly provider: string; readonly model: string },
+): Price | null {
+  const named = given.find((one) => one.model === model || one.model === `${provider}/${model}`);
+  return named?.price ?? null;
+}
+
+/** The price that was given for the model that a run begins with; null where none was. */
+export function mainPrice(
+  given: readonly GivenPrice[],
+  main: { readonly provider: string; readonly model: string },
+): Price | null {
+  return priceByName(given, main) ?? given.find(({ model }) => model === null)?.price ?? null;
+}
+
+/** A price as `--price` takes it. */
+export function priceText({ input, output, cacheRead, cacheWrite, cacheWrite1h }: Price): string {
+  return `input=${input},output=${output},cache-read=${cacheRead},cache-write=${cacheWrite},cache-write-1h=${cacheWrite1h}`;
+}
+
 /** `longPrompt` applies to the whole request when its prompt has more than that many tokens. */
 interface ModelPrice {
   readonly price: Price;

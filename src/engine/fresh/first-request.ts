@@ -9,7 +9,7 @@ import type { CompactionSettings } from '../../domain/compaction/settings.ts';
 import { type Conversation, noUsage } from '../../domain/conversation/conversation.ts';
 import type { CommandReport, RunStarted } from '../../domain/run/events.ts';
 import { withSpent } from '../../domain/run/fold/bill.ts';
-import { costOf, type Price } from '../../domain/run/pricing.ts';
+import { costOf, mainPrice, type Price } from '../../domain/run/pricing.ts';
 import type { LlmProvider, Sandbox, TurnRequest } from '../../ports.ts';
 import { systemPrompt, taskPrompt } from '../../prompts.ts';
 import { definitionsOf } from '../../tools/registry.ts';
@@ -55,7 +55,8 @@ export function prefetch(
 
 /** The price that was given, or the provider's own; null leaves it to the table. */
 export function priceIn({ input: { settings, providers } }: Session): Price | null {
-  return settings.price ?? providerNamed(settings.provider, providers)?.priceOf?.(settings.model) ?? null;
+  const { provider, model, price } = settings;
+  return mainPrice(price, settings) ?? providerNamed(provider, providers)?.priceOf?.(model) ?? null;
 }
 
 /** How the conversation is kept short. */

@@ -6,7 +6,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
 import type { Problem } from '../../domain/errors/problem.ts';
-import { hasPrice } from '../../domain/run/pricing.ts';
+import { hasPrice, mainPrice } from '../../domain/run/pricing.ts';
 import type { HostContext } from '../../host/context.ts';
 
 /** The key of the settings' provider, and why there is none. */
@@ -42,7 +42,7 @@ export function keyLines(
 export function priceLine({ provider, model, price }: Settings): CheckLine {
   const entry = providerNamed(provider);
   if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
-  if (price !== null) return fine('price', `that of --price, for ${model}`);
+  if (mainPrice(price, { provider, model }) !== null) return fine('price', `that of --price, for ${model}`);
   if (hasPrice(model) || entry?.priceOf?.(model)) return fine('price', `known for ${model}`);
   return {
     part: 'price',

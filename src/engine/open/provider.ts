@@ -11,10 +11,13 @@ import { ProviderSettingsError } from '../../adapters/providers/settings-error.t
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
+import { windowOf } from '../../domain/compaction/context-window.ts';
+import { defaultCompactAt } from '../../domain/compaction/due.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import type { ReviewSettings } from '../../domain/findings/review.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
+import { type Price, priceByName } from '../../domain/run/pricing.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { LlmProvider, TurnRequest } from '../../ports.ts';
 import { absolutePath, type Session } from '../session.ts';
@@ -77,7 +80,12 @@ export function fallbackOf(
 ): FallbackModel | null {
   const parts = fallbackParts(settings);
   if (parts === null) return null;
-  return { ...parts, price: providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null };
+  const { compactAt } = settings;
+  return {
+    ...parts,
+    price: priceOf(parts, settings, providers),
+    compactAt: compactAt ?? defaultCompactAt(windowOf(parts.model)),
+  };
 }
 
 /** How the finished work is reviewed, as a run records it; null if it is not. */
@@ -92,8 +100,18 @@ export function reviewerOf(
   providers: ProviderRegistry = PROVIDERS,
 ): FallbackModel | null {
   const parts = reviewerParts(settings);
-  if (parts === null) return null;
-  return { ...parts, price: providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null };
+  return parts && { ...parts, price: priceOf(parts, settings, providers) };
+}
+
+/** The price that was given for another model than the first, or its provider's; null leaves it to the table. */
+function priceOf(
+  parts: Pick<ModelChoice, 'provider' | 'model'>,
+  { price }: Settings,
+  providers: ProviderRegistry,
+): Price | null {
+  return (
+    priceByName(price, parts) ?? providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null
+  );
 }
 
 /** Models that a run may ask besides the first one. */

@@ -149,7 +149,9 @@ test('a value is shown as a flag or the project file takes it', () => {
     'max-disk': '1.5g',
     'older-than': '14d',
     since: '2026-11-01',
-    price: 'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
+    price: ['', 'openai/gpt-5.4:'].map(
+      (name) => `${name}input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4`,
+    ),
     author: 'Ann Onym <ann@example.org>',
     'co-author': ['Ann Onym <ann@example.org>', 'B <b@example.org>'],
     tools: 'read_file,search',

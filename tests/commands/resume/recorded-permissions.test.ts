@@ -13,6 +13,11 @@ const contained: RunStarted = {
   modelSettings: { ...started.modelSettings, maxOutputTokens: 8_192 },
 };
 
+const other = { provider: 'openai', model: 'gpt-5.4', price: null };
+const reviewedBy = (by: typeof other | (Omit<typeof other, 'price'> & { price: typeof price })) => ({
+  by,
+  ifNotReviewed: 'report' as const,
+});
 const reads = (...webFetch: string[]) => ({ toolSettings: { ...contained.toolSettings, webFetch } });
 
 describe('what a journal asks for beyond the settings has to be repeated:', () => {
@@ -37,7 +42,7 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
     [
       { price, limits: { ...limits, maxCostUsd: 1 } },
       '--price input=0,output=0,cache-read=0,cache-write=0,cache-write-1h=0',
-      { price },
+      { price: [{ model: null, price }] },
     ],
   ])('%j', (part, flag, given) => {
     const start = { ...contained, ...part };
@@ -54,6 +59,26 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
     const asked = { ...contained, ...reads('*') };
     expect(flagsToRepeat(asked, today({ webFetch: ['docs.example'] }))).toEqual(["--web-fetch '*'"]);
   });
+
+  test('the prices of the other models, where the cost is limited', () => {
+    const start = { ...contained, review: reviewedBy({ ...other, price }) };
+    const reviewModel = 'openai/gpt-5.4';
+    const flag = '--price openai/gpt-5.4:input=0,output=0,cache-read=0,cache-write=0,cache-write-1h=0';
+    expect(flagsToRepeat(start, today({ reviewModel }))).toEqual([]);
+    expect(flagsToRepeat(start, today({ reviewModel, maxCostUsd: 1 }))).toEqual([flag]);
+    const given = { reviewModel, maxCostUsd: 1, price: [{ model: 'gpt-5.4', price }] };
+    expect(flagsToRepeat(start, today(given))).toEqual([]);
+  });
+});
+
+test('the price of another model is that of today, else the recorded one', () => {
+  const dear = { ...price, output: 9 };
+  const start = { ...contained, fallback: { ...other, price }, review: reviewedBy({ ...other, price }) };
+  const named = { fallbackModel: 'openai/gpt-5.4', reviewModel: 'openai/gpt-5.4' };
+  const pricesOf = ({ fallback, review }: RunStarted) => [fallback?.price, review?.by?.price];
+  expect(pricesOf(withinToday(start, today(named), []))).toEqual([price, price]);
+  const given = today({ ...named, price: [{ model: 'openai/gpt-5.4', price: dear }] });
+  expect(pricesOf(withinToday(start, given, []))).toEqual([dear, dear]);
 });
 
 test('limits of today hold where the journal has none, and what no setting says has its bound', () => {

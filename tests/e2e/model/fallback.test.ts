@@ -21,7 +21,7 @@ test('another vendor goes on after a refusal, with the task and without a word o
     ],
     [{ calls: [write('b.txt')] }, { text: 'Done.' }],
   );
-  const { exitCode, stderr, result } = await run(...TO_OPENAI);
+  const { exitCode, stderr, result } = await run(...TO_OPENAI, '--price', `openai/gpt-5.4:${PRICE}`);
   expect([exitCode, result.outcome, readFileSync(join(root, 'b.txt'), 'utf8')]).toEqual([0, 'done', 'new\n']);
   expect(stderr).toMatch(
     /^warning: \[WARN_MODEL_REPLACED\] .* refused: openai\/gpt-5\.4 goes on, in a conversation of its own\./m,
@@ -39,8 +39,9 @@ test('another vendor goes on after a refusal, with the task and without a word o
   ]);
   const [claudePart, openAiPart] = result.models;
   expect(claudePart?.costUsd).toBeGreaterThan(0);
-  // No price of OpenAI is known.
-  expect([openAiPart?.costUsd, result.costUsd]).toEqual(['unknown', 'unknown']);
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = openAiPart?.tokens ?? {};
+  expect(openAiPart?.costUsd).toBeCloseTo((input + cacheRead + cacheWrite + 2 * output) / 1_000_000, 9);
+  expect(result.costUsd).toBeCloseTo(Number(claudePart?.costUsd) + Number(openAiPart?.costUsd), 9);
   expect((claudePart?.tokens.output ?? 0) + (openAiPart?.tokens.output ?? 0)).toBe(result.tokens.output);
   expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(OPENAI_KEY);
   const replayed = await cli('replay', runDir, '--sandbox', 'off');
@@ -83,8 +84,10 @@ test('a failed verification is told to the one that goes on, and a killed run is
     },
   );
   const copy = join(made.folder, 'copy');
-  const { exitCode } = await made.run(...TO_OPENAI, '--verify', 'test -e b.txt');
+  const { exitCode, result } = await made.run(...TO_OPENAI, '--verify', 'test -e b.txt');
   expect(exitCode).toBe(0);
+  // No price of OpenAI is known.
+  expect([result.models[1]?.costUsd, result.costUsd]).toEqual(['unknown', 'unknown']);
   expect(JSON.stringify(made.openAi.requests[0]?.body)).toContain('test -e b.txt');
   const alone = await made.cli('resume', copy, '--sandbox', 'off');
   expect([alone.exitCode, alone.stderr]).toEqual([
@@ -96,11 +99,32 @@ test('a failed verification is told to the one that goes on, and a killed run is
   expect(made.openAi.requests.at(-1)?.body).toEqual(made.openAi.requests[1]?.body);
 });
 
+test('a smaller window makes its conversation shorter than that of the first model', async () => {
+  const content = 'word '.repeat(2_000);
+  const writes = Array.from({ length: 8 }, (_, at) => ({
+    calls: [{ name: 'write_file', input: { path: `${at}.txt`, content } }],
+  }));
+  const { run, runDir, cli } = await twoVendors([{ text: 'No.', stop: 'refusal' }], (body) =>
+    JSON.stringify(body).includes('is about to be replaced by a summary')
+      ? { text: 'Some files are written.' }
+      : (writes.shift() ?? { text: 'Done.' }),
+  );
+  const { exitCode, stderr, result } = await run('--fallback-model', 'openai/gpt-3.5-turbo');
+  expect([exitCode, result.outcome], stderr).toEqual([0, 'done']);
+  expect(
+    result.compactions.map(({ how, tokens }) => [how, tokens > 9_600 && tokens < 80_000]),
+  ).toContainEqual(['summarize', true]);
+  const replayed = await cli('replay', runDir, '--sandbox', 'off');
+  expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
+});
+
 test('what it needs is asked for before anything is spent', async () => {
   const { cli } = await twoVendors([], []);
   const line = ['check', ...TO_OPENAI];
   const capped = await cli(...line, '--max-cost-usd', '1', '--price', PRICE);
   expect(capped.stdout).toContain('the price of "gpt-5.4", the fallback model, is not known');
+  const priced = await cli(...line, '--max-cost-usd', '1', '--price', `gpt-5.4:${PRICE}`);
+  expect(priced.stdout).not.toContain('is not known');
   const keyless = await cli('check', '--fallback-model', 'gemini/gemini-x');
   expect(keyless.stdout).toContain('there is no GEMINI_API_KEY');
 });
