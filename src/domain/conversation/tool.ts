@@ -98,6 +98,9 @@ export const OPTIONAL_TOOLS = BUILT_IN_TOOLS.filter((name) => name !== 'finish')
 /** Those that a run has only where they are named: what they do can be done with the others. */
 export const UNUSUAL_TOOLS: readonly string[] = ['append_file'];
 
+/** Those that change files by themselves. */
+export const WRITING_TOOLS: readonly string[] = ['write_file', 'edit_file', 'append_file'];
+
 /**
  * Calls of one turn run in lanes: adjacent calls of the same lane run together, a change of lane is a barrier. Writes share
  * a lane only while their paths differ; `finish` is always alone.

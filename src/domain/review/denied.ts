@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { isGitDirName } from '../changes/path.ts';
 import type { ToolCall } from '../conversation/conversation.ts';
-import type { ToolOutcome } from '../conversation/tool.ts';
+import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
 import { listed } from '../text/listed.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
@@ -80,6 +80,12 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome): Denial[] {
   return isOffLimits(path) || outcome.text.includes('lies in the submodule')
     ? [of('policy', path, outcome.text)]
     : [];
+}
+
+/** Why the sandbox or the file system kept a file tool from writing; null where neither did. `denials` are those of the call. */
+export function unwrittenIn({ name }: ToolCall, denials: readonly Denial[]): string | null {
+  if (!WRITING_TOOLS.includes(name)) return null;
+  return denials.find(({ kind }) => kind === 'sandbox')?.why ?? null;
 }
 
 /** Other paths that are refused are mistakes, such as the name of a folder, and are put right in the next call. */

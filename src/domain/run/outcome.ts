@@ -52,7 +52,7 @@ export interface OutcomeFacts {
   /** What calls asked for and did not get, and whether a run may end well without it. */
   readonly denied: Denials;
   readonly ifDenied: 'report' | 'error';
-  /** Why nothing can be written to the work tree, where something was to be; null when it can. */
+  /** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
   readonly unwritable: string | null;
   /** Why an existing patch is not published; null when it may be. */
   readonly withheld: Withheld | null;
@@ -130,7 +130,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
   if (facts.changedFiles === 0 && facts.unwritable !== null) {
     return internalError(
       'ERR_NO_FILE_WRITTEN',
-      `No file could be written: ${facts.unwritable}. Make the work tree writable, and run it again.`,
+      `No file could be written: ${openEnded(facts.unwritable)}. Make the work tree writable, and run it again.`,
     );
   }
   if (facts.unreviewed !== null)

@@ -106,6 +106,8 @@ export interface RunState extends Repeats, Spending {
   readonly hidden: ReadonlySet<string>;
   /** What calls asked for and did not get. */
   readonly denied: Denials;
+  /** Why a file tool could not write where the policy let it; of the first such call. Null when there was none. */
+  readonly unwritten: string | null;
   /** Milliseconds spent waiting for the model, retries included. */
   readonly modelMs: number;
   /** Bytes of all images that the model was shown. */
@@ -164,6 +166,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     stuck: new Map(),
     hidden: new Set(),
     denied: NO_DENIALS,
+    unwritten: null,
     modelMs: 0,
     imageBytes: 0,
   };

@@ -76,7 +76,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   const steps = await takeSteps(session, ready, { state, net });
   warnOf(session, ready, { state, steps });
   session.record(partOf(ready, { state, steps }));
-  const unwritable = await whyUnwritable(ready, denied);
+  const unwritable = await whyUnwritten(ready, state, denied);
   const outcome = outcomeOf(session, ready, { loop, net, steps, denied, unwritable });
   if (loop.stop !== null) session.nextCommand = commandToContinue(session, loop.stop);
   return { outcome, patch: steps.kept.patch };
@@ -87,9 +87,16 @@ function allDenied({ result }: Session, { denied }: RunState): Denials {
   return withDenials(denied, deniedHosts(result.network, denied.named));
 }
 
-/** Asked only where something that was to be written could not be. */
-async function whyUnwritable({ workspace }: Ready, { named }: Denials): Promise<string | null> {
+/** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
+async function whyUnwritten(
+  { workspace }: Ready,
+  { changes, unwritten }: RunState,
+  { named }: Denials,
+): Promise<string | null> {
   if (!named.some(({ kind }) => kind === 'sandbox')) return null;
+  if (changes.history.some(({ source }) => source.by === 'tool')) return null;
+  if (unwritten !== null) return unwritten;
+  // Of what commands tried to write no more is known than what they printed.
   return access(workspace.root, constants.W_OK).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),

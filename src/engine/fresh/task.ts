@@ -5,7 +5,7 @@ import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../../adapters/plan/principles.ts';
 import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
-import { OPTIONAL_TOOLS, UNUSUAL_TOOLS } from '../../domain/conversation/tool.ts';
+import { OPTIONAL_TOOLS, UNUSUAL_TOOLS, WRITING_TOOLS } from '../../domain/conversation/tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
@@ -107,8 +107,6 @@ function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   const chosen = tools.length === 0 ? usual : tools;
   return chosen.filter((name) => !noTools.includes(name) && !(readOnly && WRITING_TOOLS.includes(name)));
 }
-
-const WRITING_TOOLS: readonly string[] = ['write_file', 'edit_file', 'append_file'];
 
 /** Why the end of one of the commands would say nothing about its work; null when all of them can fail. */
 async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -46,13 +47,14 @@ test('with --if-denied error the run ends with exit 8, and its patch is there', 
   expect(patch).toContain('b.txt');
 });
 
-/** In a checkout that is mounted read-only. */
-async function readOnly(args: readonly string[]) {
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
+/** In a checkout that is mounted read-only, or has a folder that is. */
+async function readOnly(args: readonly string[], { folder = '', paths = ['b.txt'] } = {}) {
+  const { root } = await makeRepository({ 'a.txt': 'a\n', 'sub/c.txt': 'c\n' });
+  const place = join(root, folder);
+  const script = `mount --bind "${place}" "${place}" && mount -o remount,bind,ro "${place}" && exec "$@"`;
   const run = await scriptedRun({
     repository: { root },
-    turns: [{ calls: [write('b.txt')] }, DONE],
+    turns: [{ calls: paths.map(write) }, DONE],
     args,
     wrap: ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'],
   });
@@ -70,6 +72,16 @@ test('a work tree that takes nothing is seen before the model is asked', async (
 test('a work tree that takes nothing is no run without changes', async () => {
   const { result, exitCode, stderr } = (await readOnly(['--preflight', 'off'])).run;
   expect([result.outcome, exitCode], stderr).toEqual(['internal_error', 1]);
-  expect(result.reason).toMatch(/^No file could be written: EROFS: /);
+  expect(result.reason).toMatch(/^No file could be written: .*\(EROFS\)\. Make the work tree writable/);
   expect(result.denied).toMatchObject([{ kind: 'sandbox', what: 'b.txt' }]);
+});
+
+test('nor is one whose every write is to a folder that takes nothing', async () => {
+  const folder = 'sub';
+  const { run } = await readOnly([], { folder, paths: ['sub/b.txt', 'sub/c.txt'] });
+  expect([run.result.outcome, run.exitCode], run.stderr).toEqual(['internal_error', 1]);
+  expect(run.result.errorCode).toBe('ERR_NO_FILE_WRITTEN');
+  expect(run.result.reason).toMatch(/^No file could be written: .*sub\/b\.txt.*\(EROFS\)\. Make/);
+  const other = (await readOnly([], { folder, paths: ['sub/b.txt', 'b.txt'] })).run;
+  expect([other.result.outcome, other.exitCode], other.stderr).toEqual(['done', 0]);
 });

@@ -4,7 +4,7 @@ import { afterOneMoreTurn } from '../../conversation/repeats.ts';
 import type { ToolOutcome } from '../../conversation/tool.ts';
 import { areAllAnswered, outcomesOf, withOutcome } from '../../conversation/tools-phase.ts';
 import { bytesOfImages } from '../../images/shown.ts';
-import { denialsOf, withDenials } from '../../review/denied.ts';
+import { denialsOf, unwrittenIn, withDenials } from '../../review/denied.ts';
 import type { Phase, RunState } from '../state.ts';
 import { workDone } from './finished-work.ts';
 import { withMessage } from './message.ts';
@@ -55,5 +55,7 @@ function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase 
 export function withDenied(state: RunState, callId: string, outcome: ToolOutcome): RunState {
   const call = state.phase.at === 'tools' ? state.phase.calls.find(({ id }) => id === callId) : undefined;
   const more = call === undefined ? [] : denialsOf(call, outcome);
-  return more.length === 0 ? state : { ...state, denied: withDenials(state.denied, more) };
+  if (call === undefined || more.length === 0) return state;
+  const unwritten = state.unwritten ?? unwrittenIn(call, more);
+  return { ...state, denied: withDenials(state.denied, more), unwritten };
 }
