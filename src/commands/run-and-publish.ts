@@ -11,7 +11,7 @@ import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
+import { interrupted, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { WorkAhead } from '../engine/run-input.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
@@ -55,6 +55,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
       ...edge,
       // No call is made with the write token for someone who may not start a run.
       beforeSpending: (work) => obstacleToPublishing(edge, ready, work),
+      whyNotFrom: ({ dirty }) => (dirty ? usageError('ERR_BASE_DIRTY', UNCOMMITTED) : null),
       watcher: {
         onStart: () => edge.watcher?.onStart(),
         onDirectory(made) {
@@ -84,6 +85,10 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   if (isSame || (isDue && published.exitCode !== 0)) return { status: 'told', outcome: published };
   return { status: 'decided', outcome: ran.outcome };
 }
+
+/** What a publication refuses at the end is refused before it costs anything. A merge is begun by the run itself. */
+const UNCOMMITTED =
+  'The work tree has uncommitted changes, which a pull request would not have. Commit and push them (the file of the plan too, if it is in the work tree) or move them out of it; or run the plan without publishing it.';
 
 /** A setting that both commands take is wrong in both. */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {

@@ -6,7 +6,7 @@ import type { Checkout } from '../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
-import type { RunEvent } from '../domain/run/events.ts';
+import type { BaseRevision, RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -40,6 +40,8 @@ export interface RunInput extends ProcessParts {
   readonly manyFiles?: number;
   /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
   readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
+  /** Called with what the work tree is, before the run spends anything; returns an outcome when it may not begin from that. */
+  readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
   /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */

@@ -2,6 +2,7 @@
 
 import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
+import type { BaseRevision } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 import type { RunWatcher, WorkAhead } from '../engine/run-input.ts';
@@ -25,6 +26,8 @@ export interface HostContext extends ProcessParts {
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** Called for a run that may go on, before it spends anything; returns an outcome if it may not. */
   readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
+  /** Called with what the work tree is, before a run spends anything; returns an outcome if it may not begin from that. */
+  readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
   /** Receives the result of a publication, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
   /** Receives the plan files that `prepare` was given, without those that may not be carried out. */

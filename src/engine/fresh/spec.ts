@@ -8,7 +8,7 @@ import { isTaken } from '../../domain/journal/base.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import { openingOf } from '../../domain/run/state.ts';
-import { openedPart } from '../finish/result.ts';
+import { baselinePart, openedPart } from '../finish/result.ts';
 import { openServersOf } from '../mcp/open-servers.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import {
@@ -73,7 +73,7 @@ async function locate(session: Session): Promise<Located | Stopped> {
 
 async function admit(place: Place): Promise<Admitted | Stopped> {
   const { session, checkout, model } = place;
-  const { settings, isCheck = false } = session.input;
+  const { settings, isCheck = false, whyNotFrom } = session.input;
   const task = await readTask(session, checkout);
   if (task.status === 'stopped') return task;
   const { plan, paths, tools, baseline } = task;
@@ -84,7 +84,8 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
   // A server may write to the work tree as soon as it runs.
   const hasServers = Object.keys(session.input.servers ?? {}).length > 0;
   const merges = (plan.followUp?.facts.merge ?? null) !== null;
-  const waits = isCheck || hasServers || merges || plan.setup.length > 0 || baseline !== null;
+  const isBaseAsked = whyNotFrom !== undefined;
+  const waits = isCheck || isBaseAsked || hasServers || merges || plan.setup.length > 0 || baseline !== null;
   // A copy has no history that could be asked, and commands see it as the work tree.
   const root = session.input.attempt?.root ?? checkout.root;
   const folder = join(root, task.workingDirectory);
@@ -162,9 +163,15 @@ async function mergeAndSettle(
   task: Task,
   opened: OpenedRun<TakenWorkspace> & Orientation,
 ): Promise<Settled | Stopped> {
-  const { env, isCheck = false } = place.session.input;
+  const { env, isCheck = false, whyNotFrom } = place.session.input;
   const facts = task.plan.followUp?.facts;
-  if (facts === undefined || facts.merge === null || isCheck) return settle(place, task, opened);
+  if (facts === undefined || facts.merge === null || isCheck) {
+    const base = opened.taken.workspace.base();
+    const refusal = isTaken(base) ? (whyNotFrom?.(base) ?? null) : null;
+    if (refusal === null || !isTaken(base)) return settle(place, task, opened);
+    place.session.record(baselinePart(base));
+    return stopped(refusal);
+  }
   const { putMerge } = await import('../continued/merge.ts');
   const { workspace } = opened.taken;
   const { shadowGit: shadowDir } = place.directory;

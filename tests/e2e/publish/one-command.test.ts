@@ -1,6 +1,6 @@
 /** `patchsmith run --publish`: from the plan to the pull request in one command, or to the reason why there is none. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { RunResult } from '../../../src/domain/run/result.ts';
@@ -181,6 +181,20 @@ describe('before a token of the model is spent, run --publish', () => {
       '  [ERR_NO_REPOSITORY_NAME] there is no repository: name it with --repository',
     );
     expect(end.stderr).toContain('  [ERR_NO_KEY] there is no ANTHROPIC_API_KEY: ');
+    expect(at.model.requests).toEqual([]);
+  });
+
+  test('refuses uncommitted work, which publish would refuse in the end', async () => {
+    const uncommitted = (at: Place) => {
+      writeFileSync(join(at.checkout.root, 'plan.md'), 'Do it\n');
+      return {};
+    };
+    const { at, runDir, ...end } = await runAndPublish([edit, done], [], { env: uncommitted });
+    expect(end.exitCode, end.stderr).toBe(2);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: usage_error \(exit 2\) \[ERR_BASE_DIRTY\]: .*The work tree has uncommitted changes, /,
+    );
+    expect(resultIn(runDir)).toMatchObject({ outcome: 'usage_error', baseDirty: true, iterations: 0 });
     expect(at.model.requests).toEqual([]);
   });
 
