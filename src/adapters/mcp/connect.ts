@@ -66,7 +66,11 @@ export interface CallLimits {
 /** How a call ended. `message` has no full stop. */
 export type CallEnd<Answer> =
   | { status: 'answered'; answer: Answer }
-  | { status: 'failed'; reason: 'timeout' | 'interrupted' | 'invalid_input' | 'server'; message: string };
+  | {
+      status: 'failed';
+      reason: 'timeout' | 'interrupted' | 'invalid_input' | 'unreached' | 'server';
+      message: string;
+    };
 
 /** More tools than any model can use well. */
 const MAX_TOOLS = 256;
@@ -166,6 +170,9 @@ async function ending<Answer>(
         reason: 'timeout',
         message: `there was no answer within ${timeoutMs / 1_000} s`,
       };
+    // The platform's words for a connection that is not there, or not any more.
+    const isUnreached = error instanceof TypeError && error.message === 'fetch failed';
+    if (isUnreached) return { status: 'failed', reason: 'unreached', message: messageOf(error) };
     const reason = code === ErrorCode.InvalidParams ? 'invalid_input' : 'server';
     return { status: 'failed', reason, message: messageOf(error) };
   }

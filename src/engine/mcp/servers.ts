@@ -257,6 +257,12 @@ function replyOf<Answer>(
         reason,
         text: `The server ${name} was asked, and ${message}. What it did by then is not known.`,
       };
+    case 'unreached':
+      return {
+        status: 'failed',
+        reason: 'server',
+        text: `The server ${name} did not answer: ${said(message)}. What this call did by then is not known.`,
+      };
     case 'interrupted':
       return {
         status: 'failed',

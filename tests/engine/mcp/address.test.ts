@@ -1,6 +1,6 @@
 /** MCP servers that are reached by HTTP, and what goes wrong on the way. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { removeFolders } from '../../support/files/repository.ts';
 import { calledRun } from '../../support/mcp/called.ts';
@@ -120,6 +120,62 @@ test('one that sends without end is cut off', async () => {
   const run = await calledRun({ servers: { there: { url } }, turns: [...ask, ...ask] });
   expect(run.told[1]).toContain('it sent more than 8 MiB in one answer');
   expect(run.result.mcp).toMatchObject([{ status: 'ended', failedCalls: 2 }]);
+});
+
+test('one that dies answers no more, and the run goes on', async () => {
+  const { url } = await serve({
+    'tools/call'(_, response) {
+      (response.socket as unknown as { server: Server }).server.close();
+      response.socket?.destroy();
+    },
+  });
+  const run = await calledRun({ servers: { there: { url } }, turns: [...ask, ...ask] });
+  expect(run.outcome.exitCode, run.stderr).toBe(0);
+  const told = (why: string) =>
+    `The server there did not answer: fetch failed: ${why}. What this call did by then is not known.`;
+  expect(run.told).toEqual([told('other side closed'), expect.stringContaining('ECONNREFUSED')]);
+  expect(run.result.mcp).toMatchObject([{ calls: 2, failedCalls: 2 }]);
+});
+
+test('one that changes its tools is asked for those of the start alone', async () => {
+  const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+  let lists = 0;
+  const { url } = await serve({
+    initialize: ({ id, params }, response) =>
+      json(response, {
+        jsonrpc: '2.0',
+        id,
+        result: {
+          protocolVersion: params?.protocolVersion,
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'there', version: '2' },
+        },
+      }),
+    'tools/list'({ id }, response) {
+      lists += 1;
+      const name = lists === 1 ? 'ask' : 'other';
+      json(response, {
+        ...{ jsonrpc: '2.0', id },
+        result: { tools: [{ name, inputSchema: { type: 'object', properties: {} } }] },
+      });
+    },
+    'tools/call'({ id }, response) {
+      const answer = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'answered' }] } };
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end([changed, answer].map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''));
+    },
+  });
+  const run = await calledRun({
+    servers: { there: { url } },
+    turns: [...ask, [{ name: 'there__other' }], ...ask],
+  });
+  expect(run.told.map((text) => text.split('\n').at(-1))).toEqual([
+    'answered',
+    expect.stringContaining('There is no tool "there__other"'),
+    'answered',
+  ]);
+  expect(run.result.warnings.join('\n')).toContain('[WARN_MCP_TOOLS_CHANGED] The MCP server there');
+  expect(new Set(run.asked.map(({ tools }) => JSON.stringify(tools))).size).toBe(1);
 });
 
 test('one that does not answer a call is given up, and asked again', async () => {
