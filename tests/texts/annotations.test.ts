@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/annotations.ts';
-import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { finishedRun, report, reviewed } from '../support/runs/finished-run.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 
 const done: RunOutcome = { name: 'done', exitCode: 0, errorCode: null, reason: '' };
@@ -77,6 +77,29 @@ describe('annotations', () => {
       '::error file=src/a%2Cb.ts,line=3,title=Looks like a secret::The patch would add what looks like a secret here (a GitHub token); it is withheld unless that is accepted.',
       '::warning file=LICENSE,title=Not allowed to change::LICENSE was changed by commands and reverted, because it must not change.',
       '::warning file=package.json,title=Worth a second look::package.json runs when packages are installed, built or tested (postinstall)',
+    ]);
+  });
+
+  test('a finding stands at its line in a file that the patch changes, and is told with its place elsewhere', () => {
+    const finding = {
+      severity: 'blocking',
+      path: 'src/money.ts',
+      line: 12,
+      problem: 'Rounds twice.',
+    } as const;
+    const findings = [
+      finding,
+      { ...finding, line: null, severity: 'note' as const },
+      { ...finding, path: 'src/bill.ts', line: 3 },
+    ];
+    expect(linesOf({ review: reviewed({ findings }) })).toEqual([
+      '::warning file=src/money.ts,line=12,title=Review%3A blocking::Rounds twice.',
+      '::warning title=Review%3A blocking::src/bill.ts:3: Rounds twice.',
+      '::notice file=src/money.ts,title=Review::Rounds twice.',
+    ]);
+    const changedFiles = [{ path: finding.path, kind: 'delete', additions: 0, deletions: 9 } as const];
+    expect(linesOf({ changedFiles, review: reviewed({ findings: [finding] }) })).toEqual([
+      '::warning title=Review%3A blocking::src/money.ts:12: Rounds twice.',
     ]);
   });
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/domain/findings/finding.ts';
 import { askedIn } from '../../src/domain/github/publishing/identity.ts';
 import type { Flag } from '../../src/domain/review/flag.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
-import { finishedRun, report, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
+import { finishedRun, report, reviewed, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
 import { randomCases } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
@@ -84,6 +85,24 @@ ${MARKER}`,
   test('says which of several attempts it was made of', () => {
     expect(bodyOf(finishedRun({ attempts: TWO_ATTEMPTS }))).toContain(
       '\n- Attempt: number 2 of 3 (2 begun): 1 of 2 made the smallest change (45 lines in 2 files)\n- Base: ',
+    );
+  });
+
+  test('says who reviewed it, and what was found', () => {
+    const finding = { severity: 'blocking', path: 'src/money.ts', line: 12, problem: 'It **rounds** twice.' };
+    const findings = [finding as Finding, { ...finding, severity: 'note' as const, line: null }];
+    const body = bodyOf(
+      finishedRun({ review: reviewed({ findings, sentBack: true, changedSince: ['src/money.ts'] }) }),
+    );
+    expect(body).toContain(`**Review**
+
+Reviewed by claude-opus-5-5: 2 findings, 1 of them blocking. The blocking ones were sent back; the changes that followed were not reviewed. Changed since: \`src/money.ts\`.
+
+- **blocking** \`src/money.ts\`, line 12: It \\*\\*rounds\\*\\* twice.
+- note \`src/money.ts\`: It \\*\\*rounds\\*\\* twice.
+`);
+    expect(bodyOf(finishedRun({ review: reviewed({ status: 'failed', reason: 'no key' }) }))).toContain(
+      '**Review**\n\nNot reviewed by claude-opus-5-5: no key\n',
     );
   });
 

@@ -222,6 +222,23 @@ describe('where it is read', () => {
     ]);
   });
 
+  test('a server that is silent is left when the time for a page is up, before its answer or amid it', async () => {
+    const { read } = await web(
+      {
+        '/silent': () => {},
+        '/half': (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).write('half'),
+        '/on': moved('/silent'),
+      },
+      { limitMs: 100 },
+    );
+    for (const path of ['silent', 'half', 'on'])
+      expect(await read(`${HERE}/${path}`)).toEqual({
+        status: 'failed',
+        reason: 'timeout',
+        message: 'Not read: it took more than 0.1 s.',
+      });
+  });
+
   test('a server that never answers is left when the run is stopped', async () => {
     const stop = new AbortController();
     const server = createServer(() => stop.abort());

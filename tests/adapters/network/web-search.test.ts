@@ -7,7 +7,7 @@ import { searchByEnvironment } from '../../../src/adapters/network/web/search.ts
 const KEY = 'BSA-key-0123456789abcdef';
 
 /** As strict as Brave's API about what it is asked. */
-async function brave(answer: (response: ServerResponse) => void) {
+async function brave(answer: (response: ServerResponse) => void, limitMs?: number) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://x');
@@ -20,10 +20,20 @@ async function brave(answer: (response: ServerResponse) => void) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/res/v1/web/search`;
   const search = (query: string, key = KEY) =>
-    searchByEnvironment({ BRAVE_API_KEY: key }, { ask: async () => fetch, address })?.search(query, {
+    searchByEnvironment(
+      { BRAVE_API_KEY: key },
+      {
+        ask: async () => fetch,
+        address,
+        ...(limitMs === undefined ? {} : { limitMs }),
+      },
+    )?.search(query, {
       count: 2,
       signal: new AbortController().signal,
     });
@@ -64,6 +74,15 @@ test('an answer without end is not read on', async () => {
     more();
   });
   expect(await search('x')).toMatchObject({ message: expect.stringContaining('other than a list of pages') });
+});
+
+test('an index that is silent is given up', async () => {
+  for (const answer of [() => {}, (response: ServerResponse) => void response.writeHead(200).write('{')])
+    expect(await (await brave(answer, 100)).search('x')).toEqual({
+      status: 'failed',
+      reason: 'timeout',
+      message: 'Brave did not answer in time.',
+    });
 });
 
 test('without results there are none', async () => {

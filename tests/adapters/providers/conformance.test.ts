@@ -6,7 +6,12 @@ import {
   PROVIDERS,
   type ProviderSettings,
 } from '../../../src/adapters/providers/registry.ts';
-import type { Message } from '../../../src/domain/conversation/conversation.ts';
+import type { Conversation, Message } from '../../../src/domain/conversation/conversation.ts';
+import {
+  cutKeepingAtLeast,
+  cutSegment,
+  summarizedSegment,
+} from '../../../src/domain/conversation/segments.ts';
 import type { TurnProgress, TurnResult } from '../../../src/ports.ts';
 import { startBedrockServer, startVertexServer } from '../../support/claude-server/clouds.ts';
 import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
@@ -98,7 +103,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     const waits: number[] = [];
     const progress: TurnProgress[] = [];
     const received: number[] = [];
-    const ask = async (later: readonly Message[] = [], signal = new AbortController().signal) => {
+    const askIn = async (conversation: Conversation, signal = new AbortController().signal) => {
       const patience = {
         clock: () => waits.reduce((sum, ms) => sum + ms, 0),
         random: () => 0,
@@ -113,7 +118,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
       };
       const provider = await createProvider(family.provider, { ...given, ...rest, ...patience });
       return provider.complete({
-        conversation: plainConversation(...later),
+        conversation,
         signal,
         answerTokens: () => 8_192,
         onProgress: (step) => {
@@ -122,7 +127,9 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
         },
       });
     };
-    return { server, waits, progress, received, ask };
+    const ask = (later: readonly Message[] = [], signal?: AbortSignal) =>
+      askIn(plainConversation(...later), signal);
+    return { server, waits, progress, received, ask, askIn };
   }
   const call = (path: string) => ({ name: 'read_file', input: { path } });
   const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
@@ -173,6 +180,38 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
       true,
     ]);
   });
+
+  test.each([
+    ['summarised', summarizedSegment],
+    ['cut', cutSegment],
+  ])(
+    'a conversation that was %s is taken, whatever the turns that were kept have thought',
+    async (_, shorten) => {
+      const turns: ScriptedTurn[] = [
+        ...['a', 'b', 'c'].map((path) => ({
+          thinking: `I need ${path}.`,
+          calls: [call(path), call(`${path}2`)],
+        })),
+        { thinking: 'Now I know.', calls: [call('d')] },
+        { text: 'Done.' },
+      ];
+      const { server, askIn } = await asking(turns);
+      let conversation = plainConversation();
+      for (const at of turns.keys()) {
+        const turn = recorded(await askIn(conversation));
+        if (turn.calls.length === 0) continue;
+        const messages = [...conversation.messages, answered(turn), resultsOf(turn, `results of ${at}`)];
+        conversation = { ...conversation, messages };
+        const cut = cutKeepingAtLeast(conversation, 4);
+        if (at === 2 && cut !== null) conversation = shorten(conversation, cut, 'What was: a.');
+      }
+      expect(server.requests.map(({ refused }) => refused)).toEqual(turns.map(() => null));
+      const sent = JSON.stringify(server.requests[3]?.body);
+      for (const there of ['Mend the parser.', 'What was: a.', 'results of 1', 'results of 2'])
+        expect(sent).toContain(there);
+      expect(sent).not.toContain('results of 0');
+    },
+  );
 
   test('images come with the result of their call, where the API takes them', async () => {
     const { server, ask } = await asking([{ calls: [call('a.png'), call('b.gif')] }, { text: 'A kitten.' }]);

@@ -68,6 +68,24 @@ describe('a divergence names', () => {
     expect(told(undefined, start)).toBe('event 7: expected nothing more, got tool.started read_file c');
   });
 
+  test('another compaction, or another reason why there was none', () => {
+    const compacted: RunAction = {
+      ...{ type: 'context.compacted', how: 'summarize', why: 'tokens', tokens: 9_000, cut: 5 },
+      text: 'what was',
+    };
+    expect(told(compacted, { ...compacted, tokens: 9_001 })).toBe(null);
+    expect(told(compacted, { ...compacted, text: 'what is' })).toBe(
+      'event 7 (context.compacted), text: expected "what was", got "what is"',
+    );
+    expect(told(compacted, { ...compacted, cut: 7 })).toBe(
+      'event 7 (context.compacted), cut: expected 5, got 7',
+    );
+    const failed: RunAction = { type: 'compaction.failed', kind: 'no_summary', message: 'empty' };
+    expect(told(failed, { ...failed, kind: 'budget' })).toBe(
+      'event 7 (compaction.failed), kind: expected "no_summary", got "budget"',
+    );
+  });
+
   test('a text of a file tool, in which times are content', () => {
     const read = (text: string): RunAction => ({
       type: 'tool.completed',

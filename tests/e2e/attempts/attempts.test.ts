@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
@@ -113,6 +114,32 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
   const [passed] = list.filter(({ number, outcome }) => number !== chosen && outcome === 'done');
   execFileSync('git', ['apply', join(passed?.path ?? '', 'changes.patch')], { cwd: repository.root });
   expect(textOf(repository.root)).toBe('ONE\nTWO\nTHREE\n');
+});
+
+test('they work at the same time, on copies that share their objects', async () => {
+  const repository = await makeRepository(FILES);
+  const runDir = join(temporaryFolder(), 'run');
+  const held: ServerResponse[] = [];
+  const storesOf = [1, 2].map((at) => join(runDir, `attempts/${at}/shadow.git/objects/info/alternates`));
+  let stores: string[] = [];
+  async function answer() {
+    await until('both are under way', () => storesOf.every((path) => existsSync(path)));
+    stores = storesOf.map((path) => readFileSync(path, 'utf8'));
+    for (const response of held) response.writeHead(400).end('{}');
+  }
+  // Neither is answered before both are there.
+  const send = (response: ServerResponse) => void (held.push(response) === 2 && answer());
+  const hold = { fault: { kind: 'garbage', send } } as const;
+  const [first = {}] = wrote('ONE\n');
+  const { result } = await scriptedRun({
+    repository,
+    runDir,
+    turns: conversations([first, hold], [hold]),
+    args: ['--attempts', '2', '--idle-timeout', '20s'],
+  });
+  expect(held).toHaveLength(2);
+  expect(result.attempts?.list.map(({ outcome }) => outcome)).toEqual(['provider_error', 'provider_error']);
+  expect(stores).toEqual(Array(2).fill(`${repository.root}/.git/objects\n`));
 });
 
 test('the caps hold over all of them, by equal shares and what is left of these', async () => {

@@ -14,7 +14,7 @@ test('what every start loads is small: libraries that few runs need are loaded b
   const names = [...loaded].map((file) => readFileSync(file, 'utf8')).join('\n');
   expect(bytes).toBeLessThan(440_000);
   expect(names).not.toMatch(
-    /Bottleneck|octokit-core|ExecaError|isAlias|diffArrays|sonic-boom|MessageStream|y18n/,
+    /Bottleneck|octokit-core|ExecaError|isAlias|diffArrays|sonic-boom|MessageStream|y18n|resourceSpans/,
   );
 });
 
@@ -29,6 +29,8 @@ test('a run loads few files before it begins', () => {
   const own = runs.flatMap((name) => [...staticImports(join('dist', name)), ...staticImports('dist/cli.js')]);
   const having = own.filter((file) => SCHEMAS.test(readFileSync(file, 'utf8')));
   expect(having).toEqual([]);
+  // Without an address for them, there is nothing that makes traces.
+  expect(own.filter((file) => readFileSync(file, 'utf8').includes('resourceSpans'))).toEqual([]);
 });
 
 test('nothing follows the calls of a run that is alone: up to Node 22 every promise would be slower', async () => {

@@ -50,6 +50,14 @@ const compactionsIn = ({ events }: FinishedRun) =>
 const textsIn = (content: readonly Block[]) =>
   content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
 
+/** Each request ends with the result of the call before it. */
+function expectResultsSeen(work: readonly Readonly<Record<string, unknown>>[]) {
+  const last = work.slice(1).map((body) => JSON.stringify(messagesOf(body).at(-1)));
+  expect(last.map((text) => /this is part (\d+);/.exec(text)?.[1])).toEqual(
+    Array.from({ length: TURNS }, (_, at) => String(at)),
+  );
+}
+
 describe('a run of a hundred turns and more', () => {
   test('is summarised again and again, and every later result is seen', async () => {
     const repository = await makeRepository(files);
@@ -62,10 +70,7 @@ describe('a run of a hundred turns and more', () => {
     const [task] = textsIn(messagesOf(requests[0] ?? {})[0]?.content ?? []);
     // The last result is there, and the task, in each of them.
     expect(work.map((body) => messagesOf(body)[0]?.content[0]?.text)).toEqual(work.map(() => task));
-    const lastResults = work.slice(1).map((body) => JSON.stringify(messagesOf(body).at(-1)));
-    expect(lastResults.map((text) => /this is part (\d+);/.exec(text)?.[1])).toEqual(
-      lastResults.map((_, at) => String(at)),
-    );
+    expectResultsSeen(work);
     // No summary but the newest.
     for (const body of work) expect(JSON.stringify(body).split('<summary>').length).toBeLessThanOrEqual(2);
 
@@ -102,6 +107,7 @@ describe('a run of a hundred turns and more', () => {
     expect(refused).toEqual([]);
     const lengths = run.server.requests.map(({ body }) => messagesOf(body ?? {}).length);
     expect(Math.max(...lengths)).toBe(49);
+    expectResultsSeen(run.server.requests.map(({ body }) => body ?? {}));
     expect(compactionsIn(run).length).toBeGreaterThan(TURNS / 20);
     expect(run.result.warnings).toEqual([
       '[WARN_CUT_WITHOUT_SUMMARY] The conversation has more than --max-messages: 26 messages dropped without a summary, and so on from here.',

@@ -60,6 +60,13 @@ describe("the API's own compaction", () => {
       expect(JSON.stringify(body.messages).split(JSON.stringify(task))).toHaveLength(2);
       expect(JSON.stringify(body.messages).split('"type":"compaction"').length).toBeLessThanOrEqual(2);
     }
+    // What a tool answers after a compaction is seen as well.
+    const work = requests.flatMap(({ body }) => (asksForSummary(body) ? [] : [messagesOf(body)]));
+    const last = work.slice(1, TURNS + 1).map((messages) => JSON.stringify(messages.at(-1)));
+    expect(last.map((text) => /this is part (\d+);/.exec(text)?.[1])).toEqual(
+      last.map((_, at) => String(at)),
+    );
+    expect(last).toHaveLength(TURNS);
     // Its tokens are reported apart from all others, and counted.
     expect(run.result.tokens).toEqual(run.server.bill().usage);
 

@@ -1,28 +1,30 @@
-/** Claude on Bedrock by the built command, whose client is not part of it. */
+/** Claude on Bedrock and on Vertex by the built command, whose clients are not part of it. */
 
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { startBedrockServer } from '../../support/claude-server/clouds.ts';
+import { startBedrockServer, startVertexServer } from '../../support/claude-server/clouds.ts';
+import type { Script } from '../../support/claude-server/script.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
 
 afterAll(removeFolders);
 
-const TOKEN = 'bedrock-token-0123456789';
+const TOKEN = 'cloud-token-0123456789';
+const CLOUDS = {
+  bedrock: { start: startBedrockServer, address: 'ANTHROPIC_BEDROCK_BASE_URL' },
+  vertex: { start: startVertexServer, address: 'ANTHROPIC_VERTEX_BASE_URL' },
+};
 
-async function run(cli: string, turns: Parameters<typeof startBedrockServer>[0], ...flags: string[]) {
-  const server = await startBedrockServer(turns, TOKEN);
+async function run(cli: string, turns: Script, flags: string[] = [], cloud: keyof typeof CLOUDS = 'bedrock') {
+  const { start, address } = CLOUDS[cloud];
+  const server = await start(turns, TOKEN);
   onTestFinished(() => server.close());
   const { root } = await makeRepository({ 'a.txt': 'old\n' });
   const folder = temporaryFolder();
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    ...server.settings(TOKEN).env,
-    ANTHROPIC_BEDROCK_BASE_URL: server.url,
-  };
+  const { env: login, baseUrl } = server.settings(TOKEN);
+  const env = { PATH: process.env.PATH, HOME: folder, ...login, [address]: baseUrl };
   const line = [
     cli,
     'run',
@@ -33,7 +35,7 @@ async function run(cli: string, turns: Parameters<typeof startBedrockServer>[0],
     '--run-dir',
     join(folder, 'run'),
     '--provider',
-    'bedrock',
+    cloud,
   ];
   const end = await execa(process.execPath, [...line, ...flags], {
     cwd: root,
@@ -47,15 +49,19 @@ async function run(cli: string, turns: Parameters<typeof startBedrockServer>[0],
 const write = { name: 'write_file', input: { path: 'a.txt', content: 'new\n' } };
 const model = ['--model', 'claude-sonnet-5-5'];
 
-test('a run with Bedrock ends as any other, and its token is in no file', async () => {
-  const { exitCode, root, folder } = await run(CLI, [{ calls: [write] }, { text: 'Done.' }], ...model);
-  expect([exitCode, readFileSync(join(root, 'a.txt'), 'utf8')]).toEqual([0, 'new\n']);
-  expect(readFileSync(join(folder, 'run', 'events.jsonl'), 'utf8')).not.toContain(TOKEN);
-});
+test.each(['bedrock', 'vertex'] as const)(
+  'a run with %s ends as any other, and its token is in no file',
+  async (cloud) => {
+    const turns = [{ calls: [write] }, { text: 'Done.' }];
+    const { exitCode, stderr, root, folder } = await run(CLI, turns, model, cloud);
+    expect([exitCode, readFileSync(join(root, 'a.txt'), 'utf8')], stderr).toEqual([0, 'new\n']);
+    expect(readFileSync(join(folder, 'run', 'events.jsonl'), 'utf8')).not.toContain(TOKEN);
+  },
+);
 
 test('what Bedrock refuses is no bug', async () => {
   const fault = { kind: 'http', status: 400, message: 'Malformed input request' } as const;
-  const { exitCode, stderr } = await run(CLI, [{ fault }], ...model);
+  const { exitCode, stderr } = await run(CLI, [{ fault }], model);
   expect([exitCode, stderr]).toEqual([4, expect.stringContaining('Malformed input request')]);
 });
 
@@ -64,7 +70,7 @@ test('without its client, or without a model, it says what to type', async () =>
   mkdirSync(dirname(elsewhere), { recursive: true });
   cpSync(dirname(CLI), dirname(elsewhere), { recursive: true });
   cpSync('package.json', join(dirname(elsewhere), '..', 'package.json'));
-  const { exitCode, stderr } = await run(elsewhere, [], ...model);
+  const { exitCode, stderr } = await run(elsewhere, [], model);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm install @anthropic-ai/bedrock-sdk')]);
   expect((await run(CLI, [])).stderr).toContain('bedrock has no default model; use --model ID');
 });

@@ -18,6 +18,7 @@ test('another vendor reviews with a key of its own, its finding goes back, and t
   const { claude, openAi, run, runDir, cli } = await twoVendors(
     [{ calls: [write('b.txt')] }, { text: 'Done.' }, { calls: [write('c.txt')] }, { text: 'Fixed.' }],
     [submit([finding])],
+    { 'AGENTS.md': 'Say old, never new.\n' },
   );
   const { exitCode, stderr, result } = await run(
     '--review-model',
@@ -38,6 +39,8 @@ test('another vendor reviews with a key of its own, its finding goes back, and t
   });
   expect(openAi.requests).toHaveLength(1);
   expect(JSON.stringify(openAi.requests[0]?.body)).toContain('1 +new');
+  for (const known of ['Write it', 'Say old, never new.'])
+    expect(JSON.stringify(openAi.requests[0]?.body)).toContain(known);
   expect(JSON.stringify(messagesOf(claude.requests[2]?.body ?? {}).at(-1))).toContain('[REVIEW]');
   expect(result.models.map(({ provider, role, turns }) => [provider, role, turns])).toEqual([
     ['anthropic', 'work', 4],

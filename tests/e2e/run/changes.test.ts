@@ -76,7 +76,8 @@ describe('a run that changes files in every way', () => {
             call('write_file', { path: 'deep/new/file.txt', content: 'created\n' }),
             call('write_file', { path: 'empty.txt', content: '' }),
             call('edit_file', { path: 'edit.txt', find: 'two', replace: 'zwei' }),
-            call('edit_file', { path: 'crlf.txt', find: 'two\n', replace: 'zwei\ndrei\n' }),
+            // As the edit tools of others are called.
+            call('edit_file', { file_path: 'crlf.txt', old_string: 'two\n', new_string: 'zwei\ndrei\n' }),
             call('edit_file', { path: 'no-newline.txt', find: 'last', replace: 'very last' }),
           ],
         },
@@ -88,6 +89,9 @@ describe('a run that changes files in every way', () => {
     });
     expect(finished.result.outcome, finished.stderr).toBe('done');
     expect(readFileSync(join(repository.root, 'crlf.txt'), 'utf8')).toBe('one\r\nzwei\r\ndrei\r\n');
+    expect(finished.result.aliases).toEqual({
+      ...{ 'edit_file.file_path': 1, 'edit_file.old_string': 1, 'edit_file.new_string': 1 },
+    });
     const kinds = finished.result.changedFiles.map(({ path, kind, from }) => [path, kind, from]);
     expect(kinds).toContainEqual(['new näme "quoted".txt', 'rename', 'old name.txt']);
     expect(kinds).toContainEqual(['run.sh', 'mode', undefined]);

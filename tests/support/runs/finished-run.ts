@@ -80,6 +80,12 @@ export function report(command: string, exitCode: number, output = ''): CommandR
   return { command, end, output };
 }
 
+/** What a run says of its review; `part` is what is different. */
+export function reviewed(part: Partial<NonNullable<RunResult['review']>>): NonNullable<RunResult['review']> {
+  const nothing = { reason: '', findings: [], sentBack: false, changedSince: [], leftOut: 0 };
+  return { provider: 'anthropic', model: 'claude-opus-5-5', status: 'done', ...nothing, ...part };
+}
+
 /** What such a run says of two attempts, of which it is the second. */
 export const TWO_ATTEMPTS: NonNullable<RunResult['attempts']> = {
   asked: 3,

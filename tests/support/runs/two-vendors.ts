@@ -17,12 +17,16 @@ export const OPENAI_KEY = 'sk-test-0123456789abcdef';
 /** The call that writes this file. */
 export const write = (path: string) => ({ name: 'write_file', input: { path, content: 'new\n' } });
 
-/** `run` carries out a plan in a repository with one file, `a.txt`. */
-export async function twoVendors(claudeTurns: Script, openAiTurns: Script) {
+/** `run` carries out a plan in a repository with `a.txt` and these files. */
+export async function twoVendors(
+  claudeTurns: Script,
+  openAiTurns: Script,
+  files: Readonly<Record<string, string>> = {},
+) {
   const claude = await startClaudeServer({ turns: claudeTurns, apiKey: CLAUDE_KEY });
   const openAi = await startOpenAiServer({ turns: openAiTurns, apiKey: OPENAI_KEY });
   onTestFinished(async () => void (await Promise.all([claude.close(), openAi.close()])));
-  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const { root } = await makeRepository({ 'a.txt': 'old\n', ...files });
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
   const env = {

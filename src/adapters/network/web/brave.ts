@@ -34,7 +34,7 @@ export const brave: SearchEntry = {
       search(options, {
         query,
         count,
-        signal: AbortSignal.any([signal, timeoutSignal(MAX_SEARCH_MS)]),
+        signal: AbortSignal.any([signal, timeoutSignal(options.limitMs ?? MAX_SEARCH_MS)]),
       }),
   }),
 };

@@ -18,7 +18,6 @@ import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-te
 
 /** Bytes of an answer, after it was decompressed. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** For one page, with all its redirections. */
 const MAX_READ_MS = 30_000;
 const MAX_REDIRECTIONS = 5;
 const MAX_NAMED = 10;
@@ -38,6 +37,8 @@ export interface PageReaderOptions {
   /** Sent as User-Agent. */
   readonly agent: string;
   readonly markdownOf: MarkdownOf;
+  /** For one page, with all its redirections. Default: 30 s. */
+  readonly limitMs?: number;
 }
 
 /** One step on the way to a page: an answer, where to go on, or why it ends here. */
@@ -50,15 +51,16 @@ type Refused = Extract<PageRead, { status: 'failed' }>;
 
 /** Reads pages; each with connections of its own, so that none outlives it. */
 export function openPageReader(options: PageReaderOptions): PageReader {
+  const { limitMs = MAX_READ_MS } = options;
   return {
     async read(asked, outer) {
-      const limit = timeoutSignal(MAX_READ_MS);
+      const limit = timeoutSignal(limitMs);
       const signal = AbortSignal.any([outer, limit]);
       try {
         return await readPage(options, asked, signal);
       } catch (error) {
         if (outer.aborted) return refused('interrupted', 'Not read: the run was stopped.');
-        if (limit.aborted) return refused('timeout', `Not read: it took more than ${MAX_READ_MS / 1_000} s.`);
+        if (limit.aborted) return refused('timeout', `Not read: it took more than ${limitMs / 1_000} s.`);
         if (!(error instanceof Error)) throw error;
         return refused('not_found', `Not read: ${oneLine(innermost(error).message, 300)}`);
       }

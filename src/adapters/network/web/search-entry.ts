@@ -9,6 +9,8 @@ export interface SearchOptions {
   readonly ask: () => Promise<typeof fetch>;
   /** Another address of the same API. Default: its own. */
   readonly address?: string;
+  /** For one search. Default: 30 s. */
+  readonly limitMs?: number;
 }
 
 /** One index: it is there when its key is. */
