@@ -13,6 +13,8 @@ import {
 import { errorsPage } from '../scripts/docs/errors-page.ts';
 import { projectFileSchema } from '../scripts/docs/project-file-schema.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
+import { JOURNAL_VERSION } from '../src/domain/journal/base.ts';
+import { RunAction } from '../src/domain/run/events.ts';
 import { STAGES } from './attacks/stages.ts';
 
 test('the published schema of result.json is that of the code', () => {
@@ -35,6 +37,15 @@ test('the published schema of what programs say that answer for a model is that 
 
 test('the published schema of events is that of the code', () => {
   expect(readFileSync('docs/events.schema.json', 'utf8')).toBe(eventsSchema());
+});
+
+test('the page of events names each type once, and the version of the journal', () => {
+  const page = readFileSync('docs/events.md', 'utf8');
+  const rows = page.match(/^\| `[^|]*\|/gm) ?? [];
+  const named = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, type]) => type));
+  const types = RunAction.options.map(({ shape }) => shape.type.value);
+  expect(named.sort()).toEqual(types.sort());
+  expect(page).toContain(`is its version, now ${JOURNAL_VERSION}:`);
 });
 
 test('every decision has a number of its own, without gaps', () => {
