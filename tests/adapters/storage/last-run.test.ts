@@ -61,12 +61,25 @@ test('of runs that began in the same second, the last is the one that began late
 test('a command that takes the last run says which one that is', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const { state, at } = stateWith({ [id(1)]: { root } });
-  const given = { cwd: root, env: { XDG_STATE_HOME: state } };
-  for (const words of [['undo'], ['undo', 'last'], ['blame', 'last', 'a.txt'], ['replay']])
+  const github = {
+    GITHUB_TOKEN: 'ghs_0',
+    GITHUB_REPOSITORY: 'acme/shop',
+    GITHUB_API_URL: 'http://127.0.0.1:9',
+  };
+  const given = { cwd: root, env: { XDG_STATE_HOME: state, ...github } };
+  for (const words of [
+    ['undo'],
+    ['undo', 'last'],
+    ['blame', 'last', 'a.txt'],
+    ['replay'],
+    ['publish'],
+    ['publish', 'last'],
+  ])
     expect([words, (await runHere(words, given).catch(String)).valueOf()]).toEqual([
       words,
       expect.objectContaining({ stderr: expect.stringContaining(`last run: ${at(id(1))}\n`) }),
     ]);
+  await expect(runHere(['resume', 'last'], given)).rejects.toThrow(`of the run ${id(1)} come from replay`);
   await expect(runHere(['undo'], { cwd: root, env: { XDG_STATE_HOME: `${state}/none` } })).rejects.toThrow(
     `There is no run of ${root} in ${state}/none/patchsmith`,
   );
