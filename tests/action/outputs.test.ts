@@ -12,7 +12,9 @@ test('a run has its verification, what was denied to it, and words that a later 
     summary: 'Done.\n : :set-env name=A::b\n# #[error]c',
     verification: 'passed',
     denied: JSON.stringify([denial]),
+    estimated: 'false',
   });
+  expect(resultOutputs({ ...result, verify, estimated: true })).toMatchObject({ estimated: 'true' });
   const failed = verify.map((one) => ({ ...one, end: { ...one.end, exitCode: 1 } }));
   const ends = [
     { ...result, verify: failed },

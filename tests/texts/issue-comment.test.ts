@@ -24,6 +24,14 @@ const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
 });
 
 describe('the comment on an issue', () => {
+  test('names what was denied to the run, and only where something was', () => {
+    const pullRequest = { number: 12, draft: true, draftReasons: [], operation: 'created' } as const;
+    const denied = [{ kind: 'network' as const, what: 'a.example', calls: ['t1'], why: 'No such host.' }];
+    const text = commentText(facts({ pullRequest, result: finishedRun({ denied, deniedCount: 1 }) }));
+    expect(text).toMatch(/Denied to the run:\n\n.*a\.example.*No such host/);
+    expect(commentText(facts({ pullRequest }))).not.toContain('Denied');
+  });
+
   test('of work that is ready leads to the pull request', () => {
     const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
     expect(commentText(facts({ pullRequest }))).toBe(`**Pull request opened**: #12

@@ -39,6 +39,13 @@ const bodyOf = (result: RunResult, part: Partial<PullRequestFacts> = {}) =>
   pullRequestText(facts(result, part)).body;
 
 describe('a pull request', () => {
+  test('names what was denied to the run, and only where something was', () => {
+    const denied = [{ kind: 'policy' as const, what: 'kept.txt', calls: ['t1'], why: 'It may not change.' }];
+    const body = bodyOf(finishedRun({ denied, deniedCount: 1 }));
+    expect(body).toMatch(/\*\*Denied to the run\*\*\n\n.*kept\.txt.*It may not change/);
+    expect(bodyOf(finishedRun())).not.toContain('Denied');
+  });
+
   test('says what was measured, what the model says, and where all that came from', () => {
     expect(pullRequestText(facts(finishedRun()))).toEqual({
       title: 'Round amounts half to even',

@@ -113,6 +113,18 @@ describe('run --publish', () => {
     expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
   });
 
+  test('makes a draft of work that something was denied to, and says there what', async () => {
+    const both = { calls: [...edit.calls, call('write_file', { path: '.github/x.yml', content: 'x\n' })] };
+    const { at, ...end } = await runAndPublish(
+      [both, done],
+      ['--protect', '.github/**', '--verify', 'test -f a.txt'],
+    );
+    expect(end.exitCode, end.stderr).toBe(0);
+    const [pull] = at.hosted.pulls();
+    expect(pull?.pull?.draft).toBe(true);
+    expect(pull?.body).toMatch(/\*\*Denied to the run\*\*\n\n.*\.github\/x\.yml/);
+  });
+
   test('opens nothing for a run that was blocked, and ends as it', async () => {
     const { at, ...end } = await runAndPublish([edit, leaveBlocked], ['--output', 'json']);
     expect(end.exitCode, end.stderr).toBe(5);

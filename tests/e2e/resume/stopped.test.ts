@@ -123,9 +123,13 @@ describe('a run that has reached a limit', () => {
   });
 });
 
-test('a run that the provider refused goes on as soon as it answers', async () => {
-  const turns: ScriptedTurn[] = [edit, { fault: { kind: 'http', status: 401 } }, done];
-  const run = await cutRun(FILES, turns);
+test.each([
+  ['refused', 401],
+  ['had too many requests for', 429],
+  ['could not serve', 529],
+])('a run that the provider %s goes on as soon as it answers', async (_, status) => {
+  const turns: ScriptedTurn[] = [edit, { fault: { kind: 'http', status } }, done];
+  const run = await cutRun(FILES, turns, { rateLimitWaitMs: 0, outageWaitMs: 0 });
   expect([run.result.outcome, run.stderr.includes(`continue: patchsmith resume ${run.runDir}\n`)]).toEqual([
     'provider_error',
     true,

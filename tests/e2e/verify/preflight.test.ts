@@ -50,6 +50,12 @@ test('what is missing behind a script shows before the work, and is no failure t
   expect(lastLine).toContain('eslint: not found');
 });
 
+test('so does what cannot be executed', async () => {
+  const { result, server, lastLine } = await plan({ verify: ['bash -c ./sub/data'], verify_baseline: true });
+  expect([result.outcome, result.exitCode, server.requests], lastLine).toEqual(['usage_error', 2, []]);
+  expect(lastLine).toContain('ended with exit code 126 before the work');
+});
+
 test('what setup commands make is looked up after them', async () => {
   const setup = [
     'mkdir tools; cp sub/check tools/check; sed -i s/../test/ tools/check; cp sub/check tools/other',
