@@ -9,6 +9,7 @@ import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import Bottleneck from 'bottleneck/light.js';
 import * as z from 'zod';
+import { withoutHtml } from '../../domain/text/html-page.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import type {
   GitHub,
@@ -240,7 +241,7 @@ function refusalOf({ route }: Pick<GitHubRequest<unknown>, 'route'>, error: Requ
   return {
     route,
     status: error.status,
-    message: error.message,
+    message: withoutHtml(error.message),
     permission: header('x-accepted-github-permissions'),
     requestId: header('x-github-request-id'),
   };

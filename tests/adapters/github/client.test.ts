@@ -9,6 +9,8 @@ interface Told {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
+  /** Sent in place of the body. */
+  readonly page?: string;
   /** The connection is cut before there is an answer. */
   readonly cut?: boolean;
   /** There is never an answer. */
@@ -32,7 +34,7 @@ async function api(answers: readonly Told[]) {
     if (answer.silent) return;
     if (answer.cut) return void request.socket.destroy();
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
-    response.end(JSON.stringify(answer.body ?? {}));
+    response.end(answer.page ?? JSON.stringify(answer.body ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -225,6 +227,15 @@ describe('the client', () => {
     expect(await github.query(asked)).toMatchObject({ refusal: { status: null } });
     expect(heard.map(({ line }) => line)).toEqual(Array(3).fill('POST /api/graphql'));
     expect(heard[0]?.body).toEqual({ query: asked.query, variables: {} });
+  });
+
+  test('names the page of a gateway, and does not quote its HTML', async () => {
+    const page =
+      '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center>nginx</center></body></html>';
+    const { github } = await api([{ status: 502, headers: { 'content-type': 'text/html' }, page }]);
+    expect(await github.ask(WRITE)).toMatchObject({
+      refusal: { status: 502, message: 'an HTML page titled "502 Bad Gateway"' },
+    });
   });
 
   test('stops waiting at once when it is interrupted', async () => {
