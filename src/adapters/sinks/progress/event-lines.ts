@@ -43,7 +43,7 @@ export class EventLines {
   #hasOpened = false;
   /** Printed below the lines of the commands that made them, which end only after their changes are known. */
   readonly #changes: string[] = [];
-  /** The last lines that each failed command has shown. */
+  /** The last lines that each failed command has shown, without their times. */
   readonly #failures = new Map<string, string>();
 
   constructor({ redact, verifyBaseline, calls }: EventLinesOptions) {
@@ -186,8 +186,9 @@ export class EventLines {
   #endOf(command: string, output: string): Line[] {
     if (output.trim() === '') return [];
     const end = lastLines(this.#redact(output), 20);
-    const same = this.#failures.get(command) === end;
-    this.#failures.set(command, end);
+    const timeless = withoutTimes(end);
+    const same = this.#failures.get(command) === timeless;
+    this.#failures.set(command, timeless);
     return [{ as: 'output', text: same ? '    | the same output as before' : prefixed(end, '    | ') }];
   }
 }
@@ -264,6 +265,14 @@ function fewOrMany(paths: readonly string[]): string {
 
 function lastLines(text: string, lines: number): string {
   return text.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+/** How long something took, and at what time of day, differs each time. */
+function withoutTimes(text: string): string {
+  return text
+    .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?/g, 'TIME')
+    .replace(/(?<=\bduration_ms:? )\d+(?:\.\d+)?/g, 'N')
+    .replace(/\b\d+(?:[.,]\d+)? ?(?:[mnµ]?s|secs?|seconds?|minutes?|mins?|milliseconds?)\b/g, 'N');
 }
 
 /** Such as `the conversation of 81,234 tokens was summarised: 34 messages in 1,201 tokens`. */

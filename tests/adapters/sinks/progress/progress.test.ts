@@ -15,10 +15,12 @@ function open({
   quiet = false,
   verbose = false,
   calls = [],
+  clock = () => 0,
 }: {
   quiet?: boolean;
   verbose?: boolean;
   calls?: ToolCall[];
+  clock?: () => number;
 } = {}) {
   const stderr = new PassThrough();
   const redact = redactorFor([SECRET]);
@@ -26,7 +28,7 @@ function open({
     stderr,
     terminal: null,
     hasColors: false,
-    clock: () => 0,
+    clock,
     redact,
     openEnd: openEndOf([SECRET]),
     quiet,
@@ -65,8 +67,38 @@ test('a verify command that fails as it failed before shows its output once', ()
   expect(printed()).toContain('    | 1 of 2 failed\n');
   accept(failed('1 of 2 failed\n'));
   expect(printed()).toMatch(/^verify npm test → .*\n {4}\| the same output as before\n$/);
+  for (const [time, clock] of [
+    ['0.31s', '11:02:59'],
+    ['12 ms', '11:03:04.120'],
+  ])
+    accept(failed(`${clock} 2 of 2 failed in ${time}\n`));
+  expect(printed()).toMatch(
+    /^verify .*\n {4}\| 11:02:59 2 of 2 failed in 0\.31s\nverify .*\n {4}\| the same output as before\n$/,
+  );
   accept(failed('2 of 2 failed\n'));
   expect(printed()).toContain('    | 2 of 2 failed\n');
+});
+
+test('a setup command is named as it starts and every 30 s of its silence, and shows its end when it fails', () => {
+  let now = 0;
+  const { progress, printed } = open({ clock: () => now });
+  const ended = progress.commandBefore('setup', 'npm ci', 600_000);
+  expect(printed()).toBe('setup npm ci …\n');
+  const lines: string[] = [];
+  for (; now < 65_000; now += 1_000) {
+    progress.tick();
+    const line = printed();
+    if (line !== '') lines.push(`${now / 1_000}: ${line}`);
+  }
+  expect(lines).toEqual([
+    '30: setup npm ci: 30 s so far, limit 600 s\n',
+    '60: setup npm ci: 60 s so far, limit 600 s\n',
+  ]);
+  ended({ command: 'npm ci', end: { ...commandEnd(1), durationMs: 65_000 }, output: 'one\nnpm error 403\n' });
+  expect(printed()).toBe('setup npm ci → exit code 1 after 65.0 s\n    | one\n    | npm error 403\n');
+  now += 60_000;
+  progress.tick();
+  expect(printed()).toBe('');
 });
 
 test("the model's words are marked, cut and redacted", () => {
