@@ -188,7 +188,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
     case 'disk_bytes':
       return `The disk of the run directory has ${formatNumber(stop.used)} bytes less than at the start, of ${formatNumber(stop.value)} (--max-disk)`;
     case 'context_window':
-      return `The conversation is too large for the model's context window (the last prompt that fitted had ${stop.used} tokens): split or narrow the plan`;
+      return `The conversation is too large for the model's context window (the last prompt that fitted had ${formatNumber(stop.used)} tokens): split or narrow the plan`;
   }
 }
 

@@ -81,6 +81,11 @@ describe('decideOutcome', () => {
     expect(reason).toBe('Used 1,203 tokens of 1,000 (--max-total-tokens); the patch so far has 2 files.');
   });
 
+  test('a conversation that no longer fits says how large it was', () => {
+    const stop = { why: 'limit', limit: 'context_window', value: 62_000, used: 62_000 } as const;
+    expect(decideOutcome(facts(stop)).reason).toContain('(the last prompt that fitted had 62,000 tokens)');
+  });
+
   test('a limit that the next request does not fit into says what that could have come to', () => {
     const tokens = { why: 'limit', limit: 'tokens', value: 9_000, used: 4_000, needed: 6_100 } as const;
     expect(decideOutcome(facts(tokens)).reason).toBe(
