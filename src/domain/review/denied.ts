@@ -187,6 +187,10 @@ const SIGNS: readonly Sign[] = [
   { kind: 'sandbox', pattern: /Operation not permitted|\bEPERM\b/ },
   { kind: 'network', pattern: /Could not resolve (?:host|proxy): (?<what>[\w.-]+)/ },
   { kind: 'network', pattern: /(?:EAI_AGAIN|ENOTFOUND) (?<what>[\w.-]+)/ },
+  {
+    kind: 'network',
+    pattern: /(?:Failed to resolve '|could not translate host name ")(?<what>[\w.-]+)/,
+  },
   { kind: 'network', pattern: /Refused by the sandbox: (?:.*?(?<what>[\w-]+(?:\.[\w-]+)+))?/ },
   {
     kind: 'network',

@@ -43,9 +43,9 @@ function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): 
   return omitted === 0 ? { head: add(head), omitted, tail } : { head, omitted, tail: add(tail) };
 }
 
-/** As curl and git, Node.js, git and ssh, Go, Java, and wget say it. */
+/** As curl and git, Node.js, git and ssh, Go, Java, wget, Python's urllib3, and PostgreSQL's clients say it. */
 const NOT_FOUND =
-  /(?:[Cc]ould not resolve host(?:name)?:? |\b(?:EAI_AGAIN|ENOTFOUND) |unable to look up |\blookup (?=\S+(?: on \S+)?: )|UnknownHostException: |unable to resolve host address [‘'])((?:[a-z0-9-]{1,63}\.){1,10}[a-z][a-z0-9-]{1,62})\b/g;
+  /(?:[Cc]ould not resolve host(?:name)?:? |\b(?:EAI_AGAIN|ENOTFOUND) |unable to look up |\blookup (?=\S+(?: on \S+)?: )|UnknownHostException: |unable to resolve host address [‘']|Failed to resolve '|could not translate host name ")((?:[a-z0-9-]{1,63}\.){1,10}[a-z][a-z0-9-]{1,62})\b/g;
 
 function namesNotFound({ head, tail }: Excerpt): string[] {
   return [...new Set([...`${head}\n${tail}`.matchAll(NOT_FOUND)].map(([, host = '']) => host))];

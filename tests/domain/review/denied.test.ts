@@ -69,6 +69,8 @@ describe('of a command its output tells', () => {
     ['Error: EROFS: read-only file system, open\n', 1, [['sandbox', 'make all']]],
     ['curl: (6) Could not resolve host: example.org\n', 6, [['network', 'example.org']]],
     ['npm error getaddrinfo EAI_AGAIN registry.npmjs.org\n', 1, [['network', 'registry.npmjs.org']]],
+    ['NameResolutionError("Failed to resolve \'pypi.org\' ([Errno -3])")\n', 1, [['network', 'pypi.org']]],
+    ['psql: error: could not translate host name "db.example" to address', 2, [['network', 'db.example']]],
     [
       'sh: 1: a: not found\nsh: 1: a: not found\nsh: 1: b: not found\n',
       1,
