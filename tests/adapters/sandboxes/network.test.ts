@@ -63,6 +63,20 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(proxy.refused()).toEqual([]);
   });
 
+  test('has package managers ask again without long waits, since most of what they ask for is allowed', async () => {
+    const { text } = await openWithNetwork(['good.example']);
+    const variables = /^(\w*(?:retr|maxsockets)\w*=.*)$/gim;
+    expect([...(await text('env | sort')).matchAll(variables)].map(([, one]) => one)).toEqual([
+      'CARGO_NET_RETRY=1',
+      'PIP_RETRIES=2',
+      'npm_config_fetch_retry_maxtimeout=2000',
+      'npm_config_fetch_retry_mintimeout=500',
+      'npm_config_maxsockets=10000',
+      'pnpm_config_fetch_retry_maxtimeout=2000',
+      'pnpm_config_fetch_retry_mintimeout=500',
+    ]);
+  });
+
   test.skipIf(!CURL)(
     'is told by curl what was refused, and gets past the proxy by no option of it',
     async () => {

@@ -23,7 +23,7 @@ import { closedShells } from './closed-shells.ts';
 import { CACHES_INSIDE, HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { proveNewest } from './prove.ts';
-import { ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
+import { FEW_TRIES, ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
 import { seccompProgram } from './seccomp.ts';
 import type { BubblewrapSetup } from './start.ts';
 
@@ -78,7 +78,8 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   };
   const { mounts, variables } = await mountsOf(view);
   const relay = options.proxySocket ? await relayTo(options.proxySocket, files, execPath) : null;
-  const proxied = { ...relay?.variables, ...(options.isNetworkClosed ? ONE_TRY : {}) };
+  const tries = options.isNetworkClosed ? ONE_TRY : relay === null ? {} : FEW_TRIES;
+  const proxied = { ...relay?.variables, ...tries };
   const mounted = cacheVariables(
     hostEnv,
     added.mounts.map((mount) => mount.at),

@@ -71,6 +71,9 @@ const JAVA_OPTIONS = ['http', 'https']
   .flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${PORT}`])
   .join(' ');
 
+/** npm serves requests that wait for a connection from those that the proxy has refused, and so asks again without end. */
+const SOCKETS = { npm_config_maxsockets: '10000' };
+
 /** Package managers take the proxy's answer as final: Cargo would ask for 11 seconds, pnpm for more than a minute. */
 export const ONE_TRY: Readonly<Record<string, string>> = {
   BUNDLE_RETRY: '0',
@@ -80,10 +83,20 @@ export const ONE_TRY: Readonly<Record<string, string>> = {
   UV_HTTP_RETRIES: '0',
   YARN_HTTP_RETRY: '0',
   npm_config_fetch_retries: '0',
-  // npm serves requests that wait for a connection from those that the proxy has refused, and so asks again without end.
-  npm_config_maxsockets: '10000',
   // pnpm 11 and later no longer reads the settings of npm.
   pnpm_config_fetch_retries: '0',
+  ...SOCKETS,
+};
+
+/** Where hosts are allowed, these may fail for a moment, and others are still refused: package managers ask again, soon. */
+export const FEW_TRIES: Readonly<Record<string, string>> = {
+  CARGO_NET_RETRY: '1',
+  PIP_RETRIES: '2',
+  npm_config_fetch_retry_mintimeout: '500',
+  npm_config_fetch_retry_maxtimeout: '2000',
+  pnpm_config_fetch_retry_mintimeout: '500',
+  pnpm_config_fetch_retry_maxtimeout: '2000',
+  ...SOCKETS,
 };
 
 const PROXY_VARIABLES: Readonly<Record<string, string>> = {
