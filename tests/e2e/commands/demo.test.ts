@@ -20,7 +20,10 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   expect(stderr).toContain('ANTHROPIC_API_KEY=… patchsmith run ');
 
   const project = join(home, 'patchsmith', 'demo');
-  expect(stderr).toContain(`  cd "${project}"\n  patchsmith blame `);
+  expect(stderr).toMatch(
+    /\n {2}cd ".*"\n {2}patchsmith blame {2}.*\n {2}patchsmith replay {2}.*\n {2}patchsmith undo {2}/,
+  );
+  expect(stderr).toContain(`  cd "${project}"\n`);
   expect(stderr).toContain('\nthe model says:\n    | ');
 
   expect(comparable(stderr)).toEqual(expect.arrayContaining(shown('plan: ')));
