@@ -147,6 +147,25 @@ testAtNight('where the kernel takes no system call filter, it contains without o
   ]);
 });
 
+test('a work tree that takes nothing is told as that', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
+  const wrap = ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'];
+  const [program = '', ...line] = [...wrap, process.execPath, 'dist/cli.js', 'doctor', '--repo', root];
+  const { exitCode, stdout, stderr } = await execa(program, line, {
+    env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' },
+    extendEnv: false,
+    reject: false,
+  });
+  expect(stdout).toContain(`checkout: ${root}, where nothing can be written\n`);
+  expect([exitCode, stderr.split('\n').at(-1)]).toEqual([
+    2,
+    expect.stringContaining(
+      `[ERR_UNWRITABLE]: Nothing can be written to the work tree ${root}: it is on a read-only file system. Make it writable`,
+    ),
+  ]);
+});
+
 // A container that may make no namespaces, as the kernel sees it.
 test('without namespaces it says so with exit 10, and so does a run in CI before anything else', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });

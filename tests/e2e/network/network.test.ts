@@ -266,6 +266,17 @@ test.each([
   );
 });
 
+test('a setup command that looks a name up by itself fails with the flag for programs that use the proxy', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const script = `require("dns").lookup("db.example", (e) => { console.error(String(e)); process.exit(1); })`;
+  const args = ['--setup', `node -e '${script}'`];
+  const { result } = await scriptedRun({ repository, turns: [done], args });
+  expect(result.outcome).toBe('usage_error');
+  expect(result.reason).toContain(
+    'db.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example.',
+  );
+});
+
 test('a socket that nobody listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {
   const server = createTcpServer().listen(17_128, '127.0.0.1');
   server.on('error', () => {});

@@ -2,9 +2,10 @@
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { CheckReport } from '../../../src/domain/check-report.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { startGitHub } from '../../support/github-server/server.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -193,6 +194,31 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   expect(noTree.stdout).toMatch(/^- {7}plan {8}not reached: work tree comes first$/m);
 });
 
+test('a plan that is wrong, principles that are not there and a token that may only read fail their lines', async () => {
+  const plan = await check({ frontMatter: { verfy: 'npm test' } });
+  expect(plan.exitCode).toBe(2);
+  expect(plan.stdout).toMatch(/^FAILED {2}plan {8}\[ERR_PLAN_UNREADABLE\] .*verfy/m);
+  const principles = await check({ args: ['-m', 'Do it', '--principles', 'nowhere.md'] });
+  expect(principles.exitCode).toBe(2);
+  expect(principles.stdout).toMatch(/^FAILED {2}principles {2}\[ERR_PRINCIPLES_UNREADABLE\] .*nowhere\.md/m);
+
+  const github = await startGitHub();
+  onTestFinished(() => github.close());
+  const { root } = await makeRepository(FILES);
+  await github.addRepository('acme/shop', { from: root });
+  const permissions = { contents: 'read', pull_requests: 'read' } as const;
+  const reader = await check({
+    repo: root,
+    args: ['--publish', '--repository', 'acme/shop'],
+    env: {
+      GITHUB_TOKEN: github.addToken({ kind: 'installation', permissions }),
+      GITHUB_API_URL: github.url,
+      GITHUB_SERVER_URL: github.serverUrl,
+    },
+  });
+  expect(reader.stdout).toMatch(/^FAILED {2}publishing {2}\[ERR_\w+\] .*contents: write/m);
+});
+
 test('a run believes a check of the same tree how the verify commands end before the work, and of no other', async () => {
   const { repository, state } = await check({ args: ['--verify', 'echo x >> made'] });
   const times = () => readFileSync(join(repository.root, 'made'), 'utf8').length / 2;
@@ -262,31 +288,39 @@ test('setup runs again where what it did is gone with the check: settings of git
   }
 });
 
-testAtNight(
-  'a run says what to type where dependencies are not installed, before the model is asked',
-  async () => {
-    const scripts = {
-      test: 'jest --ci',
-      pretest: 'echo first',
-      lint: 'missing-linter',
-      prelint: 'echo install',
-    };
-    const { root } = await makeRepository({
-      'package.json': JSON.stringify({ scripts }),
-      'package-lock.json': '{}',
-      'requirements.txt': 'x\n',
+const SCRIPTS = { test: 'jest --ci', pretest: 'echo first', lint: 'missing-linter', prelint: 'echo install' };
+
+/** A project whose dependencies are not installed, and runs there with one verify command. */
+async function unprepared() {
+  const { root } = await makeRepository({
+    'package.json': JSON.stringify({ scripts: SCRIPTS }),
+    'package-lock.json': '{}',
+    'requirements.txt': 'x\n',
+  });
+  const run = async (verify: string, args: readonly string[] = []) =>
+    scriptedRun({
+      repository: { root },
+      turns: [{ calls: [call('finish', { status: 'done', summary: 'x' })] }],
+      args: ['--verify', verify, ...args],
     });
-    const run = async (verify: string, args: readonly string[] = []) =>
-      scriptedRun({
-        repository: { root },
-        turns: [{ calls: [call('finish', { status: 'done', summary: 'x' })] }],
-        args: ['--verify', verify, ...args],
-      });
-    const npm = await run('npm test');
-    expect([npm.exitCode, npm.server.requests]).toEqual([2, []]);
-    expect(npm.result.reason).toBe(
-      'The verify command "npm test" cannot succeed: its script "jest --ci" names "jest", which is not found in the sandbox. There is no node_modules. Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.',
-    );
+  return { root, run };
+}
+
+test('a run says within seconds what to type where dependencies are not installed, before the model is asked', async () => {
+  const { run } = await unprepared();
+  const npm = await run('npm test');
+  expect([npm.exitCode, npm.server.requests]).toEqual([2, []]);
+  expect(npm.result.reason).toBe(
+    'The verify command "npm test" cannot succeed: its script "jest --ci" names "jest", which is not found in the sandbox. There is no node_modules. Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.',
+  );
+  expect(npm.result.durations.totalMs).toBeLessThan(10_000);
+  expect(npm.result.durations.totalMs).toBeGreaterThan(0);
+});
+
+testAtNight(
+  'so it does for Python, and not where something may be there, or is not to be looked at',
+  async () => {
+    const { root, run } = await unprepared();
     const python = await run('python3 -m nosuchmodule.tests -q');
     expect([python.exitCode, python.server.requests]).toEqual([2, []]);
     expect(python.result.reason).toContain(
