@@ -4,6 +4,7 @@ import { formatNumber } from '../text/format-number.ts';
 import { pluralize } from '../text/pluralize.ts';
 import { shortened } from '../text/shorten.ts';
 import { withinLine } from '../text/terminal.ts';
+import { languagesOf } from './languages.ts';
 
 /** Maximum characters of an orientation: 300 tokens of four characters each. */
 export const MAX_ORIENTATION_CHARS = 1_200;
@@ -34,7 +35,9 @@ export interface RecognisedProject {
 /** Some lines of at most `MAX_ORIENTATION_CHARS` characters together; empty when nothing is known. */
 export function orientation({ files, project, programs, hosts }: KnownRepository): string {
   if (files.length === 0 && programs.length === 0) return '';
+  const languages = languagesOf(files).map(({ name, files: count }) => `${name} ${formatNumber(count)}`);
   const around = [
+    languages.length === 0 ? '' : `Languages by files: ${languages.join(', ')}.`,
     project === null ? '' : projectLine(project),
     programs.length === 0 ? '' : `Commands find: ${programs.map(programText).join(', ')}.`,
     networkLine(hosts),

@@ -1,5 +1,6 @@
 /** Finds out what the first message says about the repository, while other things are waited for. */
 
+import { languagesOf } from '../../domain/conversation/languages.ts';
 import { orientation } from '../../domain/conversation/orientation.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
@@ -8,8 +9,29 @@ import type { Session } from '../session.ts';
 const PROGRAMS =
   'git node npm pnpm yarn bun deno python3 pip uv go cargo java mvn gradle ruby bundle php composer dotnet make cmake gcc';
 
+/** What prints the version of a language's program. Those that take long to start, such as npm and gradle, are not asked. */
+const VERSION_OF: Readonly<Record<string, string>> = {
+  TypeScript: 'node --version',
+  JavaScript: 'node --version',
+  Python: 'python3 --version',
+  Go: 'go version',
+  Rust: 'cargo --version',
+  Java: 'java --version',
+  Kotlin: 'java --version',
+  Ruby: 'ruby --version',
+  PHP: 'php --version',
+  C: 'gcc --version',
+  'C++': 'gcc --version',
+};
+
+/** Of the files in all languages that are named. */
+const LEAST_SHARE = 1 / 4;
+
 /** Milliseconds for what is executed; what is not known by then is left out. */
 const LOOK_MS = 2_000;
+
+/** Milliseconds without an answer after which the programs that have not said their version are not waited for. */
+const ANSWER_MS = 1_500;
 
 /** Absolute path of the working directory, and of the work tree that it is part of. */
 export interface LookedAt {
@@ -35,7 +57,9 @@ interface Found {
 /** Begins to look at the repository. Nothing of it is executed. */
 export function beginOrientation(session: Session, { root, folder }: LookedAt): BegunOrientation {
   const looking = lookAt(folder);
-  const asking = looking.then(({ survey }) => lookupScript(root, survey.versionCommand));
+  const asking = looking.then(({ survey, files }) =>
+    lookupScript(root, versionCommands(survey.versionCommand, files)),
+  );
   asking.catch(() => undefined);
   return {
     // Whatever went wrong is told at the end.
@@ -52,7 +76,7 @@ export function beginOrientation(session: Session, { root, folder }: LookedAt): 
           lint: foundCommand(survey.project.lint),
           build: foundCommand(survey.project.build),
         },
-        programs: programsIn(said, survey.versionCommand),
+        programs: programsIn(said),
         hosts: sandbox.level === 'none' ? null : hosts,
       });
     },
@@ -77,29 +101,52 @@ async function ask(sandbox: Pick<Sandbox, 'run'>, script: string, signal: AbortS
   return `${output.head}${output.tail}`;
 }
 
+/** That of git, of the project and of the languages that much is written in: a launcher such as pyenv's takes 0.2 s to answer. */
+function versionCommands(ofProject: string | null, files: readonly string[]): string[] {
+  const languages = languagesOf(files);
+  const least = LEAST_SHARE * languages.reduce((sum, language) => sum + language.files, 0);
+  const ofLanguages = languages.map(({ name, files: count }) =>
+    count >= least ? (VERSION_OF[name] ?? null) : null,
+  );
+  const commands = ['git --version', ofProject, ...ofLanguages].filter((command) => command !== null);
+  return [...new Set(commands)];
+}
+
 /** Only what is outside the work tree is executed, and not in it: its own programs run when the model asks for them. */
-function lookupScript(root: string, versionCommand: string | null): string {
+function lookupScript(root: string, commands: readonly string[]): string {
   return [
     'cd /',
     `for name in ${PROGRAMS}; do command -v "$name" >/dev/null 2>&1 && echo "has $name"; done`,
-    ...(versionCommand === null ? [] : [versionScript(versionCommand, root)]),
+    `root='${root.replaceAll("'", "'\\''")}'`,
+    // What is not bash cannot even read it.
+    `case \${BASH_VERSION:+yes} in yes) eval '${versionScript(commands)}' ;; esac`,
   ].join('\n');
 }
 
-function programsIn(said: string, versionCommand: string | null) {
-  const version = /^version (.*)$/m.exec(said)?.[1];
-  const [versioned] = versionCommand?.split(' ') ?? [];
-  return said.split('\n').flatMap((line) => {
-    const name = /^has (.*)$/.exec(line)?.[1];
-    if (name === undefined) return [];
-    return [{ name, version: (name === versioned && /\d+(?:\.\d+){1,3}/.exec(version ?? '')?.[0]) || null }];
-  });
+function programsIn(said: string) {
+  const versions = new Map(
+    [...said.matchAll(/^version (\S+) (.*)$/gm)].map(([, name, text = '']) => [
+      name,
+      /\d+(?:\.\d+){1,3}/.exec(text)?.[0] ?? null,
+    ]),
+  );
+  return [...said.matchAll(/^has (.*)$/gm)].map(([, name = '']) => ({
+    name,
+    version: versions.get(name) ?? null,
+  }));
 }
 
-/** A program that does not answer in time is left behind, and ends with the sandbox. Only bash can wait for a while. */
-function versionScript(command: string, root: string): string {
-  const [name] = command.split(' ');
-  const quotedRoot = `'${root.replaceAll("'", "'\\''")}'`;
-  const read = `IFS= read -r -t ${LOOK_MS / 1_000} said < <(${command} 2> /dev/null < /dev/null); echo "version $said"`;
-  return `case \${BASH_VERSION:+$(command -v ${name})} in ''|${quotedRoot}/*) ;; *) eval '${read}' ;; esac`;
+/** All are asked at once. One that does not answer in time is left behind, and ends with the sandbox. */
+function versionScript(commands: readonly string[]): string {
+  const asked = commands.map((command) => `"${command}"`).join(' ');
+  return [
+    `while IFS= read -r -t ${ANSWER_MS / 1_000} said; do echo "$said"; done < <(`,
+    'exec 2> /dev/null < /dev/null',
+    `for asked in ${asked}; do`,
+    '  set -- $asked',
+    '  case $(command -v $1) in "" | "$root"/*) continue ;; esac',
+    '  (IFS= read -r said < <($asked) && echo "version $1 $said") &',
+    'done',
+    'wait)',
+  ].join('\n');
 }

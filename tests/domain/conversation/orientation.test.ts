@@ -25,6 +25,7 @@ test('it names folders by size, the files beside them, the project, programs and
   expect(orientation({ files, project: nodeProject, programs, hosts: [] })).toBe(
     [
       'Tracked: 5 files. src/ 2, tests/ 1; README.md, package.json.',
+      'Languages by files: JavaScript 3.',
       'Project: Node.js (npm); test: npm test; build: npm run build.',
       'Commands find: git, node 24.1.0.',
       'Network: none.',
@@ -47,7 +48,7 @@ test('of a large repository it names the largest folders and says what is left',
   const text = orientation({ ...unknown, files: [...files, ...files.map((_, n) => `file-${n}.md`)] });
   expect(text.length).toBeLessThanOrEqual(MAX_ORIENTATION_CHARS);
   expect(text).toMatch(
-    /^Tracked: 90,300 files\. package-299\/ 300, package-298\/ 299, .* and \d+ more folders; file-0\.md, .* and 45,\d+ more files\.\nNetwork: none\.$/,
+    /^Tracked: 90,300 files\. package-299\/ 300, package-298\/ 299, .* and \d+ more folders; file-0\.md, .* and 45,\d+ more files\.\nLanguages by files: TypeScript 45,150\.\nNetwork: none\.$/,
   );
 });
 
@@ -79,7 +80,7 @@ test('whatever the names are, it is short, starts no line of its own and hides n
         const letters = text.length + 3 * (text.match(/[^\0-\x7f]/g)?.length ?? 0);
         if (/^[\0-\x7f]*$/.test(JSON.stringify([project, programs])))
           expect(letters).toBeLessThanOrEqual(MAX_ORIENTATION_CHARS);
-        expect(text.split('\n').length).toBeLessThanOrEqual(4);
+        expect(text.split('\n').length).toBeLessThanOrEqual(5);
         expect(text).not.toMatch(/[\p{Surrogate}\u202e]|##\[/u);
       },
     ),
