@@ -5,6 +5,7 @@
 
 import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Usage } from '../src/domain/conversation/conversation.ts';
 import { conversations } from '../tests/support/claude-server/conversations.ts';
 import type { Script, ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../tests/support/claude-server/server.ts';
@@ -19,8 +20,15 @@ export type Order =
   | { type: 'stop' };
 export type Report =
   | { type: 'started'; url: string }
-  /** `summaries` were asked for besides the turns; `usd` is the whole bill, which only the Claude API keeps. */
-  | { type: 'stopped'; exchanges: Exchange[]; refusals: string[]; summaries: number; usd: number };
+  /** `summaries` were asked for besides the turns; `usd` and `billed` are the whole bill, which only the Claude API keeps. */
+  | {
+      type: 'stopped';
+      exchanges: Exchange[];
+      refusals: string[];
+      summaries: number;
+      usd: number;
+      billed: Usage | null;
+    };
 
 /** When a request's head arrived and when its answer had gone out: milliseconds of the machine's steady clock. */
 export interface Exchange {
@@ -77,9 +85,10 @@ process.on('message', async (order: Order) => {
       const refusals = server.requests.flatMap(({ refused }) =>
         refused ? [typeof refused === 'string' ? refused : refused.message] : [],
       );
-      const usd = server.bill?.().usd ?? Number.NaN;
+      const bill = server.bill?.();
+      const [usd, billed] = [bill?.usd ?? Number.NaN, bill?.usage ?? null];
       await server.close();
-      tell({ type: 'stopped', exchanges, refusals, summaries, usd });
+      tell({ type: 'stopped', exchanges, refusals, summaries, usd, billed });
     }
   }
 });

@@ -53,6 +53,6 @@ function figureOf({ figure, atMost, as }: NonNullable<Row['aim']>): string {
 
 function amount({ unit }: Row, value: number | null): string {
   if (value === null) return '–';
-  const digits = unit === 'USD' ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0;
+  const digits = unit === 'requests' ? 0 : unit === 'USD' ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0;
   return `${value.toFixed(digits)} ${unit}`;
 }

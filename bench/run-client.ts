@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Usage as Tokens } from '../src/domain/conversation/conversation.ts';
 import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import type { Order, Report } from './api-server.ts';
 import { type Api, CLAUDE, type Family } from './apis.ts';
@@ -21,12 +22,14 @@ export interface Measured extends Usage {
   readonly turnMs: readonly number[];
   /** What the API billed. */
   readonly usd: number;
+  /** The tokens of that bill; null where the API keeps none. */
+  readonly billed: Tokens | null;
 }
 
 export interface ApiServer {
   serve(turns: readonly ScriptedTurn[], family: Family, conversations: number): Promise<string>;
   /** Ends what `serve` began and tells what happened. Throws when the client sent what the API would refuse. */
-  stop(): Promise<Pick<Report & { type: 'stopped' }, 'exchanges' | 'summaries' | 'usd'>>;
+  stop(): Promise<Pick<Report & { type: 'stopped' }, 'exchanges' | 'summaries' | 'usd' | 'billed'>>;
   close(): void;
 }
 
@@ -78,7 +81,7 @@ export async function measure(
   });
   const [exitCode] = await once(child, 'exit');
   const endedAt = steadyMs();
-  const { exchanges, summaries, usd } = await server.stop();
+  const { exchanges, summaries, usd, billed } = await server.stop();
   const [first, last] = [exchanges[0], exchanges.at(-1)];
   if (exitCode !== 0 || !first || !last || exchanges.length !== conversations * turns.length + summaries) {
     throw new Error(
@@ -90,6 +93,7 @@ export async function measure(
   return {
     ...usage,
     usd,
+    billed,
     startMs: first.arrived - startedAt,
     exitMs: endedAt - last.answered,
     wallMs: endedAt - startedAt,

@@ -35,7 +35,10 @@ export function outputsOf(turns: number, bytes: number): ScriptedTurn[] {
   return [...Array.from({ length: turns - 1 }, (_, turn) => ({ calls: calls(turn) })), END];
 }
 
-/** What a model does first that knows nothing of the repository. */
+/** What a reviewer says who has found nothing. */
+export const NOTHING_FOUND: ScriptedTurn = { calls: [{ name: 'submit_review', input: { findings: [] } }] };
+
+/** What a model may do first that knows nothing of the repository: an assumption, and no measurement of one. */
 export const LOOKS: ScriptedTurn[] = [
   { calls: [{ name: 'list_files', input: { path: '.' } }] },
   { calls: [{ name: 'search', input: { pattern: '"test":', path: '.' } }] },
