@@ -32,7 +32,7 @@ await begun.takeBaseline();
 const opened = await openSandbox({
   mode: 'required',
   root,
-  agentGit: begun.agentGit,
+  sandboxGitDir: begun.sandboxGitDir,
   scratchDir: join(own, 'scratch'),
   hostEnv: process.env,
   keepsSpare: true,

@@ -91,12 +91,12 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
   let result: RunResult | null = null;
   const own = whyNotTools(tools);
   if (own !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', own), VERSION);
-  const edge = edgeOf(options, (ended) => {
+  const context = contextOf(options, (ended) => {
     result = ended;
   });
   const flags = Object.fromEntries(Object.entries(settings).map(([name, value]) => [kebab(name), value]));
   const inputs = await readRunInputs(
-    edge,
+    context,
     provider === undefined ? flags : { ...flags, ...IN_PLACE_OF_A_MODEL },
     [],
   );
@@ -106,12 +106,12 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
   if (inputs.settings.attempts > 1 && tools.length > 0)
     return refusedResult(usageError('ERR_SETTINGS_CONFLICT', OUTSIDE_OF_COPIES), VERSION);
   const outcome = await runTask({
-    ...edge,
+    ...context,
     settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
     apiKey: inputs.apiKey,
     otherKeys: inputs.otherKeys,
     servers: inputs.servers,
-    env: withoutKey(edge.env),
+    env: withoutKey(context.env),
     startNotes: inputs.notes,
     onEvent,
     ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
@@ -171,7 +171,7 @@ function whyTakenByServer(tools: readonly Tool[], servers: readonly string[]): s
   return null;
 }
 
-function edgeOf(options: RunOptions, onResult: (result: RunResult) => void): HostContext {
+function contextOf(options: RunOptions, onResult: (result: RunResult) => void): HostContext {
   const { cwd = process.cwd(), env = process.env, signal, progress = () => {} } = options;
   const interrupt = new AbortController();
   const stop = () => interrupt.abort({ cause: 'signal', signal: 'SIGTERM' } satisfies Interruption);

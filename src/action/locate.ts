@@ -11,12 +11,12 @@ const PAUSE_MS = 5_000;
 
 /** Sets the outputs. Fails only where GitHub cannot be asked. */
 export async function startLocate(
-  edge: HostContext,
+  context: HostContext,
   { flags, problems }: Given,
   step: ActionStep,
 ): Promise<CommandOutcome> {
-  const { env, interrupt: signal, version } = edge;
-  const read = readSettings(edge, flags, problems);
+  const { env, interrupt: signal, version } = context;
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   const { repository, githubApiUrl: apiUrl } = read.settings;
   const { openGitHub } = await import('../adapters/github/client.ts');
@@ -26,5 +26,5 @@ export async function startLocate(
   const github = openGitHub({ apiUrl, token, version, signal, fetch });
   const { outcome, number, conflicting } = await locate({ env, repository, github, pauseMs: PAUSE_MS });
   step.onLocated(number, conflicting);
-  return { status: 'told', outcome };
+  return { status: 'printed', outcome };
 }

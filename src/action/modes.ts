@@ -15,34 +15,34 @@ import type { ActionStep } from './step.ts';
 /** Carries out the mode that the inputs select. Resolves with how it ended; rejects only for a bug. */
 export async function carryOut(
   inputs: InputsGiven,
-  edge: HostContext,
+  context: HostContext,
   step: ActionStep,
 ): Promise<RunAndPublishEnd> {
   switch (inputs.mode) {
     case 'prepare':
     case 'run':
-      return start(inputs.mode, edge, given(inputs, inputs.mode));
+      return start(inputs.mode, context, given(inputs, inputs.mode));
     case 'resume': {
       const { operands: _none, flags, ...words } = given(inputs, 'resume');
       // The checkout is a fresh one, wherever the run began.
-      const here = { ...words, operands: [inputs.runDir ?? ''], flags: { repo: edge.cwd, ...flags } };
-      return start('resume', edge, here);
+      const here = { ...words, operands: [inputs.runDir ?? ''], flags: { repo: context.cwd, ...flags } };
+      return start('resume', context, here);
     }
     case 'publish': {
       step.beginPublication();
       const words = { ...given(inputs, 'publish'), operands: [inputs.runDir ?? ''] };
-      const end = await start('publish', edge, words);
+      const end = await start('publish', context, words);
       if (step.publication !== null && step.publication.runId !== null)
-        tellRun(inputs.runDir ?? '', edge, step);
+        tellRun(inputs.runDir ?? '', context, step);
       return end;
     }
     case 'locate': {
       const { startLocate } = await import('./locate.ts');
-      return startLocate(edge, given(inputs, 'locate'), step);
+      return startLocate(context, given(inputs, 'locate'), step);
     }
     case 'run-and-publish':
       return runAndPublish({
-        edge,
+        context,
         run: given(inputs, 'run'),
         publish: given(inputs, 'publish'),
         onPublishing: () => step.beginPublication(),
@@ -62,11 +62,11 @@ function tellRun(path: string, { cwd, redact }: HostContext, step: ActionStep): 
 
 type StepCommand = 'prepare' | 'run' | 'resume' | 'publish';
 
-async function start(name: StepCommand, edge: HostContext, words: Given): Promise<CommandOutcome> {
+async function start(name: StepCommand, context: HostContext, words: Given): Promise<CommandOutcome> {
   const command = COMMANDS.find((one) => one.name === name);
   if (command === undefined) throw new Error(`There is no command ${name}.`);
-  const end = await command.start(edge, words);
-  return end.status === 'stopped' ? sayEnd(edge, end.outcome) : end;
+  const end = await command.start(context, words);
+  return end.status === 'stopped' ? sayEnd(context, end.outcome) : end;
 }
 
 function given({ flags }: InputsGiven, command: StepCommand | 'locate'): Given {

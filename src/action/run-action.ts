@@ -81,8 +81,8 @@ class Action {
     );
   }
 
-  get #edge(): HostContext {
-    return this.#process.edge;
+  get #context(): HostContext {
+    return this.#process.context;
   }
 
   crash(error: unknown): never {
@@ -91,22 +91,22 @@ class Action {
 
   async main(): Promise<number> {
     this.#step.begin();
-    const inputs = readInputs(this.#edge.env);
+    const inputs = readInputs(this.#context.env);
     for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) this.#mask(secret);
-    for (const message of [...inputs.warnings, ...passedOver(inputs, this.#edge.env)]) this.#warn(message);
+    for (const message of [...inputs.warnings, ...passedOver(inputs, this.#context.env)]) this.#warn(message);
     const obstacle = checkFdLimit();
     if (obstacle !== null) return this.#tell(internalError('ERR_FEW_DESCRIPTORS', obstacle));
-    const identity = inputs.federation === null ? null : tokenRequest(this.#edge.env);
+    const identity = inputs.federation === null ? null : tokenRequest(this.#context.env);
     const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
     const problems = [...inputs.problems, ...lacking];
     if (problems.length > 0) return this.#refuseInputs(inputs, problems);
     const startNotes = await this.#setUpSandbox(inputs);
-    const end = await carryOut(inputs, { ...this.#edgeWith(inputs, identity), startNotes }, this.#step);
+    const end = await carryOut(inputs, { ...this.#contextWith(inputs, identity), startNotes }, this.#step);
     switch (end.status) {
       case 'refused':
         await this.#explain(inputs, end.problems);
         return this.#refuse(end.problems);
-      case 'told':
+      case 'printed':
         // A run of another job was annotated by that job.
         return this.#conclude(end.outcome, inputs.mode === 'publish' ? null : this.#step.result);
       case 'decided':
@@ -116,47 +116,47 @@ class Action {
 
   /** Does nothing if the step ended by itself. */
   async post(): Promise<number> {
-    if (this.#edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
+    if (this.#context.env[`STATE_${STATE.ended}`] === 'true') return 0;
     const { lines, summary } = await reportKilledStep({
-      runDir: this.#edge.env[`STATE_${STATE.runDir}`] ?? null,
-      wasPublishing: this.#edge.env[`STATE_${STATE.publishing}`] === 'true',
+      runDir: this.#context.env[`STATE_${STATE.runDir}`] ?? null,
+      wasPublishing: this.#context.env[`STATE_${STATE.publishing}`] === 'true',
     });
-    for (const line of lines) this.#host.stderr.write(`${this.#edge.redact(line)}\n`);
-    addToSummary(this.#files, this.#edge.redact(summary));
+    for (const line of lines) this.#host.stderr.write(`${this.#context.redact(line)}\n`);
+    addToSummary(this.#files, this.#context.redact(summary));
     return 0;
   }
 
   /** Why that failed, if it did. The run continues: it finds out for itself whether commands are contained. */
   async #setUpSandbox(inputs: InputsGiven): Promise<Warning[]> {
-    if (!isSetupDue(inputs, this.#edge.env)) return [];
+    if (!isSetupDue(inputs, this.#context.env)) return [];
     let hasSpoken = false;
     const say = (line: string) => {
       if (!hasSpoken) this.#step.openGroup('patchsmith sandbox setup');
       hasSpoken = true;
-      this.#host.stderr.write(`${oneLine(this.#edge.redact(line), 2_000)}\n`);
+      this.#host.stderr.write(`${oneLine(this.#context.redact(line), 2_000)}\n`);
     };
-    const failed = await setUpSandbox({ machine: THIS_MACHINE, signal: this.#edge.interrupt, say });
+    const failed = await setUpSandbox({ machine: THIS_MACHINE, signal: this.#context.interrupt, say });
     this.#step.closeGroup();
     return failed === null ? [] : [warning('WARN_SANDBOX_NOT_SET_UP', failed)];
   }
 
   /** The process as a command sees it, with inputs instead of flags and variables. */
-  #edgeWith(
+  #contextWith(
     { plan, apiKey, githubToken, federation, flags }: InputsGiven,
     identity: TokenRequest | null,
   ): HostContext {
     if (plan !== null && flags.run) flags.run.plan = '-';
-    const { keyVariable } = providerAsked({ flags: flags.run ?? flags.resume ?? {}, env: this.#edge.env });
+    const { keyVariable } = providerAsked({ flags: flags.run ?? flags.resume ?? {}, env: this.#context.env });
     return {
-      ...this.#edge,
+      ...this.#context,
       env: {
-        ...withoutInputs(this.#edge.env),
+        ...withoutInputs(this.#context.env),
         ...(apiKey === null || keyVariable === null ? {} : { [keyVariable]: apiKey }),
         ...(githubToken === null ? {} : { GITHUB_TOKEN: githubToken }),
       },
       isStep: true,
-      cwd: this.#edge.env.GITHUB_WORKSPACE || this.#edge.cwd,
-      stdin: plan === null ? this.#edge.stdin : Readable.from([plan]),
+      cwd: this.#context.env.GITHUB_WORKSPACE || this.#context.cwd,
+      stdin: plan === null ? this.#context.stdin : Readable.from([plan]),
       // Anything on stdout ends up in the log, where it could be taken for a command to the runner.
       stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
       watcher: this.#step,
@@ -176,7 +176,7 @@ class Action {
           ...identity,
           audience,
           signal,
-          fetch: await fetchByEnvironment(this.#edge.env),
+          fetch: await fetchByEnvironment(this.#context.env),
         });
         if (answer.status === 'ok') this.#mask(answer.token);
         return answer;
@@ -187,7 +187,7 @@ class Action {
 
   /** From here on the runner replaces each line of it by ***. */
   #mask(secret: string): void {
-    this.#edge.hide(secret);
+    this.#context.hide(secret);
     for (const line of secret.split(/\r\n|\n|\r/))
       if (line.trim() !== '') this.#host.stdout.write(`::add-mask::${line.replaceAll('%', '%25')}\n`);
   }
@@ -198,7 +198,7 @@ class Action {
     await this.#explain(inputs, problems);
     if (mode === 'run' || mode === 'run-and-publish') {
       const { keepRefusal } = await import('../commands/refused-run.ts');
-      await keepRefusal({ ...this.#edge, isStep: true, watcher: this.#step }, flags.run ?? {}, problems);
+      await keepRefusal({ ...this.#context, isStep: true, watcher: this.#step }, flags.run ?? {}, problems);
     }
     return this.#refuse(problems);
   }
@@ -208,10 +208,10 @@ class Action {
     const { mode, flags, runDir } = inputs;
     const given = flags.prepare ?? flags.publish;
     if (given === undefined) return;
-    const run = mode === 'publish' ? (runDir ?? '') : runOf(runDir, this.#edge);
+    const run = mode === 'publish' ? (runDir ?? '') : runOf(runDir, this.#context);
     const { explainWrongInputs } = await import('../commands/publish/issue/wrong-inputs.ts');
-    const edge = this.#edgeWith(inputs, null);
-    const told = await explainWrongInputs(edge, { flags: given, run, problems });
+    const context = this.#contextWith(inputs, null);
+    const told = await explainWrongInputs(context, { flags: given, run, problems });
     if (told !== null) this.#step.onPublication(told);
   }
 
@@ -231,7 +231,7 @@ class Action {
   /** `annotated` is the run whose files get annotations; null for none. */
   #conclude(outcome: RunOutcome, annotated = this.#step.result): number {
     const { result, publication } = this.#step;
-    const told = { ...outcome, reason: this.#edge.redact(outcome.reason) };
+    const told = { ...outcome, reason: this.#context.redact(outcome.reason) };
     this.#annotate(annotated, told);
     const pullRequest = publication?.pullRequest ?? null;
     this.#step.end(

@@ -25,8 +25,8 @@ export async function readArguments(
   if (error) return { ask: 'mistake', problems: [problem('ERR_FLAG_WITHOUT_VALUE', error.message)] };
   // `COMMAND --help` is one screen, and `help COMMAND` has everything.
   const [first, second] = words._.map(String);
-  if (first === 'help') return helpOr(await helpOf(second, commands, columns), second, commands);
-  if (words.help) return helpOr(await screenOf(first, commands, columns), first, commands);
+  if (first === 'help') return helpOrMistake(await helpOf(second, commands, columns), second, commands);
+  if (words.help) return helpOrMistake(await screenOf(first, commands, columns), first, commands);
   if (argv.length === 0) return { ask: 'no command', text: await overview(commands, columns) };
   if (words.version) return { ask: 'version' };
 
@@ -72,7 +72,11 @@ export async function readArguments(
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
 }
 
-function helpOr(text: string | null, name: string | undefined, commands: readonly Command[]): Arguments {
+function helpOrMistake(
+  text: string | null,
+  name: string | undefined,
+  commands: readonly Command[],
+): Arguments {
   if (text !== null) return { ask: 'help', text };
   return { ask: 'mistake', problems: commandAmong([name ?? ''], commands).problems };
 }

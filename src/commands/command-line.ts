@@ -16,14 +16,14 @@ export async function runCommandLine(host: NodeJS.Process): Promise<number> {
   const opened = openHostProcess(host);
   const exitCode = await carryOut(host, opened).catch(opened.crash);
   // A reader that is slow gets the last lines too; one that has stopped reading does not keep the process.
-  await taken(opened.edge.stderr, LAST_LINES_MS);
+  await taken(opened.context.stderr, LAST_LINES_MS);
   return exitCode;
 }
 
 /** Milliseconds that the end of the process waits for a reader of stderr. */
 const LAST_LINES_MS = 1_000;
 
-async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: HostProcess): Promise<number> {
+async function carryOut(host: NodeJS.Process, { context, printLast, refusal }: HostProcess): Promise<number> {
   const asked = await readArguments(host.argv.slice(2), COMMANDS, widthOf(host));
   switch (asked.ask) {
     case 'help':
@@ -39,13 +39,13 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
       return refuse(asked.problems);
     case 'command': {
       const { flags, switches } = asked.given;
-      const output = switches.has('json') ? 'json' : (flags.output ?? edge.env.PATCHSMITH_OUTPUT);
+      const output = switches.has('json') ? 'json' : (flags.output ?? context.env.PATCHSMITH_OUTPUT);
       const obstacle = checkFdLimit();
       const { command } = asked;
       if (obstacle !== null) return tell(internalError('ERR_FEW_DESCRIPTORS', obstacle), { output, command });
-      const end = await command.start(edge, asked.given);
+      const end = await command.start(context, asked.given);
       if (end.status === 'stopped') return tell(end.outcome, { output, command });
-      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, { output, command });
+      return end.status === 'printed' ? end.outcome.exitCode : refuse(end.problems, { output, command });
     }
   }
 
@@ -60,7 +60,7 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
   function tell(outcome: RunOutcome, { output, command }: Asked, reason = outcome.reason): number {
     const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
     const document = command?.nothingDone ?? refusedResult;
-    if (textOf) host.stdout.write(textOf(document({ ...outcome, reason }, VERSION), edge.redact));
+    if (textOf) host.stdout.write(textOf(document({ ...outcome, reason }, VERSION), context.redact));
     printLast(outcome);
     return outcome.exitCode;
   }

@@ -21,7 +21,7 @@ export interface Command {
   readonly switches: Readonly<Record<string, string>>;
   /** Settings that it accepts besides, each together with one of its switches. */
   readonly settingsWith?: Readonly<Record<string, readonly SettingKey[]>>;
-  start(edge: HostContext, given: Given): Promise<CommandOutcome | StoppedEarly>;
+  start(context: HostContext, given: Given): Promise<CommandOutcome | StoppedEarly>;
   /** The document on stdout when it was refused before it began. Default: the result of a run. */
   readonly nothingDone?: (outcome: RunOutcome, version: string) => object;
 }

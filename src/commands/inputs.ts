@@ -117,14 +117,14 @@ const NO_PLAN_INPUT =
 
 /** `problems` are those already known. */
 export async function readRunInputs(
-  edge: HostContext,
+  context: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly Problem[],
 ): Promise<RunInputs> {
-  const parts = await readRunParts(edge, flags, problems);
+  const parts = await readRunParts(context, flags, problems);
   if (parts.settings === null) return { status: 'refused', problems: parts.problems };
   const { settings, trust, key, otherKeys, notes, servers } = parts;
-  const noPlan = edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
+  const noPlan = context.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
   const all = [
     ...parts.problems,
     ...(namesTask(settings) ? [] : [problem('ERR_NO_TASK', noPlan)]),
@@ -137,7 +137,7 @@ export async function readRunInputs(
 
 /** The keys of the providers of the fallback model and of the reviewer, where these are others and need one. */
 export async function readOtherKeys(
-  edge: HostContext,
+  context: HostContext,
   settings: Settings,
 ): Promise<{ keys: Record<string, string>; notes: Warning[]; problems: Problem[] }> {
   const asked = [
@@ -150,8 +150,8 @@ export async function readOtherKeys(
   for (const { parts, flag } of asked) {
     if (parts === null || parts.provider === settings.provider) continue;
     const variable = providerNamed(parts.provider)?.baseUrlVariable ?? '';
-    const baseUrl = edge.env[variable] || null;
-    const read = await readKey(edge, {
+    const baseUrl = context.env[variable] || null;
+    const read = await readKey(context, {
       provider: parts.provider,
       baseUrl: URL.canParse(baseUrl ?? '') ? baseUrl : null,
     });
@@ -185,14 +185,14 @@ export type RunParts =
 
 /** `problems` are those already known. */
 export async function readRunParts(
-  edge: HostContext,
+  context: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly Problem[],
 ): Promise<RunParts> {
-  const { env, cwd } = edge;
+  const { env, cwd } = context;
   // Whether the project file can be trusted is not for the file itself to decide.
   const without = settingsWithoutFile({ flags, env, nearest: didYouMean });
-  const trust = without === null ? undefined : await readTrust(edge, without);
+  const trust = without === null ? undefined : await readTrust(context, without);
   const read = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
   const file = read.status === 'ok' ? read.file : null;
   const resolved = resolveSettings({ flags, env, file, nearest: didYouMean });
@@ -203,10 +203,10 @@ export async function readRunParts(
   ];
   if (resolved.status === 'failed') return { settings: null, problems: all };
   const { settings, sources } = resolved;
-  hideNamed(edge, settings);
-  const given = await readServers(edge, { settings, from: sources.mcp }, trust);
-  const first = await readKey(edge, settings);
-  const others = await readOtherKeys(edge, settings);
+  hideNamed(context, settings);
+  const given = await readServers(context, { settings, from: sources.mcp }, trust);
+  const first = await readKey(context, settings);
+  const others = await readOtherKeys(context, settings);
   return {
     settings,
     sources,
@@ -223,7 +223,7 @@ export async function readRunParts(
 
 /** The MCP servers of the settings and of the file that they name, ready to be started, or what is wrong with them. `isWorkedIn`: a run has worked in the repository. */
 export async function readServers(
-  edge: HostContext,
+  context: HostContext,
   read: Pick<Extract<SettingsRead, { status: 'ok' }>, 'settings' | 'from'>,
   trust: Trust | undefined,
   isWorkedIn = false,
@@ -231,7 +231,7 @@ export async function readServers(
   const { mcp, mcpConfig } = read.settings;
   if (mcpConfig === null && Object.keys(mcp).length === 0) return { servers: {}, problems: [] };
   const { readGivenServers } = await import('../engine/mcp/read-servers.ts');
-  return readGivenServers(edge, read, trust, isWorkedIn);
+  return readGivenServers(context, read, trust, isWorkedIn);
 }
 
 /** Takes variables that are handed to someone out of the environment of this process, whatever they are called. */
@@ -247,14 +247,14 @@ export function namesTask({ plan, message, planFromIssue, planFromComment, conti
 }
 
 /** Undefined when there is no reason to check: outside GitHub Actions, with a plan and rules of one's own. */
-export async function readTrust(edge: HostContext, settings: Settings): Promise<Trust | undefined> {
+export async function readTrust(context: HostContext, settings: Settings): Promise<Trust | undefined> {
   const { planFromIssue, planFromComment, rulesFrom, continued } = settings;
   const ofOthers =
     [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null) || continued !== 'never';
-  if (edge.env.GITHUB_ACTIONS !== 'true' && !ofOthers) return undefined;
+  if (context.env.GITHUB_ACTIONS !== 'true' && !ofOthers) return undefined;
   const { findTrust } = await import('../engine/trust/trust.ts');
-  const trust = await findTrust(edge, settings);
-  for (const secret of trust.credentials.secrets) edge.hide(secret);
+  const trust = await findTrust(context, settings);
+  for (const secret of trust.credentials.secrets) context.hide(secret);
   return trust;
 }
 

@@ -14,17 +14,17 @@ export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; prob
 
 /** `asked` is the operand; `repo` a checkout in place of the one around the current folder. */
 export async function namedRun(
-  edge: HostContext,
+  context: HostContext,
   asked: string | undefined,
   { repo = null, quiet = false }: { repo?: string | null; quiet?: boolean } = {},
 ): Promise<NamedRun> {
-  const { cwd, env } = edge;
+  const { cwd, env } = context;
   if (asked !== undefined && asked !== LAST) return { status: 'ok', run: asked };
   const { findLastRun } = await import('../adapters/storage/last-run.ts');
   const found = await findLastRun({ cwd: repo === null ? cwd : resolve(cwd, repo), env: withoutKey(env) });
   if (found.status === 'failed')
     return { status: 'refused', problems: [problem('ERR_RUN_NOT_FOUND', found.message)] };
   const { path } = found.directory;
-  if (!quiet) sayTo(edge)(`last run: ${path}`);
+  if (!quiet) sayTo(context)(`last run: ${path}`);
   return { status: 'ok', run: path };
 }

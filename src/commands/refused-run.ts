@@ -23,23 +23,23 @@ import type { HostContext } from '../host/context.ts';
  * or where it cannot be made, which the run would have said itself.
  */
 export async function keepRefusal(
-  edge: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact' | 'isStep' | 'watcher'>,
+  context: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact' | 'isStep' | 'watcher'>,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly Problem[],
 ): Promise<void> {
-  const named = flags['run-dir'] ?? edge.env.PATCHSMITH_RUN_DIR;
+  const named = flags['run-dir'] ?? context.env.PATCHSMITH_RUN_DIR;
   const chosen = typeof named === 'string' && named !== '' ? named : null;
-  if (chosen === null && edge.isStep !== true) return;
-  const runId = newRunId(edge.now());
-  const workTree = checkoutAround(resolve(edge.cwd, chosen ?? '.'));
-  const made = makeRunDirectory({ runId, chosen, cwd: edge.cwd, env: edge.env, workTree });
+  if (chosen === null && context.isStep !== true) return;
+  const runId = newRunId(context.now());
+  const workTree = checkoutAround(resolve(context.cwd, chosen ?? '.'));
+  const made = makeRunDirectory({ runId, chosen, cwd: context.cwd, env: context.env, workTree });
   if (made.status === 'failed') return;
-  const result = { ...refusedResult(refusedFor(problems), edge.version), runId };
+  const result = { ...refusedResult(refusedFor(problems), context.version), runId };
   try {
-    writeResult(made.directory, resultText(result, edge.redact));
+    writeResult(made.directory, resultText(result, context.redact));
     clearScratch(made.directory);
-    await keepPage(edge, made.directory, result);
-    edge.watcher?.onDirectory(made.directory);
+    await keepPage(context, made.directory, result);
+    context.watcher?.onDirectory(made.directory);
   } catch (error) {
     if (machineFault(error) === null) throw error;
   }

@@ -37,18 +37,18 @@ export const COMMANDS: readonly Command[] = [
     settings: SETTINGS_TAKEN.run,
     switches: { publish: PUBLISH, 'print-config': 'Only show the settings, as patchsmith config does' },
     settingsWith: { publish: SETTINGS_TAKEN.publish },
-    async start(edge, given) {
+    async start(context, given) {
       if (given.switches.has('print-config')) {
         const { showConfig } = await import('./config/config.ts');
-        return showConfig(edge, given);
+        return showConfig(context, given);
       }
       if (!given.switches.has('publish')) {
         // Another command does not need the engine, nor does a process that may not open as many files as its parts are.
         const { startRun } = await import('./run/start.ts');
-        return startRun(edge, given);
+        return startRun(context, given);
       }
       const { startRunAndPublish } = await import('./run-and-publish.ts');
-      return startRunAndPublish(edge, given);
+      return startRunAndPublish(context, given);
     },
   },
   {
@@ -67,9 +67,9 @@ export const COMMANDS: readonly Command[] = [
     output: JSON_IN_PLACE_OF_TEXT,
     switches: { publish: 'Check the token of the environment, and whether GitHub permits the publication' },
     settingsWith: { publish: SETTINGS_TAKEN.publish },
-    async start(edge, given) {
+    async start(context, given) {
       const { startCheck } = await import('./start-check.ts');
-      return startCheck(edge, given);
+      return startCheck(context, given);
     },
   },
   {
@@ -85,9 +85,9 @@ export const COMMANDS: readonly Command[] = [
     operands: [],
     settings: SETTINGS_TAKEN.prepare,
     switches: {},
-    async start(edge, given) {
+    async start(context, given) {
       const { startPrepare } = await import('./publish/issue/prepare.ts');
-      return startPrepare(edge, given);
+      return startPrepare(context, given);
     },
   },
   {
@@ -105,9 +105,9 @@ export const COMMANDS: readonly Command[] = [
     settings: SETTINGS_TAKEN.publish,
     output: { value: 'json|none', help: 'Print the publication as JSON', initial: 'none' },
     switches: {},
-    async start(edge, given) {
+    async start(context, given) {
       const { startPublish } = await import('./publish/start.ts');
-      return startPublish(edge, given);
+      return startPublish(context, given);
     },
     nothingDone: (outcome, version) => conclude(nothingPublished(version), outcome),
   },
@@ -135,9 +135,9 @@ export const COMMANDS: readonly Command[] = [
       'verbose',
     ],
     switches: {},
-    async start(edge, given) {
+    async start(context, given) {
       const { startReplay } = await import('./replay/start.ts');
-      return startReplay(edge, given);
+      return startReplay(context, given);
     },
   },
   {
@@ -151,9 +151,9 @@ export const COMMANDS: readonly Command[] = [
     operands: ['RUN'],
     settings: SETTINGS_TAKEN.resume,
     switches: { 'accept-changes': 'Accept what others changed in the work tree as part of the baseline' },
-    async start(edge, given) {
+    async start(context, given) {
       const { startResume } = await import('./resume/start.ts');
-      return startResume(edge, given);
+      return startResume(context, given);
     },
   },
   {
@@ -163,9 +163,9 @@ export const COMMANDS: readonly Command[] = [
     operands: ['[RUN]'],
     settings: ['repo'],
     switches: { force: 'Restore what can be restored, and leave paths that changed since' },
-    async start(edge, given) {
+    async start(context, given) {
       const { startUndo } = await import('./undo/start.ts');
-      return startUndo(edge, given);
+      return startUndo(context, given);
     },
   },
   {
@@ -182,9 +182,9 @@ export const COMMANDS: readonly Command[] = [
     settings: ['output'],
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
-    async start(edge, given) {
+    async start(context, given) {
       const { startBlame } = await import('./blame/start.ts');
-      return startBlame(edge, given);
+      return startBlame(context, given);
     },
   },
   ...RUN_COMMANDS,
@@ -199,9 +199,9 @@ export const COMMANDS: readonly Command[] = [
     operands: [],
     settings: settingsIn(...SETTING_GROUPS),
     switches: { json: 'JSON on stdout, for machines; values are whole there' },
-    async start(edge, given) {
+    async start(context, given) {
       const { showConfig } = await import('./config/config.ts');
-      return showConfig(edge, given);
+      return showConfig(context, given);
     },
   },
   {
@@ -227,9 +227,9 @@ export const COMMANDS: readonly Command[] = [
     ],
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
-    async start(edge, given) {
+    async start(context, given) {
       const { startDoctor } = await import('./doctor/start.ts');
-      return startDoctor(edge, given);
+      return startDoctor(context, given);
     },
   },
   {
@@ -248,9 +248,9 @@ export const COMMANDS: readonly Command[] = [
       app: 'Publish with the token of a GitHub App of yours, so that checks run on the pull requests',
       long: 'Carry on in a second job what the time limit of the first has cut off',
     },
-    async start(edge, given) {
+    async start(context, given) {
       const { startInit } = await import('./init/start.ts');
-      return startInit(edge, given);
+      return startInit(context, given);
     },
   },
   {
@@ -260,12 +260,12 @@ export const COMMANDS: readonly Command[] = [
     operands: ['SHELL'],
     settings: [],
     switches: {},
-    async start(edge, { operands: [shell = ''], problems }) {
+    async start(context, { operands: [shell = ''], problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       const { printCompletion } = await import('./completion/completion.ts');
-      const outcome = await printCompletion(shell, COMMANDS, (script) => handOver(edge.stdout, script));
+      const outcome = await printCompletion(shell, COMMANDS, (script) => handOver(context.stdout, script));
       // A shell that reads it at each start has nothing to say.
-      return outcome.exitCode === 0 ? { status: 'told', outcome } : sayEnd(edge, outcome);
+      return outcome.exitCode === 0 ? { status: 'printed', outcome } : sayEnd(context, outcome);
     },
   },
   {
@@ -275,13 +275,13 @@ export const COMMANDS: readonly Command[] = [
     operands: [],
     settings: [],
     switches: { hostile: 'By a model that first tries what it must not' },
-    async start(edge, { switches, problems }) {
+    async start(context, { switches, problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       // No other command needs the library that makes its project.
       const { runDemo } = await import('./demo/demo.ts');
-      const env = withoutKey(edge.env);
+      const env = withoutKey(context.env);
       const hostile = switches.has('hostile');
-      return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [], hostile }) };
+      return { status: 'printed', outcome: await runDemo({ ...context, env, startNotes: [], hostile }) };
     },
   },
 ];

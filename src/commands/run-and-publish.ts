@@ -25,7 +25,7 @@ import { SETTINGS_TAKEN } from './settings-taken.ts';
 
 /** A run that is to be published, with the flags of each of the two. */
 export interface RunAndPublish {
-  readonly edge: HostContext;
+  readonly context: HostContext;
   readonly run: Pick<Given, 'flags' | 'problems'>;
   readonly publish: Pick<Given, 'flags' | 'problems'>;
   /** From here on there may be something on GitHub. */
@@ -37,34 +37,34 @@ export type RunAndPublishEnd = CommandOutcome | { status: 'decided'; outcome: Ru
 
 /** The outcome is the run's, unless its result should have been published and could not be. */
 export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublishEnd> {
-  const { edge, run, publish, onPublishing } = asked;
+  const { context, run, publish, onPublishing } = asked;
   // Mistakes in it must be found before the run costs money.
-  const ready = readPublishInputs(edge, { switches: new Set(), ...publish });
+  const ready = readPublishInputs(context, { switches: new Set(), ...publish });
   if (ready.status === 'refused') {
-    const ofRun = await readRunInputs(edge, run.flags, run.problems);
+    const ofRun = await readRunInputs(context, run.flags, run.problems);
     const problems = [...ready.problems, ...(ofRun.status === 'refused' ? ofRun.problems : [])];
     const refused = { status: 'refused' as const, problems: withoutRepeats(problems) };
     const { keepRefusal } = await import('./refused-run.ts');
-    await keepRefusal(edge, run.flags, refused.problems);
+    await keepRefusal(context, run.flags, refused.problems);
     return refused;
   }
   let directory: RunDirectory | null = null;
   let result: RunResult | null = null;
   const ran = await startRun(
     {
-      ...edge,
+      ...context,
       // No call is made with the write token for someone who may not start a run.
-      beforeSpending: (work) => obstacleToPublishing(edge, ready, work),
+      beforeSpending: (work) => obstacleToPublishing(context, ready, work),
       whyNotFrom: ({ dirty }) => (dirty ? usageError('ERR_BASE_DIRTY', UNCOMMITTED) : null),
       watcher: {
-        onStart: () => edge.watcher?.onStart(),
+        onStart: () => context.watcher?.onStart(),
         onDirectory(made) {
           directory = made;
-          edge.watcher?.onDirectory(made);
+          context.watcher?.onDirectory(made);
         },
         onResult(told) {
           result = told;
-          edge.watcher?.onResult(told);
+          context.watcher?.onResult(told);
         },
       },
     },
@@ -74,15 +74,15 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   // Without a plan nothing was asked for.
   if (ran.status === 'refused' || made === null) return ran;
   const isDue = publishable(made.result, ready.settings.publishUnfinished).status === 'publish';
-  if (edge.interrupt.aborted) {
-    const outcome = unpublished(edge.interrupt.reason as Interruption, made.directory);
+  if (context.interrupt.aborted) {
+    const outcome = unpublished(context.interrupt.reason as Interruption, made.directory);
     return isDue && ran.outcome.name !== outcome.name ? { status: 'decided', outcome } : ran;
   }
   onPublishing?.();
-  const published = await publishAndTell(edge, ready, made.directory.path);
+  const published = await publishAndTell(context, ready, made.directory.path);
   const isSame = published.name === ran.outcome.name && published.exitCode === ran.outcome.exitCode;
   // The last line has been printed already, and names the pull request or what was in its way.
-  if (isSame || (isDue && published.exitCode !== 0)) return { status: 'told', outcome: published };
+  if (isSame || (isDue && published.exitCode !== 0)) return { status: 'printed', outcome: published };
   return { status: 'decided', outcome: ran.outcome };
 }
 
@@ -149,16 +149,16 @@ export async function obstacleToPublishing(
  * publication beside (null when nothing was published). All other output on stdout is the run's.
  */
 export async function startRunAndPublish(
-  edge: HostContext,
+  context: HostContext,
   { flags, problems }: Pick<Given, 'flags' | 'problems'>,
 ): Promise<CommandOutcome> {
-  const isDocument = (flags.output ?? edge.env.PATCHSMITH_OUTPUT) === 'json';
+  const isDocument = (flags.output ?? context.env.PATCHSMITH_OUTPUT) === 'json';
   const ofRun = flagsAmong(SETTINGS_TAKEN.run, flags);
   let result: RunResult | null = null;
   let publication: Publication | null = null;
   const end = await runAndPublish({
-    edge: {
-      ...edge,
+    context: {
+      ...context,
       watcher: {
         onStart: () => {},
         onDirectory: () => {},
@@ -174,13 +174,13 @@ export async function startRunAndPublish(
     publish: { flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' }, problems },
   });
   if (end.status === 'refused') return end;
-  const outcome = end.status === 'told' ? end.outcome : withPullRequest(end.outcome, publication);
+  const outcome = end.status === 'printed' ? end.outcome : withPullRequest(end.outcome, publication);
   const unread = isDocument
-    ? await handOver(edge.stdout, resultText(documentOf(outcome, result, publication), edge.redact))
+    ? await handOver(context.stdout, resultText(documentOf(outcome, result, publication), context.redact))
     : null;
   const told = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  if (end.status === 'decided' || told !== outcome) sayEnd(edge, told);
-  return { status: 'told', outcome: told };
+  if (end.status === 'decided' || told !== outcome) sayEnd(context, told);
+  return { status: 'printed', outcome: told };
 }
 
 /** What the run ended as, with the pull request that was made of it all the same. */

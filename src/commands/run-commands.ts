@@ -22,12 +22,12 @@ export const RUN_COMMANDS: readonly Command[] = [
     settings: ['output'],
     output: JSON_OUTPUT,
     switches: JSON_SWITCH,
-    async start(edge, given) {
+    async start(context, given) {
       const isJson = asksForJson(given);
       const problems = [...given.problems, ...otherOutput('runs', given)];
       if (problems.length > 0) return { status: 'refused', problems };
       const { showRuns } = await import('./runs/runs.ts');
-      return sayEndOf(edge, () => showRuns({ ...partsOf(edge), json: isJson }));
+      return sayEndOf(context, () => showRuns({ ...partsOf(context), json: isJson }));
     },
   },
   {
@@ -39,16 +39,16 @@ export const RUN_COMMANDS: readonly Command[] = [
     settings: ['repo', 'output'],
     output: JSON_OUTPUT,
     switches: JSON_SWITCH,
-    async start(edge, given) {
+    async start(context, given) {
       const problems = [...given.problems, ...otherOutput('show', given)];
-      const read = readSettings(edge, given.flags, problems);
+      const read = readSettings(context, given.flags, problems);
       if (read.status === 'refused') return read;
-      const named = await namedRun(edge, given.operands[0], { repo: read.settings.repo });
+      const named = await namedRun(context, given.operands[0], { repo: read.settings.repo });
       if (named.status === 'refused') return named;
       const { showRun } = await import('./show/show.ts');
-      const { cwd } = edge;
+      const { cwd } = context;
       const json = asksForJson(given);
-      return sayEndOf(edge, () => showRun({ ...partsOf(edge), cwd, run: named.run, json }));
+      return sayEndOf(context, () => showRun({ ...partsOf(context), cwd, run: named.run, json }));
     },
   },
   {
@@ -59,16 +59,16 @@ export const RUN_COMMANDS: readonly Command[] = [
     operands: ['[RUN]'],
     settings: ['repo'],
     switches: { open: 'Open the page with xdg-open' },
-    async start(edge, given) {
-      const read = readSettings(edge, given.flags, given.problems);
+    async start(context, given) {
+      const read = readSettings(context, given.flags, given.problems);
       if (read.status === 'refused') return read;
-      const named = await namedRun(edge, given.operands[0], { repo: read.settings.repo });
+      const named = await namedRun(context, given.operands[0], { repo: read.settings.repo });
       if (named.status === 'refused') return named;
       const { reportRun } = await import('./report/report.ts');
-      const { cwd, now, version } = edge;
+      const { cwd, now, version } = context;
       const opens = given.switches.has('open');
-      const input = { ...partsOf(edge), cwd, now, version, run: named.run, opens };
-      return sayEndOf(edge, () => reportRun(input));
+      const input = { ...partsOf(context), cwd, now, version, run: named.run, opens };
+      return sayEndOf(context, () => reportRun(input));
     },
   },
   {
@@ -90,14 +90,14 @@ export const RUN_COMMANDS: readonly Command[] = [
       ...JSON_SWITCH,
     },
     settingsWith: { organization: ['provider', 'baseUrl', 'allowInsecureBaseUrl'] },
-    async start(edge, given) {
-      const read = readSettings(edge, given.flags, [...given.problems, ...otherOutput('usage', given)]);
+    async start(context, given) {
+      const read = readSettings(context, given.flags, [...given.problems, ...otherOutput('usage', given)]);
       if (read.status === 'refused') return read;
       const { startUsage } = await import('./usage/start.ts');
       const json = asksForJson(given);
       const ofAll = given.switches.has('organization');
-      const end = await startUsage(edge, { ...partsOf(edge), settings: read.settings, json, ofAll });
-      return end.status === 'refused' ? end : sayEnd(edge, end.outcome);
+      const end = await startUsage(context, { ...partsOf(context), settings: read.settings, json, ofAll });
+      return end.status === 'refused' ? end : sayEnd(context, end.outcome);
     },
   },
   {
@@ -111,25 +111,25 @@ export const RUN_COMMANDS: readonly Command[] = [
     settings: ['olderThanMs', 'maxTotalBytes', 'dryRun', 'output', 'quiet'],
     output: JSON_OUTPUT,
     switches: { 'keep-failed': 'Keep runs that did not end with exit code 0', ...JSON_SWITCH },
-    async start(edge, given) {
+    async start(context, given) {
       const problems = [...given.problems, ...otherOutput('clean', given)];
-      const read = readSettings(edge, given.flags, problems);
+      const read = readSettings(context, given.flags, problems);
       if (read.status === 'refused') return read;
       const { olderThanMs, maxTotalBytes, dryRun, quiet } = read.settings;
       const { cleanRuns } = await import('./clean/clean.ts');
       const rules = { olderThanMs, maxTotalBytes, keepFailed: given.switches.has('keep-failed') };
-      const say = quiet ? () => {} : sayTo(edge);
+      const say = quiet ? () => {} : sayTo(context);
       const json = asksForJson(given);
-      const input = { ...partsOf(edge), rules, isDry: dryRun, json, say, now: edge.now() };
-      return sayEndOf(edge, () => cleanRuns(input));
+      const input = { ...partsOf(context), rules, isDry: dryRun, json, say, now: context.now() };
+      return sayEndOf(context, () => cleanRuns(input));
     },
   },
 ];
 
 /** Does it until a signal comes, and says how it has ended. */
-async function sayEndOf(edge: HostContext, work: () => Promise<RunOutcome>): Promise<CommandOutcome> {
+async function sayEndOf(context: HostContext, work: () => Promise<RunOutcome>): Promise<CommandOutcome> {
   const { untilSignal } = await import('./until-signal.ts');
-  return sayEnd(edge, await untilSignal(edge.interrupt, work));
+  return sayEnd(context, await untilSignal(context.interrupt, work));
 }
 
 function asksForJson({ flags, switches }: Given): boolean {

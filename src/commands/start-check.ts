@@ -30,21 +30,21 @@ import { SETTINGS_TAKEN } from './settings-taken.ts';
 type ValidParts = Exclude<RunParts, { settings: null }>;
 
 /** Looks at everything that a run with these arguments needs, as far as each part lets the next one be looked at. */
-export async function startCheck(edge: HostContext, given: Given): Promise<CommandOutcome> {
+export async function startCheck(context: HostContext, given: Given): Promise<CommandOutcome> {
   const { flags, switches, problems } = given;
-  const isJson = (flags.output ?? edge.env.PATCHSMITH_OUTPUT) === 'json';
+  const isJson = (flags.output ?? context.env.PATCHSMITH_OUTPUT) === 'json';
   const asked = flags.output === undefined || isJson ? [] : [NO_SUCH_OUTPUT];
-  const parts = await readRunParts(edge, { ...flagsAmong(SETTINGS_TAKEN.run, flags), output: 'none' }, [
+  const parts = await readRunParts(context, { ...flagsAmong(SETTINGS_TAKEN.run, flags), output: 'none' }, [
     ...problems,
     ...asked,
   ]);
   const wantsToPublish = switches.has('publish');
-  const publishing = wantsToPublish ? await publishingLines(edge, given) : [NOT_TO_PUBLISH];
+  const publishing = wantsToPublish ? await publishingLines(context, given) : [NOT_TO_PUBLISH];
   const checked =
     parts.settings === null || parts.problems.length > 0
       ? { lines: [...parts.problems.map((one) => lacking('settings', one.code, one.message)), ...publishing] }
-      : await checkParts(edge, parts, publishing);
-  return { status: 'told', outcome: await tell(edge, checked, isJson) };
+      : await checkParts(context, parts, publishing);
+  return { status: 'printed', outcome: await tell(context, checked, isJson) };
 }
 
 const NO_SUCH_OUTPUT = problem(
@@ -58,18 +58,18 @@ const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks th
  * Whether model and GitHub can be reached with what is there: the model's API is asked for the model, which uses no tokens, and
  * GitHub as for `--publish`. What is not set up is no mistake: a machine may have neither.
  */
-export async function connectionLines(edge: HostContext, given: Given): Promise<CheckLine[]> {
-  const parts = await readRunParts(edge, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
+export async function connectionLines(context: HostContext, given: Given): Promise<CheckLine[]> {
+  const parts = await readRunParts(context, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
   if (parts.settings === null) return parts.problems.map((one) => lacking('settings', one.code, one.message));
   const { settings, key, otherKeys, keyless } = parts;
-  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(secret);
-  const bounded = { ...edge, interrupt: AbortSignal.any([edge.interrupt, timeoutSignal(MAX_LOOK_MS)]) };
-  const lines = keyLines(edge, parts, 'asked with below').map(asNote);
+  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) context.hide(secret);
+  const bounded = { ...context, interrupt: AbortSignal.any([context.interrupt, timeoutSignal(MAX_LOOK_MS)]) };
+  const lines = keyLines(context, parts, 'asked with below').map(asNote);
   const [model, publishing] = await Promise.all([
     keyless.length > 0
       ? skipped('model', 'not asked for without a key')
       : modelFoundLine(bounded, { settings, key }),
-    settings.repository === null || !(edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN)
+    settings.repository === null || !(context.env.GITHUB_TOKEN || context.env.GH_TOKEN)
       ? [skipped('publishing', NOTHING_TO_ASK)]
       : publishingLines(bounded, given).catch((error: unknown) => {
           if (!bounded.interrupt.aborted) throw error;
@@ -99,7 +99,7 @@ interface Checked {
 }
 
 async function checkParts(
-  edge: HostContext,
+  context: HostContext,
   parts: ValidParts,
   publishing: readonly CheckLine[],
 ): Promise<Checked> {
@@ -107,11 +107,11 @@ async function checkParts(
   const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
   const before = [
     fine('settings', `${sources} are valid`),
-    ...keyLines(edge, parts, 'it was not sent anywhere'),
+    ...keyLines(context, parts, 'it was not sent anywhere'),
     priceLine(settings),
     ...publishing,
   ];
-  const { session, outcome } = await openChecked(edge, parts);
+  const { session, outcome } = await openChecked(context, parts);
   const { result } = session;
   const opened = {
     result,
@@ -128,19 +128,19 @@ async function checkParts(
 
 /** Opens the run that these settings ask for, up to its first request. */
 async function openChecked(
-  edge: HostContext,
+  context: HostContext,
   { settings, key, otherKeys, notes, trust, servers }: ValidParts,
 ) {
-  for (const one of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(one);
+  for (const one of [key ?? [], Object.values(otherKeys)].flat()) context.hide(one);
   let session: Session | null = null;
   const outcome = await runOpened(
     {
-      ...edge,
+      ...context,
       settings: namesTask(settings) ? settings : { ...settings, message: 'none given' },
       apiKey: key,
       otherKeys,
-      env: withoutKey(edge.env),
-      startNotes: [...(edge.startNotes ?? []), ...notes],
+      env: withoutKey(context.env),
+      startNotes: [...(context.startNotes ?? []), ...notes],
       isCheck: true,
       servers,
       ...(trust === undefined ? {} : { trust }),
@@ -155,16 +155,16 @@ async function openChecked(
 }
 
 /** Whether the token is there and may do what publishing takes. */
-async function publishingLines(edge: HostContext, { flags }: Given): Promise<CheckLine[]> {
-  const ready = readPublishInputs(edge, {
+async function publishingLines(context: HostContext, { flags }: Given): Promise<CheckLine[]> {
+  const ready = readPublishInputs(context, {
     flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' },
     switches: new Set(),
     problems: [],
   });
   if (ready.status === 'refused')
     return ready.problems.map((one) => lacking('publishing', one.code, one.message));
-  edge.hide(ready.token);
-  const obstacle = await obstacleToPublishing(edge, ready, null);
+  context.hide(ready.token);
+  const obstacle = await obstacleToPublishing(context, ready, null);
   if (obstacle !== null) return [lacking('publishing', obstacle.errorCode, obstacle.reason)];
   return [fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`)];
 }
@@ -186,12 +186,12 @@ function keptResult({ directory, input, result }: Session, { exitCode }: RunOutc
   return null;
 }
 
-async function tell(edge: HostContext, checked: Checked, isJson: boolean): Promise<RunOutcome> {
+async function tell(context: HostContext, checked: Checked, isJson: boolean): Promise<RunOutcome> {
   const outcome = verdictOn(checked);
   const { lines, warnings = [], result = null } = checked;
   const report: CheckReport = {
     version: 1,
-    patchsmith: edge.version,
+    patchsmith: context.version,
     outcome: outcome.name,
     exitCode: outcome.exitCode,
     reason: outcome.reason,
@@ -201,16 +201,18 @@ async function tell(edge: HostContext, checked: Checked, isJson: boolean): Promi
     result,
   };
   const where = result === null ? [] : [`result: ${result}`];
-  const columns = columnsOf(edge.stdout);
-  const shown = (line: string) => oneLine(edge.redact(line), 2_000);
+  const columns = columnsOf(context.stdout);
+  const shown = (line: string) => oneLine(context.redact(line), 2_000);
   const page = [...pageOf(lines).map((line) => inTerminal(shown(line), columns)), ...where.map(shown)]
     .map((line) => `${line}\n`)
     .join('');
-  const document = isJson ? `${inertJson(redactedJson(CheckReport.parse(report), edge.redact, 2))}\n` : page;
-  const unread = await handOver(edge.stdout, document);
+  const document = isJson
+    ? `${inertJson(redactedJson(CheckReport.parse(report), context.redact, 2))}\n`
+    : page;
+  const unread = await handOver(context.stdout, document);
   // A person who leaves early has seen enough; a machine has half a document.
   const told = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  sayEnd(edge, told);
+  sayEnd(context, told);
   return told;
 }
 

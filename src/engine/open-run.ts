@@ -81,7 +81,7 @@ export interface WantedSandbox extends Pick<SandboxOptions, 'onProving' | 'looku
 
 /** A workspace that is yet to be taken; a sandbox for its commands is opened in the meantime. */
 export interface BegunTaking<Taken> {
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   /** Call once. */
   take(): Promise<Taken | { readonly status: 'failed'; readonly message: string }>;
 }
@@ -229,7 +229,7 @@ async function openParts<Taken extends TakenWorkspace>(
     mode,
     root: checkout.root,
     shownAs,
-    agentGit: begun.agentGit,
+    sandboxGitDir: begun.sandboxGitDir,
     scratchDir: directory.scratch,
     ...sandboxSettings(session.input),
     ...caches,
@@ -276,7 +276,7 @@ async function take<Taken extends TakenWorkspace>(
   const refusal = (folders: readonly string[]) =>
     folders.length > 0 ? sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(folders)) : null;
   if (isTaken(workspace.base())) {
-    const refused = refusal(workspace.agentGit.uncovered ?? []);
+    const refused = refusal(workspace.sandboxGitDir.uncovered ?? []);
     return refused === null ? taken : stopped(refused);
   }
   // The baseline is still being taken. It is asked for before the first command.

@@ -248,7 +248,7 @@ export class Session {
         this.warn(
           warning(
             'WARN_LEFT_BEHIND',
-            `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
+            `${this.directory?.sandboxGitDir} may contain git settings written by commands, which can run programs; remove it: ${why}`,
           ),
         );
       }),

@@ -34,7 +34,7 @@ export interface HostContext extends ProcessParts {
   readonly onPrepared?: (planFiles: readonly string[]) => void;
 }
 
-/** `told` has printed its last line; `refused` has done nothing, for these reasons. */
+/** `printed` has printed its last line; `refused` has done nothing, for these reasons. */
 export type CommandOutcome =
-  | { status: 'told'; outcome: RunOutcome }
+  | { status: 'printed'; outcome: RunOutcome }
   | { status: 'refused'; problems: Problem[] };

@@ -1,6 +1,7 @@
 /**
- * The edge of a process, shared by the entry files: secrets are removed from its environment, signals become one abort
- * signal, and any crash ends with an outcome. An entry file passes its process in; nothing here accesses it by itself.
+ * What stands between a process and its command, shared by the entry files: secrets are removed from its environment,
+ * signals become one abort signal, and any crash ends with an outcome. An entry file passes its process in; nothing here
+ * accesses it by itself.
  */
 
 import packageJson from '../../package.json' with { type: 'json' };
@@ -39,7 +40,7 @@ export interface ProcessEnds {
 /** The process as commands see it: its streams, its environment and how it ends. */
 export interface HostProcess {
   /** Its environment is complete; the process itself no longer has the secrets. */
-  readonly edge: HostContext;
+  readonly context: HostContext;
   /** Prints the outcome as the last line on stderr, whatever happens. */
   printLast(outcome: RunOutcome): void;
   /** Prints the problems if there are several, and returns the outcome that represents them all. */
@@ -79,8 +80,8 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
   for (const stream of [host.stdout, host.stderr]) stream.on('error', () => {});
 
   return {
-    edge: {
-      ...edgeOf(host, people, { secrets, redact, interrupt: interruptedBySignals(host, ends, lastWords) }),
+    context: {
+      ...contextOf(host, people, { secrets, redact, interrupt: interruptedBySignals(host, ends, lastWords) }),
       onSuddenEnd: (keep) => lastWords.add(keep),
     },
     printLast,
@@ -93,7 +94,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
   };
 }
 
-function edgeOf(
+function contextOf(
   host: NodeJS.Process,
   people: People,
   {

@@ -19,5 +19,5 @@ export function sayTo(
 /** Says how a command has ended, which is its last line. */
 export function sayEnd(host: Pick<HostContext, 'stderr' | 'redact'>, outcome: RunOutcome): CommandOutcome {
   sayTo(host)(finalLine(outcome));
-  return { status: 'told', outcome };
+  return { status: 'printed', outcome };
 }

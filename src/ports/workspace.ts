@@ -22,7 +22,7 @@ export interface Workspace {
   /** The same when the baseline has been taken: the tree that changes are counted from. Rejects when it cannot be. */
   baseline(): Promise<TakenBaseline>;
   /** The throwaway git dir that commands get instead of the real one. */
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
 
   readFile(path: RepoPath): Promise<FileRead>;
   /**

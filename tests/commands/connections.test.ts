@@ -10,7 +10,7 @@ afterAll(removeFolders);
 
 /** What `doctor` finds, as `part status said`. */
 async function found(env: Record<string, string>, flags: Record<string, string> = {}): Promise<string[]> {
-  const edge = {
+  const context = {
     env,
     cwd: temporaryFolder(),
     interrupt: new AbortController().signal,
@@ -18,7 +18,7 @@ async function found(env: Record<string, string>, flags: Record<string, string> 
     hide: () => {},
     redact: (text: string) => text,
   } as unknown as HostContext;
-  const lines = await connectionLines(edge, { operands: [], flags, switches: new Set(), problems: [] });
+  const lines = await connectionLines(context, { operands: [], flags, switches: new Set(), problems: [] });
   return lines.map(({ part, status, said }) => `${part} ${status} ${said}`);
 }
 

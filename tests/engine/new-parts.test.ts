@@ -139,7 +139,7 @@ describe('a killed run of such a provider', () => {
     const run = await runOfParrot();
     run.kill();
     const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false, given: [] });
-    expect(resumed).toMatchObject({ status: 'told', outcome: { name: 'done' } });
+    expect(resumed).toMatchObject({ status: 'printed', outcome: { name: 'done' } });
     expect(endOf(run.runDir, []).patch).toBe(run.patch);
   });
 

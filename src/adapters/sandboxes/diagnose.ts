@@ -59,13 +59,18 @@ export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promi
     const root = checkout?.root ?? empty;
     await mkdir(join(empty, '.git'));
     const dotGitIsFile = statOf(join(root, '.git'))?.isFile() ?? false;
-    const agentGit = {
+    const sandboxGitDir = {
       gitDir,
       objects: checkout?.objects ?? join(gitDir, 'objects'),
       dotGitIsFile,
       nested: [],
     };
-    const opened = await openSandbox({ ...options, root, agentGit, scratchDir: join(folder, 'scratch') });
+    const opened = await openSandbox({
+      ...options,
+      root,
+      sandboxGitDir,
+      scratchDir: join(folder, 'scratch'),
+    });
     if (opened.status !== 'ok') return opened;
     const { sandbox, shown, warnings } = opened;
     await sandbox.close();
@@ -105,14 +110,14 @@ interface Trial extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hos
 async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Promise<ToolReport[]> {
   const gitDir = join(folder, 'empty.git');
   await mkdir(gitDir);
-  const agentGit = { gitDir, objects: join(gitDir, 'objects'), dotGitIsFile: false, nested: [] };
+  const sandboxGitDir = { gitDir, objects: join(gitDir, 'objects'), dotGitIsFile: false, nested: [] };
   const scratchDir = join(folder, 'scratch');
   const path = searchPath(hostEnv).filter((place) => !leadsInto(place, root));
   const ours = Object.entries(hostEnv).filter(([, value = '']) => !leadsInto(value, root));
   const env = { ...Object.fromEntries(ours), PATH: path.join(':') };
   // Without a sandbox, others may have left files around the empty folder, which such tools also search for.
   const shown = options.mode === 'off' ? { root: '/' } : { root: empty, shownAs: root };
-  const opened = await openSandbox({ ...options, ...shown, hostEnv: env, agentGit, scratchDir });
+  const opened = await openSandbox({ ...options, ...shown, hostEnv: env, sandboxGitDir, scratchDir });
   if (opened.status !== 'ok') throw new Error(`The sandbox cannot be opened again: ${opened.reason}`);
   const { sandbox } = opened;
   const found = [...TOOLS, ...OTHER_TOOLS].flatMap(([name, question]) => {

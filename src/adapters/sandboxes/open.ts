@@ -45,7 +45,7 @@ function hasCaches({ caches }: SandboxOptions): boolean {
 }
 
 async function openUncontained(options: SandboxOptions, warnings: Warning[]): Promise<OpenedSandbox> {
-  const { root, agentGit, hostEnv } = options;
+  const { root, sandboxGitDir, hostEnv } = options;
   const files = await ownFolder(options);
   const home = join(files, 'home');
   await mkdir(home);
@@ -58,7 +58,7 @@ async function openUncontained(options: SandboxOptions, warnings: Warning[]): Pr
     gitConfig: config,
     toolchains: toolchainVariables(hostEnv),
   });
-  const git = { GIT_DIR: agentGit.gitDir, GIT_WORK_TREE: root };
+  const git = { GIT_DIR: sandboxGitDir.gitDir, GIT_WORK_TREE: root };
   const sandbox = uncontained({
     shell: findShell(),
     root,

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   readonly caches?: WantedCaches;
   /** What commands may use of the machine. Default: the default limits. */
   readonly limits?: CommandLimits;
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   /** A private folder outside the work tree; created if missing. Its owner empties it after `close`. */
   readonly scratchDir: string;
   /** The socket of the proxy through which contained commands reach the network; null or absent for no network at all. */

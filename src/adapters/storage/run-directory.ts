@@ -35,7 +35,7 @@ export interface RunDirectory {
   /** The result of its last publication. */
   readonly publication: string;
   readonly shadowGit: string;
-  readonly agentGit: string;
+  readonly sandboxGitDir: string;
   /** For the sandbox: emptied when the run ends. */
   readonly scratch: string;
 }
@@ -115,7 +115,7 @@ export function runDirectoryAt(path: string): RunDirectory {
     report: join(path, 'report.html'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),
-    agentGit: join(path, 'agent.git'),
+    sandboxGitDir: join(path, 'agent.git'),
     scratch: join(path, 'scratch'),
   };
 }

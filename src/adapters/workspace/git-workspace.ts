@@ -38,7 +38,7 @@ interface WorkspaceParts {
   readonly checkout: Checkout;
   readonly shadowDir: string;
   readonly base: BaseRevision;
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   readonly tree: WalkedTree;
   readonly snapshot: Snapshot;
   readonly writeLog: WriteLog;
@@ -92,9 +92,9 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
 
   return {
     root,
-    agentGit: parts.agentGit,
+    sandboxGitDir: parts.sandboxGitDir,
     base: () => base,
-    baseline: async () => ({ base, uncovered: parts.agentGit.uncovered ?? [] }),
+    baseline: async () => ({ base, uncovered: parts.sandboxGitDir.uncovered ?? [] }),
     ...files,
 
     writeFile(path, bytes, by) {

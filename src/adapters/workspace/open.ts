@@ -46,7 +46,7 @@ export interface WorkspacePlaces {
 
 /** A workspace whose baseline is yet to be taken; a sandbox for its commands can be opened in the meantime. */
 export interface BegunWorkspace {
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   /** As `openWorkspace`. Call once. */
   takeBaseline(): Promise<WholeWorkspace>;
   /**
@@ -60,14 +60,14 @@ export interface BegunWorkspace {
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
-  const agentGit = { ...describeSandboxGitDir(checkout, places.agentGitDir), nested };
+  const sandboxGitDir = { ...describeSandboxGitDir(checkout, places.agentGitDir), nested };
   const finish = async (prepared: Prepared) => {
     const workspace = await takeWhole(prepared);
-    nested.push(...workspace.agentGit.nested);
+    nested.push(...workspace.sandboxGitDir.nested);
     return workspace;
   };
   return {
-    agentGit,
+    sandboxGitDir,
     takeBaseline: async () => finish(await prepare(checkout, places)),
     async takeMeanwhile() {
       const prepared = await prepare(checkout, places);
@@ -77,7 +77,13 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
       // Its failure counts when somebody needs it.
       taken.catch(() => undefined);
       const files = earlyFiles({ checkout, shadowDir, settings, index, tree: parts.tree });
-      return pendingWorkspace({ files, agentGit, taken, root: checkout.root, base: baseCommit(checkout) });
+      return pendingWorkspace({
+        files,
+        sandboxGitDir,
+        taken,
+        root: checkout.root,
+        base: baseCommit(checkout),
+      });
     },
   };
 }
@@ -153,7 +159,7 @@ async function takeWhole({
   const gitDirs = [...parts.planted.known];
   keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
   const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
-  const agentGit = { ...madeGit, nested: underPolicy(nested, isKept), uncovered };
+  const sandboxGitDir = { ...madeGit, nested: underPolicy(nested, isKept), uncovered };
   const base = await baseRevision(checkout, shadowDir, snapshot);
   const { tree, planted, contents } = parts;
   const { budget } = contents;
@@ -161,7 +167,7 @@ async function takeWhole({
     checkout,
     shadowDir,
     base,
-    agentGit,
+    sandboxGitDir,
     tree,
     snapshot,
     planted,

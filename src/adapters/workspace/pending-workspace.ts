@@ -9,14 +9,14 @@ interface PendingParts {
   readonly root: string;
   readonly base: BaseCommit;
   /** `nested` is filled when the baseline has been taken. */
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   readonly files: EarlyFiles;
   /** Rejects when the baseline cannot be taken; so does then whatever needs it. */
   readonly taken: Promise<Workspace>;
 }
 
 /** Nothing changes before the baseline is there, so there is nothing to tell until then. */
-export function pendingWorkspace({ root, base, agentGit, files, taken }: PendingParts): Workspace {
+export function pendingWorkspace({ root, base, sandboxGitDir, files, taken }: PendingParts): Workspace {
   let whole: Workspace | null = null;
   let isAskedFor = false;
   void taken.then(
@@ -27,7 +27,7 @@ export function pendingWorkspace({ root, base, agentGit, files, taken }: Pending
   );
   return {
     root,
-    agentGit,
+    sandboxGitDir,
     // Whoever records the base asks for the rest of it: until then it stays what was recorded first.
     base: () => (isAskedFor ? (whole?.base() ?? base) : base),
     async baseline() {

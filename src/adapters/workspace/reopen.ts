@@ -62,7 +62,7 @@ export type Reopening = ReopenedWorkspace | Failed;
 
 /** A workspace that is yet to be reopened; a sandbox for its commands can be opened in the meantime. */
 export interface BegunReopening {
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   /** As `reopenWorkspace`. Call once. */
   take(): Promise<Reopening>;
 }
@@ -72,10 +72,10 @@ export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   return {
-    agentGit: { ...describeSandboxGitDir(checkout, places.agentGitDir), nested },
+    sandboxGitDir: { ...describeSandboxGitDir(checkout, places.agentGitDir), nested },
     async take() {
       const reopened = await reopenWorkspace(checkout, places, kept);
-      if (reopened.status === 'ok') nested.push(...reopened.workspace.agentGit.nested);
+      if (reopened.status === 'ok') nested.push(...reopened.workspace.sandboxGitDir.nested);
       return reopened;
     },
   };
@@ -87,7 +87,7 @@ export function beginAnew(checkout: Checkout, places: WorkspacePlaces): BegunReo
   rmSync(places.agentGitDir, { recursive: true, force: true });
   const begun = beginWorkspace(checkout, places);
   return {
-    agentGit: begun.agentGit,
+    sandboxGitDir: begun.sandboxGitDir,
     async take() {
       const workspace = await begun.takeBaseline();
       return { status: 'ok', workspace, found: [], planted: [], asInBase: new Set() };
@@ -169,12 +169,12 @@ export async function reopenWorkspace(
       openedNs,
     });
   const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
-  const agentGit = { ...keptGit, nested: underPolicy(nested, isKept) };
+  const sandboxGitDir = { ...keptGit, nested: underPolicy(nested, isKept) };
   const workspace = openGitWorkspace({
     checkout,
     shadowDir,
     base,
-    agentGit,
+    sandboxGitDir,
     tree,
     snapshot,
     planted: watch,
@@ -222,9 +222,9 @@ async function newAgentGit(
   { settings, submodules }: { settings: UserSettings; submodules: readonly string[] },
 ): Promise<SandboxGitDir> {
   rmSync(gitDir, { recursive: true, force: true });
-  const agentGit = await makeSandboxGitDir(checkout, gitDir, settings);
+  const sandboxGitDir = await makeSandboxGitDir(checkout, gitDir, settings);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
-  return agentGit;
+  return sandboxGitDir;
 }
 
 /** Restores paths of the work tree to their state before these changes. Null on success, otherwise the reason. */

@@ -35,9 +35,9 @@ const inObjects: KindOf = (name) => (/^(?:[0-9a-f]{2}|pack|info)$/.test(name) ? 
 /** For the end of a run, when no command is running any more. Succeeds if the run has not created the git dir. */
 export async function disarmSandboxGitDir(
   checkout: Checkout,
-  { shadowGit, agentGit }: { shadowGit: string; agentGit: string },
+  { shadowGit, sandboxGitDir }: { shadowGit: string; sandboxGitDir: string },
 ): Promise<void> {
-  await resetAgentGit(checkout, agentGit, startSettings(shadowGit));
+  await resetAgentGit(checkout, sandboxGitDir, startSettings(shadowGit));
 }
 
 /** The git dir of an earlier process, disarmed; null if the checkout's objects are somewhere else now. */

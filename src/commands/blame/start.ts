@@ -12,24 +12,24 @@ import { blameRun } from './blame.ts';
 
 /** Starts `patchsmith blame` with the given flags and variables. */
 export async function startBlame(
-  edge: HostContext,
+  context: HostContext,
   { operands, flags, problems }: Given,
 ): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
   if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
-  const named = await namedRun(edge, operands[0]);
+  const named = await namedRun(context, operands[0]);
   if (named.status === 'refused') return named;
   const input = {
     run: named.run,
     path: operands[1] ?? null,
     json: flags.output === 'json',
-    redact: edge.redact,
-    cwd: edge.cwd,
-    env: withoutKey(edge.env),
-    print: (document: string) => handOver(edge.stdout, document),
+    redact: context.redact,
+    cwd: context.cwd,
+    env: withoutKey(context.env),
+    print: (document: string) => handOver(context.stdout, document),
   };
-  const outcome = await untilSignal(edge.interrupt, () => blameRun(input));
-  return sayEnd(edge, outcome);
+  const outcome = await untilSignal(context.interrupt, () => blameRun(input));
+  return sayEnd(context, outcome);
 }
 
 const BLAME_OUTPUT = problem(

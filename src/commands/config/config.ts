@@ -29,27 +29,27 @@ interface Row {
 
 /** Asks no model and changes nothing. With a mistake in any of the settings it only says what is wrong. */
 export async function showConfig(
-  edge: HostContext,
+  context: HostContext,
   { flags, switches, problems }: Given,
 ): Promise<CommandOutcome> {
-  const parts = await readRunParts(edge, flags, problems);
+  const parts = await readRunParts(context, flags, problems);
   if (parts.settings === null || parts.problems.length > 0)
     return { status: 'refused', problems: parts.problems };
   const { key, otherKeys, servers, notes } = parts;
-  for (const secret of Object.values(servers).flatMap(({ secrets }) => secrets)) edge.hide(secret);
-  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) edge.hide(secret);
+  for (const secret of Object.values(servers).flatMap(({ secrets }) => secrets)) context.hide(secret);
+  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) context.hide(secret);
   const entries = settingEntries(providerNamed(parts.settings.provider) ?? undefined);
   const rows = entries.map((entry) => rowOf(entry, parts));
-  const ofKey = keyOf(edge, parts);
+  const ofKey = keyOf(context, parts);
   const isJson = switches.has('json');
   const document = isJson
-    ? `${inertJson(redactedJson({ version: 1, patchsmith: edge.version, settings: rows, key: ofKey }, edge.redact, 2))}\n`
-    : tableOf(edge, entries, rows, ofKey);
-  const unread = await handOver(edge.stdout, document);
-  const say = sayTo(edge);
+    ? `${inertJson(redactedJson({ version: 1, patchsmith: context.version, settings: rows, key: ofKey }, context.redact, 2))}\n`
+    : tableOf(context, entries, rows, ofKey);
+  const unread = await handOver(context.stdout, document);
+  const say = sayTo(context);
   for (const note of notes) say(`warning: ${note}`);
   const outcome = (isJson ? unread : null) ?? done(summaryOf(rows, parts));
-  return sayEnd(edge, outcome);
+  return sayEnd(context, outcome);
 }
 
 function rowOf(entry: SettingEntry, { settings, sources }: ValidParts): Row {
@@ -75,7 +75,7 @@ const HEAD = ['SETTING', 'FROM', 'VALUE'];
 const WIDEST = [32, 120, 400];
 
 function tableOf(
-  edge: HostContext,
+  context: HostContext,
   entries: readonly SettingEntry[],
   rows: readonly Row[],
   key: ReturnType<typeof keyOf>,
@@ -85,7 +85,7 @@ function tableOf(
     return row === undefined ? [] : [[row.name, originOf(row), valueText(row, entry)]];
   });
   const ofKey = key === null ? [] : [[key.name, key.at ?? 'nowhere', key.value ?? '(none)']];
-  return columns([HEAD, ...ofKey, ...lines], WIDEST, edge.redact);
+  return columns([HEAD, ...ofKey, ...lines], WIDEST, context.redact);
 }
 
 function originOf({ at, over }: Row): string {

@@ -11,21 +11,21 @@ import { connectionLines } from '../start-check.ts';
 import { examineMachine } from './doctor.ts';
 
 /** Starts `patchsmith doctor` with the given flags and variables. */
-export async function startDoctor(edge: HostContext, given: Given): Promise<CommandOutcome> {
+export async function startDoctor(context: HostContext, given: Given): Promise<CommandOutcome> {
   const { flags, problems } = given;
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
-  const read = readSettings(edge, flags, [...problems, ...asked]);
+  const read = readSettings(context, flags, [...problems, ...asked]);
   if (read.status === 'refused') return read;
   const outcome = await examineMachine({
     settings: read.settings,
-    cwd: edge.cwd,
-    env: withoutKey(edge.env),
-    connect: () => connectionLines(edge, given),
-    columns: columnsOf(edge.stdout),
-    redact: edge.redact,
-    print: (document) => handOver(edge.stdout, edge.redact(document)),
+    cwd: context.cwd,
+    env: withoutKey(context.env),
+    connect: () => connectionLines(context, given),
+    columns: columnsOf(context.stdout),
+    redact: context.redact,
+    print: (document) => handOver(context.stdout, context.redact(document)),
   });
-  return sayEnd(edge, outcome);
+  return sayEnd(context, outcome);
 }
 
 const DOCTOR_OUTPUT = problem(

@@ -8,19 +8,19 @@ import { initialise } from './init.ts';
 
 /** Starts `patchsmith init` with the given flags and variables. */
 export async function startInit(
-  edge: HostContext,
+  context: HostContext,
   { operands, flags, switches, problems }: Given,
 ): Promise<CommandOutcome> {
-  const read = readSettings(edge, flags, problems);
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
-  const say = sayTo(edge);
+  const say = sayTo(context);
   const outcome = await initialise({
     template: operands[0] ?? 'issue',
     withApp: switches.has('app'),
     isLong: switches.has('long'),
     repo: read.settings.repo,
-    cwd: edge.cwd,
+    cwd: context.cwd,
     say,
   });
-  return sayEnd(edge, outcome);
+  return sayEnd(context, outcome);
 }

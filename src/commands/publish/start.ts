@@ -20,39 +20,39 @@ import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 
 /** Starts `patchsmith publish` with the given flags and variables. */
-export async function startPublish(edge: HostContext, given: Given): Promise<CommandOutcome> {
-  const inputs = readPublishInputs(edge, given);
+export async function startPublish(context: HostContext, given: Given): Promise<CommandOutcome> {
+  const inputs = readPublishInputs(context, given);
   if (inputs.status === 'refused') return inputs;
-  const named = await namedRun(edge, given.operands[0], { quiet: inputs.settings.quiet });
+  const named = await namedRun(context, given.operands[0], { quiet: inputs.settings.quiet });
   if (named.status === 'refused') return named;
-  return { status: 'told', outcome: await publishAndTell(edge, inputs, named.run) };
+  return { status: 'printed', outcome: await publishAndTell(context, inputs, named.run) };
 }
 
 /** Publishes a run, named by its id or its run directory; hands over its document and prints the last line. */
 export async function publishAndTell(
-  edge: HostContext,
+  context: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
   run: string,
 ): Promise<RunOutcome> {
   const { output, quiet } = settings;
-  edge.hide(token);
+  context.hide(token);
 
-  const say = sayTo(edge, MAX_LINE);
+  const say = sayTo(context, MAX_LINE);
   // Nothing else loads the libraries that talk to GitHub.
   const { publishRun } = await import('./publish.ts');
   const made = await publishRun({
-    ...edge,
+    ...context,
     run,
     settings,
     repository,
     token,
-    env: withoutKeyAndTokens(edge.env),
-    findKnown: knownSecretFinder([...secretsAmong(edge.env), token]),
+    env: withoutKeyAndTokens(context.env),
+    findKnown: knownSecretFinder([...secretsAmong(context.env), token]),
     // A dry run was asked for just this output.
     say: quiet && !settings.dryRun ? () => {} : say,
   });
-  const told = Publication.parse(redactedStrings(made, edge.redact));
-  edge.onPublication?.(told);
+  const told = Publication.parse(redactedStrings(made, context.redact));
+  context.onPublication?.(told);
   for (const warning of told.warnings) say(`warning: ${warning}`);
   const published = {
     name: told.outcome,
@@ -62,10 +62,10 @@ export async function publishAndTell(
   };
   const unread =
     output === 'json'
-      ? await handOver(edge.stdout, `${inertJson(redactedJson(told, edge.redact, 2))}\n`)
+      ? await handOver(context.stdout, `${inertJson(redactedJson(told, context.redact, 2))}\n`)
       : null;
   const outcome = published.exitCode === 0 ? (unread ?? published) : published;
-  sayEnd(edge, outcome);
+  sayEnd(context, outcome);
   return outcome;
 }
 
@@ -76,16 +76,16 @@ export type PublishInputs =
 
 /** What a publication needs besides the run; all problems are reported at once. */
 export function readPublishInputs(
-  edge: HostContext,
+  context: HostContext,
   { flags, problems }: Omit<Given, 'operands'>,
 ): PublishInputs {
-  const read = readSettings(edge, flags, problems);
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   const { settings } = read;
   const { repository, output } = settings;
-  const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
+  const token = context.env.GITHUB_TOKEN || context.env.GH_TOKEN;
   const lacking = [
-    ...(token ? [] : [edge.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
+    ...(token ? [] : [context.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
     ...(repository === null ? [NO_REPOSITORY] : []),
     ...foreignTeams(settings),
     ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),

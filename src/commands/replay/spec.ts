@@ -186,13 +186,13 @@ function begin(
 ): BegunTaking<CopiedWorkspace> {
   const begun = beginWorkspace(checkout, {
     shadowDir: directory.shadowGit,
-    agentGitDir: directory.agentGit,
+    agentGitDir: directory.sandboxGitDir,
     env: NO_USER,
     limits: changeLimits(session, events[0].limits),
     guard: pathGuard(events[0].plan, events[0].paths),
   });
   return {
-    agentGit: begun.agentGit,
+    sandboxGitDir: begun.sandboxGitDir,
     async take() {
       const plain = await begun.takeBaseline();
       const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });

@@ -9,30 +9,30 @@ import { replayRun } from './replay.ts';
 
 /** Starts `patchsmith replay` with the given flags and variables. A refusal is kept in the run directory that was named. */
 export async function startReplay(
-  edge: HostContext,
+  context: HostContext,
   { operands, flags, problems }: Given,
 ): Promise<CommandOutcome | StoppedEarly> {
   const refuse = async (reasons: Problem[]): Promise<CommandOutcome> => {
     const { keepRefusal } = await import('../refused-run.ts');
-    await keepRefusal(edge, flags, reasons);
+    await keepRefusal(context, flags, reasons);
     return { status: 'refused', problems: reasons };
   };
-  const read = readSettings(edge, flags, problems);
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return refuse(read.problems);
   const { repo, quiet } = read.settings;
-  const named = await namedRun(edge, operands[0], { repo, quiet });
+  const named = await namedRun(context, operands[0], { repo, quiet });
   if (named.status === 'refused') return refuse(named.problems);
   // In the sandbox nothing of the job can be reached.
-  const trust = read.settings.sandbox === 'off' ? await readTrust(edge, read.settings) : undefined;
+  const trust = read.settings.sandbox === 'off' ? await readTrust(context, read.settings) : undefined;
   const input = {
-    ...edge,
+    ...context,
     settings: read.settings,
     apiKey: null,
-    env: withoutKey(edge.env),
+    env: withoutKey(context.env),
     startNotes: [],
     ...(trust === undefined ? {} : { trust }),
   };
   const outcome = await replayRun(named.run, input);
   if ('status' in outcome) return outcome;
-  return 'problem' in outcome ? refuse([outcome.problem]) : { status: 'told', outcome };
+  return 'problem' in outcome ? refuse([outcome.problem]) : { status: 'printed', outcome };
 }

@@ -13,14 +13,14 @@ import { readKey } from '../inputs.ts';
  * key is there, so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
  */
 export async function keyMissedBy(
-  edge: HostContext,
+  context: HostContext,
   { run, settings }: { run: string; settings: Settings },
 ): Promise<Problem[] | null> {
-  const found = await openRunDirectory(run, edge);
+  const found = await openRunDirectory(run, context);
   const start = found.status === 'ok' ? await readStart(found.directory.events) : null;
   if (start === null) return null;
   const { provider } = start;
   if (provider === settings.provider || providerNamed(provider) === null) return null;
-  const { problems } = await readKey(edge, { provider, baseUrl: settings.baseUrl });
+  const { problems } = await readKey(context, { provider, baseUrl: settings.baseUrl });
   return prefixedProblems(`the run was answered by --provider ${provider}, and `, problems);
 }

@@ -43,7 +43,7 @@ export interface ResumeRequest {
 
 /** A run that was `refused` or `stopped` has changed nothing. */
 export type Resumed =
-  | { status: 'told'; outcome: RunOutcome }
+  | { status: 'printed'; outcome: RunOutcome }
   | { status: 'refused'; problems: Problem[] }
   | StoppedEarly;
 
@@ -76,7 +76,7 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
       ...before,
       spentMs: before.spentMs + now() - begunAt,
     });
-    return { status: 'told', outcome };
+    return { status: 'printed', outcome };
   } finally {
     letGo();
   }

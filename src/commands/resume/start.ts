@@ -16,36 +16,36 @@ import { resumeRun } from './resume.ts';
 
 /** Starts `patchsmith resume` with the given flags and variables. */
 export async function startResume(
-  edge: HostContext,
+  context: HostContext,
   { operands, flags, switches, problems }: Given,
 ): Promise<CommandOutcome | StoppedEarly> {
-  const read = readSettings(edge, flags, problems);
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   const { repo, quiet } = read.settings;
-  const named = await namedRun(edge, operands[0], { repo, quiet });
+  const named = await namedRun(context, operands[0], { repo, quiet });
   if (named.status === 'refused') return named;
-  hideNamed(edge, read.settings);
-  const { key, notes, problems: keyless } = await readKey(edge, read.settings);
+  hideNamed(context, read.settings);
+  const { key, notes, problems: keyless } = await readKey(context, read.settings);
   if (keyless.length > 0) {
     const { keyMissedBy } = await import('./recorded-provider.ts');
-    const problems = await keyMissedBy(edge, { run: named.run, settings: read.settings });
+    const problems = await keyMissedBy(context, { run: named.run, settings: read.settings });
     if (problems === null) return { status: 'refused', problems: keyless };
     if (problems.length > 0) return { status: 'refused', problems };
   }
-  if (key !== null) edge.hide(key);
-  const others = await readOtherKeys(edge, read.settings);
+  if (key !== null) context.hide(key);
+  const others = await readOtherKeys(context, read.settings);
   if (others.problems.length > 0) return { status: 'refused', problems: others.problems };
-  for (const one of Object.values(others.keys)) edge.hide(one);
-  const trust = await readTrust(edge, read.settings);
-  const { servers, problems: unusable } = await readServers(edge, read, trust, true);
+  for (const one of Object.values(others.keys)) context.hide(one);
+  const trust = await readTrust(context, read.settings);
+  const { servers, problems: unusable } = await readServers(context, read, trust, true);
   if (unusable.length > 0) return { status: 'refused', problems: unusable };
   const input = {
-    ...edge,
+    ...context,
     settings: read.settings,
     servers,
     apiKey: key,
     otherKeys: others.keys,
-    env: withoutKey(edge.env),
+    env: withoutKey(context.env),
     startNotes: [...notes, ...others.notes],
     ...(trust === undefined ? {} : { trust }),
   };

@@ -8,31 +8,31 @@ import { keepWithinBound } from './keep-within-bound.ts';
 
 /** Carries out a plan with the given flags and variables. A refusal is kept in the run directory that was named. */
 export async function startRun(
-  edge: HostContext,
+  context: HostContext,
   { flags, problems }: Pick<Given, 'flags' | 'problems'>,
 ): Promise<CommandOutcome> {
-  const inputs = await readRunInputs(edge, flags, problems);
+  const inputs = await readRunInputs(context, flags, problems);
   if (inputs.status === 'refused') {
     const { keepRefusal } = await import('../refused-run.ts');
-    await keepRefusal(edge, flags, inputs.problems);
+    await keepRefusal(context, flags, inputs.problems);
     return inputs;
   }
   const { settings, apiKey, otherKeys, notes, trust, servers } = inputs;
-  for (const key of [apiKey ?? [], Object.values(otherKeys)].flat()) edge.hide(key);
-  const env = withoutKey(edge.env);
+  for (const key of [apiKey ?? [], Object.values(otherKeys)].flat()) context.hide(key);
+  const env = withoutKey(context.env);
   return {
-    status: 'told',
+    status: 'printed',
     outcome: await runTask({
-      ...edge,
+      ...context,
       settings,
       apiKey,
       otherKeys,
       env,
       servers,
-      startNotes: [...(edge.startNotes ?? []), ...notes],
+      startNotes: [...(context.startNotes ?? []), ...notes],
       ...(trust === undefined ? {} : { trust }),
       // A folder that was named is its owner's to tidy.
-      ...(settings.runDir === null ? { afterwards: () => tidy(edge, settings.maxTotalBytes) } : {}),
+      ...(settings.runDir === null ? { afterwards: () => tidy(context, settings.maxTotalBytes) } : {}),
     }),
   };
 }

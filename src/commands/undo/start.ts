@@ -10,23 +10,23 @@ import { undoRun } from './undo.ts';
 
 /** Starts `patchsmith undo` with the given flags and variables. */
 export async function startUndo(
-  edge: HostContext,
+  context: HostContext,
   { operands, flags, switches, problems }: Given,
 ): Promise<CommandOutcome> {
-  const read = readSettings(edge, flags, problems);
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   const { repo } = read.settings;
-  const named = await namedRun(edge, operands[0], { repo });
+  const named = await namedRun(context, operands[0], { repo });
   if (named.status === 'refused') return named;
-  const say = sayTo(edge);
+  const say = sayTo(context);
   const input = {
     run: named.run,
     repo,
     force: switches.has('force'),
-    cwd: edge.cwd,
-    env: withoutKey(edge.env),
+    cwd: context.cwd,
+    env: withoutKey(context.env),
     say,
   };
-  const outcome = await untilSignal(edge.interrupt, () => undoRun(input));
-  return sayEnd(edge, outcome);
+  const outcome = await untilSignal(context.interrupt, () => undoRun(input));
+  return sayEnd(context, outcome);
 }

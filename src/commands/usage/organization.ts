@@ -21,7 +21,7 @@ const GROUPS = ['model', 'day'] as const;
 
 /** Days are whole ones, in UTC, and the current day is one of them. */
 export async function reportOrganization(
-  edge: HostContext,
+  context: HostContext,
   { provider, baseUrl }: Settings,
   { from, by, json, redact, env, say, print }: UsageInput,
 ): Promise<CommandOutcome> {
@@ -46,7 +46,7 @@ export async function reportOrganization(
   ];
   if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
   const { keyVariable } = organization;
-  const { key, notes } = await readApiKey(edge.env, edge.cwd, keyVariable);
+  const { key, notes } = await readApiKey(context.env, context.cwd, keyVariable);
   if (key === null)
     return {
       status: 'refused',
@@ -55,20 +55,20 @@ export async function reportOrganization(
         `there is no ${keyVariable}: an administrator of the organisation makes such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
       ].map((message) => problem('ERR_NO_KEY', message)),
     };
-  edge.hide(key);
+  context.hide(key);
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
     say(
       `warning: ${warning('WARN_PLAIN_HTTP', `The key goes to ${baseUrl} over plain http, where others on the way can read it (--allow-insecure-base-url).`)}`,
     );
-  const today = startOfDay(edge.now());
+  const today = startOfDay(context.now());
   const [first, to] = [startOfDay(from ?? today - (DEFAULT_DAYS - 1) * DAY_MS), today + DAY_MS];
-  const outcome = await untilSignal(edge.interrupt, async () => {
+  const outcome = await untilSignal(context.interrupt, async () => {
     const read = await organization.readSpending({
       apiKey: key,
       baseUrl,
       fetch: await fetchByEnvironment(env, { plainHttp }),
-      signal: edge.interrupt,
+      signal: context.interrupt,
       from: first,
       to,
     });
@@ -83,7 +83,7 @@ export async function reportOrganization(
     if (json && unwritten !== null) return unwritten;
     return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
   });
-  return { status: 'told', outcome };
+  return { status: 'printed', outcome };
 }
 
 function startOfDay(at: number): number {

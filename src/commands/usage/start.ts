@@ -16,16 +16,16 @@ export interface UsageRequest extends Pick<UsageInput, 'env' | 'redact' | 'print
 }
 
 /** The last line is the caller's to print. */
-export async function startUsage(edge: HostContext, request: UsageRequest): Promise<CommandOutcome> {
+export async function startUsage(context: HostContext, request: UsageRequest): Promise<CommandOutcome> {
   const { settings, ofAll, ...parts } = request;
   const { since, by } = settings;
-  const now = edge.now();
+  const now = context.now();
   const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
   if (from !== null && from > now)
     return { status: 'refused', problems: [problem('ERR_INVALID_VALUE', '--since: lies in the future')] };
-  const say = sayTo(edge);
+  const say = sayTo(context);
   const input = { ...parts, from, by, say };
   return ofAll
-    ? reportOrganization(edge, settings, input)
-    : { status: 'told', outcome: await untilSignal(edge.interrupt, () => showUsage(input)) };
+    ? reportOrganization(context, settings, input)
+    : { status: 'printed', outcome: await untilSignal(context.interrupt, () => showUsage(input)) };
 }

@@ -24,7 +24,7 @@ import { folderState } from './folder-state.ts';
 export interface ReuseParts {
   readonly task: { readonly plan: { readonly setup: readonly string[] }; readonly verify: readonly string[] };
   readonly checkout: Checkout;
-  readonly workspace: Pick<Workspace, 'root' | 'agentGit'>;
+  readonly workspace: Pick<Workspace, 'root' | 'sandboxGitDir'>;
   readonly opened: Pick<RunStarted, 'patchsmith' | 'sandbox'> & { base: BaseRevision };
 }
 
@@ -54,7 +54,7 @@ export async function beginReuse(session: Session, beginning: ReuseParts): Promi
   const key = keyOf(session, beginning, git);
   const stateOfTree = (reports: Reports) =>
     stateIn(session, reports, () => folderState(workspace.root, ['.git']));
-  const stateOfGit = () => stateIn(session, null, () => folderState(workspace.agentGit.gitDir));
+  const stateOfGit = () => stateIn(session, null, () => folderState(workspace.sandboxGitDir.gitDir));
   const gitBefore = isCheck ? await stateOfGit() : null;
   const { progress, redact } = session;
   return {
@@ -112,8 +112,8 @@ function keyOf(
 }
 
 /** What the git directory of commands is made of; null if that cannot be read. */
-function gitStateOf({ agentGit }: Pick<Workspace, 'agentGit'>): string | null {
-  const parts = GIT_FILES.map((name) => readRegularFile(join(agentGit.gitDir, name), MAX_GIT_BYTES));
+function gitStateOf({ sandboxGitDir }: Pick<Workspace, 'sandboxGitDir'>): string | null {
+  const parts = GIT_FILES.map((name) => readRegularFile(join(sandboxGitDir.gitDir, name), MAX_GIT_BYTES));
   if (parts.some((part) => part.status === 'failed' && !part.missing)) return null;
   return parts.map((part) => (part.status === 'ok' ? sha256Of(part.bytes) : '')).join(' ');
 }

@@ -142,14 +142,14 @@ function begin(
   const begun = beginWorkspace(checkout, {
     ...(manyFiles === undefined ? {} : { manyFiles }),
     shadowDir: directory.shadowGit,
-    agentGitDir: directory.agentGit,
+    agentGitDir: directory.sandboxGitDir,
     env: session.input.env,
     limits: changeLimits(session),
     ...policy,
     keepsBase: session.input.settings.keepBase,
   });
   return {
-    agentGit: begun.agentGit,
+    sandboxGitDir: begun.sandboxGitDir,
     take: async () => ({
       status: 'ok',
       workspace: await (waits ? begun.takeBaseline() : begun.takeMeanwhile()),

@@ -18,12 +18,12 @@ export interface ServersGiven {
 
 /** Fills in the variables of the environment, whose values are hidden from then on. `from` says where the setting was given, `isWorkedIn` that a run has worked in the repository. */
 export async function readGivenServers(
-  edge: HostContext,
+  context: HostContext,
   { settings: { mcp, mcpConfig, repo }, from }: { settings: Settings; from: { from: string; name: string } },
   trust: Trust | undefined,
   isWorkedIn: boolean,
 ): Promise<ServersGiven> {
-  const { env, cwd } = edge;
+  const { env, cwd } = context;
   const named = serversIn(mcp, from);
   if (named.status === 'failed') return { servers: {}, problems: named.problems };
   const root = await repositoryRoot(resolve(cwd, repo ?? ''));
@@ -46,7 +46,7 @@ export async function readGivenServers(
       servers: {},
       problems: filled.problems.map((one) => problem('ERR_MCP_VARIABLE', `MCP server ${one}`)),
     };
-  for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) edge.hide(secret);
-  for (const name of filled.variables) edge.hide(env[name] ?? '', name);
+  for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) context.hide(secret);
+  for (const name of filled.variables) context.hide(env[name] ?? '', name);
   return { servers: filled.servers, problems: [] };
 }

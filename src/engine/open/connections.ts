@@ -18,7 +18,7 @@ interface KeyRead {
 
 /** Whether there is a key; `use` says what becomes of it. */
 export function keyLines(
-  edge: Pick<HostContext, 'federation'>,
+  context: Pick<HostContext, 'federation'>,
   { settings, key, keyless }: KeyRead,
   use: string,
 ): CheckLine[] {
@@ -32,7 +32,7 @@ export function keyLines(
     ];
   }
   if (key !== null) return [fine('key', `${keyVariable} is set; ${use}`)];
-  const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
+  const isLoggedIn = context.federation !== undefined && keyVariable !== null;
   if (keyVariable !== null && !isLoggedIn)
     return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
   return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];

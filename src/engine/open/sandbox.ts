@@ -18,7 +18,9 @@ import { namingRefusals } from './refusal-notes.ts';
  * Opens another sandbox that differs only in what it shows as the work tree. Rejects if the first one could be opened and
  * this one cannot.
  */
-export type OpenSibling = (place: Pick<SandboxOptions, 'root' | 'shownAs' | 'agentGit'>) => Promise<Sandbox>;
+export type OpenSibling = (
+  place: Pick<SandboxOptions, 'root' | 'shownAs' | 'sandboxGitDir'>,
+) => Promise<Sandbox>;
 
 /** An open sandbox with its proxy, or why there is none. */
 export type ContainedSandbox =

@@ -76,7 +76,7 @@ export async function whyLeft(session: Session, root: string, since: number): Pr
   const mounts = (sandboxSettings(input).mounts ?? []).filter((mount) => mount.endsWith(':rw'));
   const places = [
     { root, except: ['.git'] },
-    ...(directory === null ? [] : [{ root: directory.agentGit }]),
+    ...(directory === null ? [] : [{ root: directory.sandboxGitDir }]),
     ...mounts
       .map((mount) => ({ root: mount.slice(0, -':rw'.length) }))
       .filter((one) => !isWithin(one.root, root)),

@@ -63,9 +63,9 @@ async function openWorkTree(
 ): Promise<OpenedPlace> {
   const gitDir = join(folder, 'git');
   await makeVerifyGit({ checkout, shadowDir }, gitDir);
-  const agentGit = { ...workspace.agentGit, gitDir };
+  const sandboxGitDir = { ...workspace.sandboxGitDir, gitDir };
   const { root } = workspace;
-  const contained = await beside({ root, shownAs, agentGit });
+  const contained = await beside({ root, shownAs, sandboxGitDir });
   return {
     status: 'ok',
     sandbox: renaming(contained, shownAs, root),
@@ -101,10 +101,10 @@ async function openCheckout(
         `LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`,
       ),
     );
-  const agentGit = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
+  const sandboxGitDir = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
   const paths = net.map(({ path }) => path);
   const before = await contentsOf(root, paths);
-  const contained = await beside({ root, shownAs, agentGit });
+  const contained = await beside({ root, shownAs, sandboxGitDir });
   let otherwise: readonly string[] = [];
   return {
     status: 'ok',
@@ -128,9 +128,9 @@ async function openCheckout(
 }
 
 /** Ends what the commands of a killed runner left running, in the work tree and in its fresh checkouts. */
-export async function endLeftoversOf({ agentGit, scratch }: RunDirectory): Promise<void> {
+export async function endLeftoversOf({ sandboxGitDir, scratch }: RunDirectory): Promise<void> {
   const places = existsSync(scratch) ? readdirSync(scratch).filter((name) => name.startsWith(FOLDER)) : [];
-  for (const gitDir of [agentGit, ...places.map((name) => join(scratch, name, 'git'))])
+  for (const gitDir of [sandboxGitDir, ...places.map((name) => join(scratch, name, 'git'))])
     await endLeftovers(gitDir);
 }
 

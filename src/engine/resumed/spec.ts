@@ -150,7 +150,7 @@ async function begin(
   clearScratch(directory);
   const places = {
     shadowDir: directory.shadowGit,
-    agentGitDir: directory.agentGit,
+    agentGitDir: directory.sandboxGitDir,
     env: session.input.env,
     isReadOnly,
     guard: pathGuard(events[0].plan, events[0].paths, session.input.settings),

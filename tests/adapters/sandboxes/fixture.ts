@@ -13,7 +13,7 @@ import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 export interface Place {
   readonly root: string;
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   /** The run directory: everything of ours lies in it. */
   readonly runDir: string;
 }
@@ -58,7 +58,7 @@ export function placeOf(root: string, runDir: string): Place {
     '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n',
   );
   writeFileSync(join(gitDir, 'objects/info/alternates'), `${objects}\n`);
-  return { root, agentGit: { gitDir, objects, dotGitIsFile: own !== common, nested: [] }, runDir };
+  return { root, sandboxGitDir: { gitDir, objects, dotGitIsFile: own !== common, nested: [] }, runDir };
 }
 
 /** The result of opening, whatever it is; an opened sandbox is closed when the test has finished. */
@@ -71,11 +71,11 @@ export async function tryToOpen(
   proxySocket: string | null = null,
   keepsSpare = false,
 ): Promise<OpenedSandbox> {
-  const { root, agentGit, runDir } = place;
+  const { root, sandboxGitDir, runDir } = place;
   const opened = await openSandbox({
     mode,
     root,
-    agentGit,
+    sandboxGitDir,
     scratchDir: join(runDir, 'scratch'),
     hostEnv,
     limits,

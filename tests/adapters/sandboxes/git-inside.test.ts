@@ -44,8 +44,8 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
 test('an alternate that is no object store is not shown', async () => {
   const place = makePlace();
   const secret = tempFolder({ 'keys/id': 'canary' });
-  mkdirSync(join(place.agentGit.objects, 'info'), { recursive: true });
-  writeFileSync(join(place.agentGit.objects, 'info/alternates'), `${secret}/keys\n`);
+  mkdirSync(join(place.sandboxGitDir.objects, 'info'), { recursive: true });
+  writeFileSync(join(place.sandboxGitDir.objects, 'info/alternates'), `${secret}/keys\n`);
   const { run } = await open(place, 'required');
   expect((await run(`cat '${secret}/keys/id'`)).end.exitCode).toBe(1);
 });

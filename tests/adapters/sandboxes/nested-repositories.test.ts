@@ -26,7 +26,7 @@ function makeNested(): Place {
   writeFileSync(join(place.root, 'sub/.git'), 'gitdir: ../.git/modules/sub\n');
   // And one that is not checked out.
   mkdirSync(join(place.root, 'later'));
-  return { ...place, agentGit: { ...place.agentGit, nested: NESTED } };
+  return { ...place, sandboxGitDir: { ...place.sandboxGitDir, nested: NESTED } };
 }
 
 function contentOf(folder: string): Record<string, string> {
@@ -90,7 +90,10 @@ test('one that is read-only can be neither changed nor moved, nor what lies in i
     { path: 'lib/deep/inner/within', dotGit: 'folder' },
     { path: 'sub', dotGit: 'file', readOnly: true },
   ];
-  const { run, text } = await open({ ...place, agentGit: { ...place.agentGit, nested } }, 'required');
+  const { run, text } = await open(
+    { ...place, sandboxGitDir: { ...place.sandboxGitDir, nested } },
+    'required',
+  );
   const before = contentOf(join(place.root, 'lib/deep'));
   for (const attempt of [
     'echo x > lib/deep/inner/file.txt',
@@ -124,9 +127,12 @@ test('one that is read-only can be neither changed nor moved, nor what lies in i
 test('they are covered from the first command after they have become known', async () => {
   const place = makeNested();
   const nested: NestedRepository[] = [];
-  const { run, text } = await open({ ...place, agentGit: { ...place.agentGit, nested } }, 'required');
+  const { run, text } = await open(
+    { ...place, sandboxGitDir: { ...place.sandboxGitDir, nested } },
+    'required',
+  );
   expect(await text('git config --file lib/deep/inner/.git/config http.extraheader')).toBe('canary\n');
-  nested.push(...place.agentGit.nested);
+  nested.push(...place.sandboxGitDir.nested);
   expect((await run('cat lib/deep/inner/.git/config')).end.exitCode).not.toBe(0);
 });
 

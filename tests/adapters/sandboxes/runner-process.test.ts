@@ -31,12 +31,12 @@ beforeAll(() =>
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function command(
-  { root, agentGit, runDir }: Place,
+  { root, sandboxGitDir, runDir }: Place,
   mode: string,
   script: string,
   limits?: CommandLimits,
 ): string[] {
-  const options = JSON.stringify({ mode, limits, root, agentGit, scratchDir: join(runDir, 'scratch') });
+  const options = JSON.stringify({ mode, limits, root, sandboxGitDir, scratchDir: join(runDir, 'scratch') });
   return [PROGRAM, options, script];
 }
 

@@ -46,8 +46,8 @@ describe('the workspace', () => {
     expect(checkout.commonDir).toBe(join(scratch.folder, 'checkout/.git'));
     await expectRoundTrip(scratch);
     expect(filesBelow(join(scratch.folder, 'checkout/.git'))).toEqual(main);
-    const { base, agentGit } = await scratch.open();
-    expect([base().branch, agentGit.dotGitIsFile]).toEqual(['side', true]);
+    const { base, sandboxGitDir } = await scratch.open();
+    expect([base().branch, sandboxGitDir.dotGitIsFile]).toEqual(['side', true]);
   });
 
   test('works in a shallow clone', async () => {
@@ -209,7 +209,7 @@ describe('the workspace', () => {
     scratch.write('linked/x.txt', 'x\n');
     scratch.link('linked/.git', '../other/nested/.git');
     const workspace = await scratch.open();
-    expect(workspace.agentGit.nested).toEqual([
+    expect(workspace.sandboxGitDir.nested).toEqual([
       { path: '.worktrees/feature', dotGit: 'file' },
       { path: 'deep/module', dotGit: 'file' },
       { path: 'later', dotGit: 'none' },
@@ -229,11 +229,11 @@ describe('the workspace', () => {
     execFileSync('git', ['update-index', '--index-info'], { cwd: scratch.root, input: entries });
     for (let at = 0; at < 70; at += 1) mkdirSync(join(scratch.root, `a-${at}`));
     for (let at = 0; at < 65; at += 1) scratch.write(`z/${at}/.git/HEAD`, 'ref: refs/heads/main\n');
-    const { nested, uncovered } = (await scratch.open()).agentGit;
+    const { nested, uncovered } = (await scratch.open()).sandboxGitDir;
     expect([nested.length, nested.every(({ dotGit }) => dotGit === 'folder')]).toEqual([64, true]);
     expect(uncovered).toHaveLength(1);
     scratch.remove('z');
-    const later = (await scratch.open()).agentGit;
+    const later = (await scratch.open()).sandboxGitDir;
     expect([later.nested.length, later.uncovered]).toEqual([64, []]);
   });
 

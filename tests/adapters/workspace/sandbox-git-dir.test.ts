@@ -12,7 +12,7 @@ function agent(workspace: Workspace, ...args: string[]): string {
     env: {
       PATH: process.env.PATH,
       HOME: '/nonexistent',
-      GIT_DIR: workspace.agentGit.gitDir,
+      GIT_DIR: workspace.sandboxGitDir.gitDir,
       GIT_WORK_TREE: workspace.root,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,8 +49,8 @@ describe("the model's git dir", () => {
     );
     expect(agent(workspace, 'stash', 'list')).toBe('');
     expect(agent(workspace, 'remote')).toBe('');
-    expect(JSON.stringify(filesBelow(workspace.agentGit.gitDir))).not.toContain('secret');
-    expect(workspace.agentGit).toEqual({
+    expect(JSON.stringify(filesBelow(workspace.sandboxGitDir.gitDir))).not.toContain('secret');
+    expect(workspace.sandboxGitDir).toEqual({
       gitDir: join(scratch.folder, 'run-1/agent.git'),
       objects: join(scratch.root, '.git/objects'),
       dotGitIsFile: false,

@@ -53,7 +53,7 @@ async function killedAt(words: string) {
 test('it goes on with the same tools, and counts the calls of both parts', async () => {
   const killed = await killedAt('"tool.completed","call":"t0c0"');
   const { resumed, end } = await killed.resume();
-  expect(resumed).toMatchObject({ status: 'told', outcome: { name: 'done' } });
+  expect(resumed).toMatchObject({ status: 'printed', outcome: { name: 'done' } });
   expect(end.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
   expect(end.result.mcp).toMatchObject([{ name: 'own', status: 'connected', calls: 3, failedCalls: 0 }]);
 });

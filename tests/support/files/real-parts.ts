@@ -38,12 +38,12 @@ export async function openRealParts(
     agentGitDir: join(own, 'agent.git'),
     env: {},
   });
-  const { agentGit } = workspace;
+  const { sandboxGitDir } = workspace;
   const hostEnv = { PATH: process.env.PATH };
   const opened = await openSandbox({
     mode: 'off',
     root,
-    agentGit,
+    sandboxGitDir,
     scratchDir: join(own, 'scratch'),
     hostEnv,
   });

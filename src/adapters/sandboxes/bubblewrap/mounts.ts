@@ -26,7 +26,7 @@ export interface View {
   readonly root: string;
   /** Where the work tree is visible. */
   readonly at: string;
-  readonly agentGit: SandboxGitDir;
+  readonly sandboxGitDir: SandboxGitDir;
   /** A private folder for the files that are mounted. */
   readonly files: string;
   /** Text of the git configuration. */
@@ -99,25 +99,25 @@ async function systemMounts(): Promise<Mount[]> {
  * Mounts the throwaway git dir over the real one. No mount point is in a folder that commands can write to: through a link
  * planted there, bubblewrap would follow the next command's mounts out of the tree.
  */
-async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
+async function gitMounts({ at: rootAt, sandboxGitDir, files }: View): Promise<{
   mounts: Mount[];
   variables: Record<string, string>;
 }> {
   const dotGit = join(rootAt, '.git');
   const mounts: Mount[] = [];
-  if (agentGit.dotGitIsFile) {
+  if (sandboxGitDir.dotGitIsFile) {
     const at = join(OURS_INSIDE, 'git');
-    mounts.push({ kind: 'read-write', source: agentGit.gitDir, at });
+    mounts.push({ kind: 'read-write', source: sandboxGitDir.gitDir, at });
     mounts.push({
       kind: 'read-only',
       source: await file({ files }, 'dot-git', `gitdir: ${at}\n`),
       at: dotGit,
     });
   } else {
-    mounts.push({ kind: 'read-write', source: agentGit.gitDir, at: dotGit });
+    mounts.push({ kind: 'read-write', source: sandboxGitDir.gitDir, at: dotGit });
   }
   const hidden: string[] = [];
-  for (const [index, store] of (await objectStores(agentGit.objects)).entries()) {
+  for (const [index, store] of (await objectStores(sandboxGitDir.objects)).entries()) {
     // The throwaway covers a store below .git; git finds that one by the variable instead of the alternates file.
     const at = isWithin(store, rootAt) ? join(OURS_INSIDE, `objects-${index}`) : store;
     if (at !== store) hidden.push(at);

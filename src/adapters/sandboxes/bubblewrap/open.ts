@@ -29,7 +29,7 @@ import type { BubblewrapSetup } from './start.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
-  const { root, shownAs: at = root, agentGit, hostEnv } = options;
+  const { root, shownAs: at = root, sandboxGitDir, hostEnv } = options;
   const program = findProgram('bwrap');
   if (program === null) {
     const { NOT_INSTALLED } = await import('./unavailable.ts');
@@ -68,7 +68,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   const view = {
     root,
     at,
-    agentGit,
+    sandboxGitDir,
     files,
     gitConfig: gitConfig(at, tunnel),
     tunnel,
@@ -105,13 +105,13 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     relay,
     limits: enforcedLimits(options.limits, true),
     keepsSpare: options.keepsSpare ?? false,
-    writable: [root, agentGit.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
+    writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,
   };
   const filter = await filterFile(files);
   const numbers = await numbersFile(files, setup.limits);
   const warnings = [...caches.warnings, ...(await warningsAbout(root, boundaries.homes))];
-  const shown = [...shownPlaces(mounts, [files, agentGit.gitDir]), ...caches.shown];
+  const shown = [...shownPlaces(mounts, [files, sandboxGitDir.gitDir]), ...caches.shown];
   const lookup = (await options.lookup?.()) ?? null;
   const proving = proveNewest(
     { ...setup, lookup, numbers, limits: enforcedLimits(options.limits, true, numbers !== null) },
@@ -166,11 +166,13 @@ function withBoth(
 }
 
 /** The mounts that keep commands away from the repositories in the work tree, once these are known. */
-async function coversOf({ root, at, agentGit, files }: View): Promise<BubblewrapSetup['covers']> {
+async function coversOf({ root, at, sandboxGitDir, files }: View): Promise<BubblewrapSetup['covers']> {
   const emptyFolder = join(files, 'empty-folder');
   await mkdir(emptyFolder, { mode: 0o755 });
   return ({ isSetup = false }) => {
-    const nested = isSetup ? agentGit.nested.map((one) => ({ ...one, readOnly: false })) : agentGit.nested;
+    const nested = isSetup
+      ? sandboxGitDir.nested.map((one) => ({ ...one, readOnly: false }))
+      : sandboxGitDir.nested;
     return nestedCovers({ root, at, nested, emptyFolder });
   };
 }
@@ -194,12 +196,12 @@ async function numbersFile(files: string, limits: EnforcedLimits): Promise<Bubbl
 }
 
 /** The toolchains that commands may see, and the home folders that they may not. */
-function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
+function lookAround({ root, shownAs = root, sandboxGitDir, hostEnv, scratchDir }: SandboxOptions) {
   const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
   const boundaries = {
     homes,
     roots: bothNames([root, shownAs]),
-    offLimits: bothNames([scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
+    offLimits: bothNames([scratchDir, sandboxGitDir.gitDir, dirname(sandboxGitDir.objects)]),
   };
   return { boundaries, toolchains: findToolchains({ env: hostEnv, execPath, boundaries }) };
 }

@@ -31,41 +31,41 @@ import { type CommentJob, commentOnIssue } from './comment-on-issue.ts';
 import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
 /** Starts `patchsmith prepare` with the given flags and variables. */
-export async function startPrepare(edge: HostContext, given: Given): Promise<CommandOutcome> {
-  const inputs = readPublishInputs(edge, given);
+export async function startPrepare(context: HostContext, given: Given): Promise<CommandOutcome> {
+  const inputs = readPublishInputs(context, given);
   if (inputs.status === 'refused') return inputs;
-  edge.hide(inputs.token);
-  const say = sayTo(edge, MAX_LINE);
-  const told = nothingPublished(edge.version);
-  const outcome = await prepare(edge, inputs, { told, say });
+  context.hide(inputs.token);
+  const say = sayTo(context, MAX_LINE);
+  const told = nothingPublished(context.version);
+  const outcome = await prepare(context, inputs, { told, say });
   conclude(told, outcome);
-  edge.onPublication?.(told);
+  context.onPublication?.(told);
   for (const warning of told.warnings) say(`warning: ${warning}`);
-  return sayEnd(edge, outcome);
+  return sayEnd(context, outcome);
 }
 
 /** A dry run prints request bodies in full. */
 const MAX_LINE = 200_000;
 
 async function prepare(
-  edge: HostContext,
+  context: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
   { told, say }: { told: PublicationSoFar; say: (line: string) => void },
 ): Promise<RunOutcome> {
-  const { version, interrupt } = edge;
-  const env = withoutKeyAndTokens(edge.env);
-  const { github, signal } = await openFor({ ...edge, settings, token, version, env, interrupt, say });
+  const { version, interrupt } = context;
+  const env = withoutKeyAndTokens(context.env);
+  const { github, signal } = await openFor({ ...context, settings, token, version, env, interrupt, say });
   const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
   const read = await ended(place, () => readIssueOfWork(github, repository, settings));
   if ('name' in read) return read;
   if (read.status === 'refused') return read.outcome;
   // The question whether it may write is a write itself, if one without an effect.
-  const continues = await ended(place, () => continuesIn(edge, named(github, repository), settings));
+  const continues = await ended(place, () => continuesIn(context, named(github, repository), settings));
   if (typeof continues !== 'boolean') return continues;
   const permitted = settings.dryRun
     ? null
     : await preflightPublishing({ github, repository, settings, continues });
-  const works = settings.dryRun || continues ? [] : worksOf(edge, settings, read.found);
+  const works = settings.dryRun || continues ? [] : worksOf(context, settings, read.found);
   const question = {
     github,
     repository,
@@ -74,12 +74,12 @@ async function prepare(
     version,
     env,
     signal,
-    isStep: edge.isStep === true,
+    isStep: context.isStep === true,
   };
   const { obstacle, ready } =
     permitted === null ? await obstacleAmong(question, works) : { obstacle: permitted, ready: [] };
   if (read.found === null) {
-    edge.onPrepared?.(ready);
+    context.onPrepared?.(ready);
     return obstacle ?? PERMITTED;
   }
   const { askedIn, marker } = read.found;
@@ -93,7 +93,7 @@ async function prepare(
     issueMarker: marker,
     patchFile: null,
     runUrl: runUrlOf(settings.githubServerUrl, env),
-    isStep: edge.isStep === true,
+    isStep: context.isStep === true,
     sayMade: settings.dryRun ? () => {} : say,
   };
   const unheard = await ended(place, () =>

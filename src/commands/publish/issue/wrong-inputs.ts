@@ -27,34 +27,34 @@ export interface WrongInputs {
  * where the token or the repository is what is missing.
  */
 export async function explainWrongInputs(
-  edge: HostContext,
+  context: HostContext,
   { flags, run, problems }: WrongInputs,
 ): Promise<Publication | null> {
-  const settings = settingsToTell(edge, flags);
-  const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
+  const settings = settingsToTell(context, flags);
+  const token = context.env.GITHUB_TOKEN || context.env.GH_TOKEN;
   if (settings === null || settings.repository === null || !token) return null;
   const { repository } = settings;
   // A step has inputs where a command line has flags.
-  const words = problems.map(({ message }) => edge.redact(message).replace(/^--(?=[a-z])/, ''));
+  const words = problems.map(({ message }) => context.redact(message).replace(/^--(?=[a-z])/, ''));
   const end = { ...refusedFor(problems), reason: words.join('; ') };
-  const made = run === null ? null : await resultOf(run, edge);
+  const made = run === null ? null : await resultOf(run, context);
   const issue = settings.issue ?? issueOf(made, repository);
   if (issue === null) return null;
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
-  const nothing = { ...refusedResult(end, edge.version), runId: run === null ? 'none yet' : '' };
+  const say = (line: string) => void context.stderr.write(`${oneLine(context.redact(line), 2_000)}\n`);
+  const nothing = { ...refusedResult(end, context.version), runId: run === null ? 'none yet' : '' };
   const told = await explainedOnIssue({
-    ...edge,
+    ...context,
     settings: { ...settings, issue },
     repository,
     token,
-    env: withoutKeyAndTokens(edge.env),
-    told: nothingPublished(edge.version),
+    env: withoutKeyAndTokens(context.env),
+    told: nothingPublished(context.version),
     end,
-    result: RunResult.parse(redactedStrings(made ?? nothing, edge.redact)),
+    result: RunResult.parse(redactedStrings(made ?? nothing, context.redact)),
     say,
   });
   for (const warning of told.warnings) say(`warning: ${warning}`);
-  return Publication.parse(redactedStrings(told, edge.redact));
+  return Publication.parse(redactedStrings(told, context.redact));
 }
 
 /** What it takes to say something there. One of them that is wrong itself is left out. */
@@ -68,11 +68,11 @@ const TO_TELL = [
   'github-server-url',
 ];
 
-function settingsToTell(edge: HostContext, flags: WrongInputs['flags']): Settings | null {
+function settingsToTell(context: HostContext, flags: WrongInputs['flags']): Settings | null {
   const env = Object.fromEntries(
-    Object.entries(edge.env).filter(([name]) => !name.startsWith('PATCHSMITH_')),
+    Object.entries(context.env).filter(([name]) => !name.startsWith('PATCHSMITH_')),
   );
-  const read = (given: WrongInputs['flags']) => readSettings({ ...edge, env }, given, []);
+  const read = (given: WrongInputs['flags']) => readSettings({ ...context, env }, given, []);
   const right = TO_TELL.filter(
     (name) => flags[name] !== undefined && read({ [name]: flags[name] }).status === 'ok',
   );

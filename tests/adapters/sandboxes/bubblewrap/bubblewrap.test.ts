@@ -31,13 +31,13 @@ test('a server of the machine cannot be reached, and one inside can', async () =
 
 test('files outside the work tree can neither be written nor, outside the system, be seen', async () => {
   const place = makePlace();
-  const { run, text, runDir, agentGit } = await open(place, 'required');
+  const { run, text, runDir, sandboxGitDir } = await open(place, 'required');
   const neighbour = join(place.root, '../neighbour');
   writeFileSync(neighbour, 'secret');
   const paths = [
     neighbour,
     runDir,
-    agentGit.gitDir,
+    sandboxGitDir.gitDir,
     '/etc/shadow',
     '/etc/ssl/private',
     '/var',

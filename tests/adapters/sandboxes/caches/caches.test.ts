@@ -22,13 +22,13 @@ function openWith(
   more: Partial<SandboxOptions & { env: Record<string, string> }> = {},
 ) {
   const { env = {}, ...options } = more;
-  const { root, agentGit, runDir } = makePlace();
+  const { root, sandboxGitDir, runDir } = makePlace();
   const caches = { named: [], found: [], ...wanted };
   const hostEnv = { PATH: process.env.PATH, HOME: home, ...env };
   return openSandbox({
     mode: 'required',
     root,
-    agentGit,
+    sandboxGitDir,
     scratchDir: join(runDir, 'scratch'),
     hostEnv,
     caches,

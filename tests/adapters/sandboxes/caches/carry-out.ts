@@ -85,7 +85,7 @@ export async function carryOut({ manager, files, answers, folder, fill = '' }: P
   const opened = await openSandbox({
     mode: 'required',
     root: place.root,
-    agentGit: place.agentGit,
+    sandboxGitDir: place.sandboxGitDir,
     scratchDir: join(place.runDir, 'scratch'),
     hostEnv: env,
     caches: { named: [manager], found: [] },

@@ -34,9 +34,9 @@ test('a mount named through a link is there under that name', async () => {
 });
 
 test('a mount that cannot be is a mistake, and no reason to do without a sandbox', async () => {
-  const { root, agentGit, runDir } = makePlace();
+  const { root, sandboxGitDir, runDir } = makePlace();
   for (const mode of ['required', 'auto'] as const) {
-    const options = { mode, root, agentGit, scratchDir: join(runDir, 'scratch'), hostEnv: process.env };
+    const options = { mode, root, sandboxGitDir, scratchDir: join(runDir, 'scratch'), hostEnv: process.env };
     expect(await openSandbox({ ...options, mounts: ['/'] })).toEqual({
       status: 'refused',
       reason: '--mount /: that is too broad: name the folder below it that commands need.',
