@@ -8,7 +8,7 @@ import type { TreeEdit } from '../../../git/store/trees.ts';
 import type { BaselineIndex } from '../baseline/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
-import type { Walked } from './walk.ts';
+import type { Walked } from './walked-tree.ts';
 
 /** What the baseline states of files are derived from. */
 export interface KnownParts {

@@ -9,8 +9,7 @@ import { decodeName, encodeName } from '../../../files/names.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
-import type { Walked } from './walk.ts';
-import type { WalkedTree } from './walked-tree.ts';
+import type { Walked, WalkedTree } from './walked-tree.ts';
 
 /** Whose rules they are, and what they are judged by. */
 export interface RuleEffectsParts {

@@ -7,8 +7,7 @@ import type { BaselineIndex } from '../baseline/baseline-index.ts';
 import { NO_CONVERSION } from '../baseline/conversion.ts';
 import { type ContentSources, keepBytes } from './content-store.ts';
 import type { KnownFiles } from './file-states.ts';
-import type { Walked } from './walk.ts';
-import type { WalkedTree } from './walked-tree.ts';
+import type { Walked, WalkedTree } from './walked-tree.ts';
 
 /** Whether a path may have the state that the index has; null where every path may. */
 export type IsExpected = ((path: string, entry: FileState) => boolean) | null;

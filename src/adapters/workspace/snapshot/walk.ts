@@ -7,34 +7,7 @@ import { TreeView } from '../../../files/tree-view.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { LookAhead } from './look-ahead.ts';
-import type { WalkedTree } from './walked-tree.ts';
-
-/** What is at and below `scope`. */
-export interface Walked {
-  /** The path that was examined: the requested one, or a folder above it that is not a folder or that git would not see. */
-  readonly scope: string;
-  readonly at: 'folder' | 'file' | 'absent' | 'foreign';
-  /** Regular files and links that git would see, except unchanged ones. */
-  readonly files: ReadonlyMap<string, FileStat>;
-  /** Whether a file is as in the baseline index and needed no examination. */
-  isUnchanged(path: string): boolean;
-  /** Files of the baseline index that no longer exist. */
-  readonly gone: readonly string[];
-  /** Files and folders that cannot be read, or are too large to be; what is known about them stays. */
-  readonly unreadable: readonly string[];
-  /** Folders that are repositories of their own. */
-  readonly nested: readonly string[];
-  /** Folders that also have a `.git` but are looked into because they hold known files. */
-  readonly embedded: readonly string[];
-  /** Folders that git ignores; their contents are not examined. */
-  readonly ignored: readonly string[];
-  /** Files that git ignores, but for those in such folders and in folders that have not changed since the last look. */
-  readonly ignoredFiles: readonly string[];
-  /** Names that git refuses to store. */
-  readonly unstorable: readonly string[];
-  /** Folders without any entry, which git does not track. */
-  readonly empty: readonly string[];
-}
+import type { Walked, WalkedTree } from './walked-tree.ts';
 
 /** Examines one path and everything below it; `''` is the whole tree. */
 export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {

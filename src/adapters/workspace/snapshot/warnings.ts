@@ -4,7 +4,7 @@ import type { PathChange } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import type { ContentSources } from './content-store.ts';
-import type { Walked } from './walk.ts';
+import type { Walked } from './walked-tree.ts';
 
 /** Says which parts of the work tree a walk has left out, or included all the same. */
 export function warnOfWalk({ nested, embedded, unstorable }: Walked, warn: ContentSources['warn']): void {

@@ -8,7 +8,7 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { NO_FOLDER_LIMIT } from '../../../files/tree-view.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
-import type { Walked } from '../snapshot/walk.ts';
+import type { Walked } from '../snapshot/walked-tree.ts';
 import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
 import { keptRepositories } from './kept-repositories.ts';
 import { type JudgedGitDir, type KnownGitDir, KnownGitDirs } from './known-git-dirs.ts';

@@ -1,0 +1,201 @@
+/** Compares what a look found with what is known, takes it over, and says what has changed. */
+
+import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { quotedName } from '../../../domain/changes/path.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+import type { BaselineIndex } from '../baseline/baseline-index.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import type { BaseStates } from './base-states.ts';
+import { type ContentSources, type Taken, takeContents, type Wanted } from './content-store.ts';
+import type { KnownFiles } from './file-states.ts';
+import type { Looks } from './looks.ts';
+import { hiddenChange, type IntoView, type RuleEffects } from './rule-effects.ts';
+import type { Walked, WalkedTree } from './walked-tree.ts';
+import type { Writers } from './writers.ts';
+
+/** What a look is compared with, and what keeps the result. */
+export interface ComparisonParts {
+  readonly tree: WalkedTree;
+  readonly index: BaselineIndex;
+  readonly contents: ContentSources;
+  readonly known: KnownFiles;
+  readonly base: BaseStates;
+  readonly effects: RuleEffects;
+  readonly looks: Looks;
+  readonly writers: Writers;
+  /** When the work began, as a ctime; null where nothing has begun. */
+  began(): bigint | null;
+}
+
+/** What is wanted of a comparison besides its changes. */
+export interface ComparisonNotes {
+  /** The file system's time before the look, in ns. */
+  readonly clock: bigint;
+  /** Receives the inodes that changed files had. */
+  readonly inodes?: Map<string, bigint>;
+  /** Receives files that were written since a moment and that are what they were. */
+  readonly identical?: { readonly sinceNs: bigint; readonly found: PathChange[] };
+}
+
+/** Brings what is known up to date with each look. */
+export class Comparison {
+  readonly #parts: ComparisonParts;
+  /** Files and folders that the last look could not read. */
+  #unreadable: ReadonlySet<string> = new Set();
+  #hidden: readonly string[] = [];
+  /** What has come into view at the last look. */
+  #shown: ReadonlySet<string> = new Set();
+
+  constructor(parts: ComparisonParts) {
+    this.#parts = parts;
+  }
+
+  get unreadable(): ReadonlySet<string> {
+    return this.#unreadable;
+  }
+
+  /** Files that existed when last seen and that the last full look could not examine, sorted. */
+  get hidden(): readonly string[] {
+    return this.#hidden;
+  }
+
+  /** The file was hidden by rules until the last look. */
+  isShown(path: string): boolean {
+    return this.#shown.has(path);
+  }
+
+  /** Updates what is known about the walked part and returns the differences. */
+  async take(walked: Walked, notes: ComparisonNotes): Promise<PathChange[]> {
+    const { contents, known, effects, looks, writers, began } = this.#parts;
+    const isNew = (path: string) => known.stateOf(path) === null;
+    const view = await effects.intoView(walked, isNew);
+    this.#shown = view.shown;
+    if (walked.scope === '')
+      writers.see(looks.hasNewRules ? { walked, isNew, shown: view.shown, beganNs: began() } : null);
+    const wanted = this.#wantedOf(walked, view);
+    const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
+    await this.#keepUnchanged(wanted, taken);
+    const changes = this.#takeOver(wanted, taken, notes);
+    const isUnreadable = ({ path }: Wanted) => taken.get(path)?.status === 'unreadable';
+    this.#noteUnreadable(walked, wanted.filter(isUnreadable));
+    const missing = this.#missing(walked, taken);
+    const gone = new Set(missing.flatMap(({ before, after }) => (before && !after ? [before.blob] : [])));
+    for (const { path, after } of changes) if (after && gone.has(after.blob)) writers.forget(path);
+    return [...changes, ...(await this.#withHidden(missing))];
+  }
+
+  /** Files whose content has to be read, since their stat is not the known one. */
+  #wantedOf({ files }: Walked, { left }: IntoView): Wanted[] {
+    const { index, known } = this.#parts;
+    const wanted: Wanted[] = [];
+    for (const [path, stat] of files) {
+      if (left.has(path)) continue;
+      const found = known.get(path);
+      if (found?.stat && sameStat(found.stat, stat)) continue;
+      const before = known.stateOf(path);
+      wanted.push({ path, stat, before, inIndex: index.entries.get(path)?.blob ?? null });
+    }
+    // Files that existed before come first: no number of new files may hide what happened to them.
+    return wanted.sort((a, b) => Number(a.before === null) - Number(b.before === null));
+  }
+
+  /**
+   * Attributes turn the contents of files that the run has changed. One that is as it was at the start stays that, as it does
+   * for git, which does not read it.
+   */
+  async #keepUnchanged(wanted: readonly Wanted[], taken: Map<string, Taken>): Promise<void> {
+    const { contents, tree, base } = this.#parts;
+    if (tree.rules.attributesGeneration === 0) return;
+    const doubtful = wanted.filter(({ path }) => {
+      const one = taken.get(path);
+      const atStart = base.stateOf(path);
+      return one?.status === 'ok' && one.kind === 'file' && atStart !== null && atStart.blob !== one.blob;
+    });
+    if (doubtful.length === 0) return;
+    const conversions = (paths: readonly string[]) => tree.rules.conversionsAtStart(paths);
+    const asAtStart = await takeContents(doubtful, { ...contents, budget: NO_BUDGET, conversions });
+    for (const [path, one] of asAtStart) {
+      const atStart = base.stateOf(path);
+      if (one.status !== 'ok' || one.blob !== atStart?.blob) continue;
+      // Sizes of a base that was read from its tree are not those in the work tree.
+      if (!base.isRecalled && one.size !== atStart.size) continue;
+      taken.set(path, one);
+    }
+  }
+
+  /** What was read is known from now on. */
+  #takeOver(
+    wanted: readonly Wanted[],
+    taken: ReadonlyMap<string, Taken>,
+    { clock, inodes, identical }: ComparisonNotes,
+  ): PathChange[] {
+    const { index, known, effects } = this.#parts;
+    const changes: PathChange[] = [];
+    for (const { path, stat } of wanted) {
+      const one = taken.get(path);
+      if (one?.status !== 'ok') continue;
+      const raw = one.raw === undefined ? {} : { raw: one.raw };
+      const state: FileState = { mode: known.modeOf(path, one), blob: one.blob, size: one.size, ...raw };
+      const before = known.stateOf(path);
+      const was = known.get(path)?.stat ?? null;
+      const inode = was?.ino ?? index.entries.get(path)?.ino;
+      if (before && inode !== undefined) inodes?.set(path, BigInt(inode));
+      const isSame = sameOnDisk(before, state);
+      if (before && isSame && identical !== undefined && isWritten(stat, was, identical.sinceNs))
+        identical.found.push({ path, before, after: before });
+      known.set(path, { state, stat: one.stat && one.stat.ctimeNs < clock ? one.stat : null });
+      const ignored =
+        this.#shown.has(path) && effects.mayHaveBeen(path) ? { ignored: 'until_now' as const } : {};
+      if (!isSame) changes.push({ path, before, after: state, ...ignored });
+    }
+    return changes;
+  }
+
+  #noteUnreadable(walked: Walked, besides: readonly Wanted[]): void {
+    const { contents, known, tree } = this.#parts;
+    const unreadable = new Set([...walked.unreadable, ...besides.map(({ path }) => path)]);
+    this.#unreadable = unreadable;
+    for (const path of unreadable)
+      contents.warn(
+        warning('WARN_UNREADABLE', `${quotedName(path)} cannot be read and counts as unchanged.`),
+      );
+    if (walked.scope !== '') return;
+    const closed = new Set([...unreadable].filter((path) => !tree.closed.isAsFound(path)));
+    this.#hidden = closed.size === 0 ? [] : known.present().filter((path) => isWithinAny(closed, path));
+  }
+
+  /** Known files that the look did not find. */
+  #missing(walked: Walked, taken: ReadonlyMap<string, Taken>): PathChange[] {
+    const isThere = (path: string) =>
+      walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
+    return this.#parts.known.updateMissing(
+      walked,
+      (path) => isThere(path) || isWithinAny(this.#unreadable, path),
+    );
+  }
+
+  /** A file that git no longer sees is gone, or a rule hides it. */
+  async #withHidden(missing: readonly PathChange[]): Promise<readonly PathChange[]> {
+    const { looks, effects } = this.#parts;
+    if (missing.length === 0 || !looks.hasNewRules) return missing;
+    const gone = missing.flatMap(({ path, after }) => (after === null ? [path] : []));
+    const hidden = await effects.outOfView(gone);
+    return missing.map((change) =>
+      hidden.has(change.path) ? hiddenChange(change.path, change.before) : change,
+    );
+  }
+}
+
+/** For what has been counted. */
+const NO_BUDGET = { fits: () => true, count: () => true };
+
+/** Of a file that is what it was, its times and its inode say whether it was written. */
+function isWritten({ ctimeNs, mtimeNs, ino }: FileStat, was: FileStat | null, sinceNs: bigint): boolean {
+  return ctimeNs >= sinceNs && (mtimeNs >= sinceNs || (was !== null && was.ino !== ino));
+}
+
+/** Whether the path or a folder that contains it is one of these. */
+function isWithinAny(places: ReadonlySet<string>, path: string): boolean {
+  return places.size > 0 && [path, ...foldersOf(path), ''].some((place) => places.has(place));
+}

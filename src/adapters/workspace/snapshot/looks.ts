@@ -1,0 +1,105 @@
+/**
+ * Looks at the work tree by the rules of the moment. What a look at everything leaves for the next one is kept here: the
+ * folders as they were read, and which rules it went by.
+ */
+
+import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
+import type { KnownFiles } from './file-states.ts';
+import type { IsExpected } from './seed.ts';
+import { type Earlier, walk, walkAll } from './walk.ts';
+import type { Walked, WalkedTree } from './walked-tree.ts';
+
+/** What is looked at, and what git knows about it without a look. */
+export interface LooksParts {
+  readonly tree: WalkedTree;
+  readonly settled: StatUnchanged;
+  readonly known: KnownFiles;
+}
+
+/** Looks at everything within one capture: whoever keeps writing rule files is not waited for. */
+const MAX_LOOKS = 4;
+
+/** One look after the other; a look at everything is repeated where it has met rules that change what it should have seen. */
+export class Looks {
+  readonly #parts: LooksParts;
+  readonly #folders: Earlier['folders'] = new Map();
+  /** Paths that are not as at the start, or were not: other attributes turn them otherwise. */
+  readonly #touched = new Set<string>();
+  /** The rules that the last look at everything went by; none for the first look of a process that resumes. */
+  #generation = -1;
+  #attributes = 0;
+  #hadNewRules = false;
+
+  constructor(parts: LooksParts) {
+    this.#parts = parts;
+  }
+
+  /** The last look at everything that was kept was the first one by its rules. */
+  get hadNewRules(): boolean {
+    return this.#hadNewRules;
+  }
+
+  /** The rules of now are not those of the last look at everything that was kept. */
+  get hasNewRules(): boolean {
+    return this.#parts.tree.rules.generation !== this.#generation;
+  }
+
+  /** The path is no longer as at the start. */
+  touch(path: string): void {
+    this.#touched.add(path);
+  }
+
+  /** The first look, after which files that are as in the index are known. */
+  async first(clock: bigint, isExpected: IsExpected): Promise<Walked> {
+    const { tree, settled } = this.#parts;
+    const believed = isExpected === null ? settled : this.#where(isExpected);
+    if (settled.isMany) return walkAll(tree, { settled: believed, folders: this.#folders, clock });
+    const [walked, changed] = await Promise.all([walk(tree, ''), settled.changed()]);
+    return { ...walked, isUnchanged: (path) => believed.isSettled(path) && !changed.has(path) };
+  }
+
+  /** Looks at one path and what is below it; `''` is everything. */
+  async at(scope: string, clock: bigint): Promise<Walked> {
+    const { rules } = this.#parts.tree;
+    if (scope !== '') return this.#once(scope, clock);
+    rules.refresh();
+    for (let looks = 1; ; looks += 1) {
+      const { generation, attributesGeneration } = rules;
+      if (this.hasNewRules) this.#folders.clear();
+      if (attributesGeneration !== this.#attributes)
+        for (const path of this.#touched) this.#parts.known.unsettle(path);
+      const walked = await this.#once(scope, clock);
+      // A rule file that was met on the way may hold for what was seen before.
+      if (rules.generation === generation || looks === MAX_LOOKS) return walked;
+    }
+  }
+
+  /** A look at everything has gone by the rules of now. */
+  keepRules(): void {
+    const { generation, attributesGeneration } = this.#parts.tree.rules;
+    this.#hadNewRules = this.hasNewRules;
+    this.#generation = generation;
+    this.#attributes = attributesGeneration;
+  }
+
+  /** Git's answer counts only for paths that are expected to be as in the index. */
+  #where(isExpected: NonNullable<IsExpected>): StatUnchanged {
+    const { settled, known } = this.#parts;
+    const isSettled = (path: string) => {
+      const entry = settled.isSettled(path) ? known.inIndex(path) : null;
+      return entry !== null && isExpected(path, entry);
+    };
+    const settledIn = (folder: string) => {
+      const isSettledName = settled.settledIn(folder);
+      const before = folder === '' ? '' : `${folder}/`;
+      return (name: string) => isSettledName(name) && isSettled(`${before}${name}`);
+    };
+    return { ...settled, isSettled, settledIn };
+  }
+
+  #once(scope: string, clock: bigint): Promise<Walked> {
+    const { tree, settled } = this.#parts;
+    const isForGit = scope === '' && settled.isMany;
+    return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
+  }
+}
