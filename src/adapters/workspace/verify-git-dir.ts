@@ -15,7 +15,7 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import { leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
-import { BASELINE_INDEX, copyIndex } from './baseline/baseline-index.ts';
+import { BASELINE_INDEX, copyIndex } from './baseline/index/baseline-index.ts';
 import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
 
 /** The checkout of a run and its shadow repository. */

@@ -6,8 +6,8 @@ import { openRegular, readWhole } from '../../../files/opened-file.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { runGit } from '../../../git/git.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
-import type { BaselineIndex } from './baseline-index.ts';
 import type { BaselineRules } from './baseline-rules.ts';
+import type { BaselineIndex } from './index/baseline-index.ts';
 
 /**
  * Copies one rule file of the work tree. A link does not count: git does not follow it. Throws `UnusableFile` for one that

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { askGit, runGit } from '../../../git/git.ts';
-import { BASELINE_INDEX, type BaselineIndex } from './baseline-index.ts';
-import type { RecentFile } from './index-entries.ts';
+import { BASELINE_INDEX, type BaselineIndex } from './index/baseline-index.ts';
+import type { RecentFile } from './index/index-entries.ts';
 
 /** Which files git considers unchanged by their stat alone. */
 export interface StatUnchanged {

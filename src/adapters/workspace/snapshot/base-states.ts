@@ -1,7 +1,7 @@
 /** The state that each path has in the base of the run. */
 
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
-import type { BaselineIndex } from '../baseline/baseline-index.ts';
+import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { KnownFiles } from './file-states.ts';
 

@@ -4,7 +4,7 @@ import { type FileState, type PathChange, sameOnDisk } from '../../../domain/cha
 import { quotedName } from '../../../domain/changes/path.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
-import type { BaselineIndex } from '../baseline/baseline-index.ts';
+import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import type { BaseStates } from './base-states.ts';
 import { type ContentSources, type Taken, takeContents, type Wanted } from './content-store.ts';

@@ -5,7 +5,7 @@ import { sameState } from '../../../domain/changes/change.ts';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import type { TreeEdit } from '../../../git/store/trees.ts';
-import type { BaselineIndex } from '../baseline/baseline-index.ts';
+import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { Walked } from './walked-tree.ts';

@@ -3,8 +3,8 @@
 import type { FileState } from '../../../domain/changes/change.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
-import type { BaselineIndex } from '../baseline/baseline-index.ts';
 import { NO_CONVERSION } from '../baseline/conversion.ts';
+import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import { type ContentSources, keepBytes } from './content-store.ts';
 import type { KnownFiles } from './file-states.ts';
 import type { Walked, WalkedTree } from './walked-tree.ts';

@@ -5,8 +5,8 @@ import type { FileState, PathChange, Writer } from '../../../domain/changes/chan
 import { isTurned, sameOnDisk, sameState } from '../../../domain/changes/change.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope, SinceCheckpoint } from '../../../ports/workspace.ts';
-import type { BaselineIndex } from '../baseline/baseline-index.ts';
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
+import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';

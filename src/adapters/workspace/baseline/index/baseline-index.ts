@@ -5,11 +5,11 @@
 
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { UnusableFile } from '../../../domain/run/unusable-file.ts';
-import { decodeName, encodeName } from '../../../files/names.ts';
-import { runGit } from '../../../git/git.ts';
-import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';
-import type { ObjectFormat } from '../../../git/store/object-store.ts';
+import { UnusableFile } from '../../../../domain/run/unusable-file.ts';
+import { decodeName, encodeName } from '../../../../files/names.ts';
+import { runGit } from '../../../../git/git.ts';
+import { copyIfThere, MAX_INDEX_BYTES } from '../../../../git/repository-file.ts';
+import type { ObjectFormat } from '../../../../git/store/object-store.ts';
 import { IndexEntries } from './index-entries.ts';
 import { IndexRecords } from './index-records.ts';
 import { listedIndex } from './listed-index.ts';

@@ -1,6 +1,6 @@
 /** The entries of the user's index by their paths, with what each of them proves of its file. */
 
-import type { FileMode } from '../../../domain/changes/change.ts';
+import type { FileMode } from '../../../../domain/changes/change.ts';
 import { IndexRecords } from './index-records.ts';
 
 /** What an index says of one path. An unmerged path has an entry with `blob` null. */

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { IndexEntries } from '../../../../src/adapters/workspace/baseline/index-entries.ts';
-import { IndexRecords } from '../../../../src/adapters/workspace/baseline/index-records.ts';
-import { listedIndex } from '../../../../src/adapters/workspace/baseline/listed-index.ts';
-import { ScratchCheckout } from '../scratch-checkout.ts';
+import { IndexEntries } from '../../../../../src/adapters/workspace/baseline/index/index-entries.ts';
+import { IndexRecords } from '../../../../../src/adapters/workspace/baseline/index/index-records.ts';
+import { listedIndex } from '../../../../../src/adapters/workspace/baseline/index/listed-index.ts';
+import { ScratchCheckout } from '../../scratch-checkout.ts';
 
 const LONG = `${'folder/'.repeat(600)}${'x'.repeat(100)}`;
 
