@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { reportPageModule } from './scripts/report-page.mjs';
 import { FEW_PAGES } from './tests/support/setup/few-pages.ts';
+import { NIGHTLY_FILES } from './tests/support/setup/nightly.ts';
 import { IS_FULL } from './tests/support/setup/sample.ts';
 import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
@@ -12,35 +13,6 @@ const WORKERS = 2 * availableParallelism();
 const E2E = ['tests/e2e/**/*.test.ts'];
 const ATTACKS = ['tests/attacks/**/*.test.ts'];
 const BUILD = ['tests/support/setup/build-once.ts'];
-
-/** What only the night has time for: other files try the same kinds of things, on fewer places. docs/testing.md says which. */
-const NIGHTLY = IS_FULL
-  ? []
-  : [
-      'tests/attacks/none.test.ts',
-      'tests/e2e/action/cancel.test.ts',
-      'tests/e2e/commands/replay-ignored.test.ts',
-      'tests/e2e/compaction/faults.test.ts',
-      'tests/e2e/compaction/server.test.ts',
-      'tests/e2e/follow-up/conflicts.test.ts',
-      'tests/e2e/limits/memory.test.ts',
-      'tests/e2e/machine/faults.test.ts',
-      'tests/e2e/machine/provider-faults.test.ts',
-      'tests/e2e/machine/terminal.test.ts',
-      'tests/e2e/publish/routes.test.ts',
-      'tests/e2e/publish/wishes.test.ts',
-      'tests/e2e/repositories/checkouts.test.ts',
-      'tests/e2e/repositories/closed-places.test.ts',
-      'tests/e2e/repositories/moved-repositories.test.ts',
-      'tests/e2e/repositories/nested-repositories.test.ts',
-      'tests/e2e/repositories/planted-repository.test.ts',
-      'tests/e2e/resume/early-reads.test.ts',
-      'tests/e2e/resume/reopened-checkouts.test.ts',
-      'tests/e2e/resume/stopped.test.ts',
-      'tests/e2e/run/verify-in.test.ts',
-      'tests/e2e/verify/verify-in-cut-short.test.ts',
-      'tests/engine/finish/attribution-property.test.ts',
-    ];
 
 const COMMON = {
   plugins: [
@@ -74,7 +46,7 @@ const COMMON = {
 
 /** One of the parts of the suite, which `--project NAME` runs alone. */
 function project(name: string, files: { include: string[]; exclude?: string[]; globalSetup?: string[] }) {
-  const exclude = [...(files.exclude ?? []), ...NIGHTLY];
+  const exclude = [...(files.exclude ?? []), ...(IS_FULL ? [] : NIGHTLY_FILES)];
   return { ...COMMON, test: { ...COMMON.test, name, ...files, exclude } };
 }
 

@@ -133,7 +133,14 @@ const CODE_BESIDE_NAME = new RegExp(
 );
 
 /** In what people read, a path of the repository that begins in one of its folders. */
-const NAMED_PATH = /(?<![\w./-])(?:src|tests|scripts|bench|prompts|fixtures|docs)\/[\w./-]*[\w/](?![\w*{<])/g;
+const NAMED_PATH =
+  /(?<![\w./-])(?:src|page|tests|scripts|bench|prompts|fixtures|docs|site|\.github|\.devcontainer)\/[\w./-]*[\w/](?![\w*{<])/g;
+
+/** In what people read, a source file by the end of its path. */
+const NAMED_SOURCE = /`([\w./-]+\.ts)`/g;
+
+/** Paths of projects that examples work on, and what is made on demand. */
+const NOT_OURS = /^src\/(?:total\.js|greeting\.ts|parser|vendor)$|^site\/\.vitepress\/dist$/;
 
 function sourceFiles(): string[] {
   return filesBelow('src', '.ts').filter((name) => !name.endsWith('.d.ts'));
@@ -218,16 +225,19 @@ describe('the architecture', () => {
     expect(offenders).toEqual([]);
   });
 
-  test('every path that a document about the sources names is there', () => {
-    const pages = ['AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/architecture.md'].concat(
-      filesBelow('docs/decisions', '.md'),
+  test('every path of the sources that a document names is there', () => {
+    const pages = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', ...filesBelow('docs', '.md')];
+    const sources = ['src', 'page', 'tests', 'scripts', 'bench'].flatMap((folder) =>
+      filesBelow(folder, '.ts'),
     );
-    const lost = pages.filter(existsSync).flatMap((page) =>
-      [...readFileSync(page, 'utf8').matchAll(NAMED_PATH)]
-        .map(([path]) => path)
-        .filter((path) => !existsSync(path))
-        .map((path) => `${page}: ${path}`),
-    );
+    const lost = pages.flatMap((page) => {
+      const text = readFileSync(page, 'utf8');
+      const paths = [...text.matchAll(NAMED_PATH)].map(([path]) => path).filter((path) => !existsSync(path));
+      const names = [...text.matchAll(NAMED_SOURCE)]
+        .map(([, name = '']) => name)
+        .filter((name) => !existsSync(name) && !sources.some((source) => source.endsWith(`/${name}`)));
+      return [...paths, ...names].filter((path) => !NOT_OURS.test(path)).map((path) => `${page}: ${path}`);
+    });
     expect(lost).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { PINS } from './support/jobs/action-pins.ts';
 import { dependabot, issueChooser, issueForm } from './support/jobs/github-forms.ts';
+import { NIGHTLY_FILES } from './support/setup/nightly.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const manifest = JSON.parse(read('package.json'));
@@ -191,11 +192,16 @@ function scriptsIn(text: string): string[] {
   );
 }
 
+test('docs/testing.md says of each file that is left to the night what has its place by day', () => {
+  const [, table = ''] = read('docs/testing.md').split('\n## Files that only the night runs\n');
+  const rows = [...table.matchAll(/^\| `([^`]+)` \| [^|]+ \| ([^|]+) \|$/gm)];
+  expect(rows.map(([, file]) => file)).toEqual(NIGHTLY_FILES);
+  const byDay = rows.flatMap(([, , places = '']) => [...places.matchAll(/`(tests\/[^`]+)`/g)]);
+  expect(byDay.length).toBeGreaterThanOrEqual(rows.length);
+  expect(byDay.filter(([, file = '']) => !existsSync(file) || NIGHTLY_FILES.includes(file))).toEqual([]);
+});
+
 test('what is left to the night is there, and is tried then', () => {
-  const [, list = ''] =
-    /const NIGHTLY = IS_FULL\s+\? \[\]\s+: \[(.*?)\];/s.exec(read('vitest.config.ts')) ?? [];
-  const files = [...list.matchAll(/'([^']+)'/g)].map(([, path = '']) => path);
-  expect(files.length).toBeGreaterThan(0);
-  expect(files.filter((path) => !existsSync(path))).toEqual([]);
+  expect(NIGHTLY_FILES.filter((path) => !existsSync(path))).toEqual([]);
   expect(manifest.scripts['test:full']).toContain('PATCHSMITH_FULL=1');
 });

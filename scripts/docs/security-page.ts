@@ -8,6 +8,7 @@ import {
 } from '../../tests/attacks/attack.ts';
 import { HOLDS } from '../../tests/attacks/held-by.ts';
 import { STAGES } from '../../tests/attacks/stages.ts';
+import { FUZZ as FUZZ_RUNS } from '../../tests/support/setup/sample.ts';
 
 /** `docs/security.md`: what is promised in each mode, and how each attack of the suite ends. */
 export function securityPage(): string {
@@ -59,7 +60,7 @@ function count(attacks: readonly Attack[], mode: Mode): number {
 const THREATS = `# Security
 
 What patchsmith promises against hostile input, what it does not, and how each was tested. The tables are generated from the
-attack suite (\`tests/attacks\`, run by \`npm test\`) by \`npm run docs\`.
+attack suite (\`tests/attacks\`) by \`npm run docs\`.
 
 ## Who is hostile
 
@@ -200,7 +201,8 @@ the real one, with real git, real bubblewrap and a victim that has a home with c
 Every attack is played in three modes: in the sandbox, in the sandbox without its filter (the runner is started under a
 filter of the test that refuses every further one, as a kernel without filters does), and with \`--sandbox off\`. **held**:
 the goal is not reached. **not contained**: nothing is promised, and the test shows that the goal *is* reached, so that the
-same test would see it where it must not be; where trying would harm the machine it is not tried.
+same test would see it where it must not be; where trying would harm the machine it is not tried. \`npm test\` plays all of them in
+the sandbox and a part of them without its filter, \`npm run test:full\` all in every mode.
 
 The runner is started by whoever runs the tests. Where that is root, a user without privileges, who owns the work tree and all
 around it, starts it as well: in \`npm test\` for the rows that say *root and user* in the column "as", in the sandbox; in
@@ -214,19 +216,26 @@ reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the run
 
 const HELD_BY = `Each row names what holds the attack; where there are several, they stand one behind the other, or hold a part of it each.`;
 
+/** How many of a kind the two ways to run the tests try. */
+function runs(what: keyof typeof FUZZ_RUNS): string {
+  const { sampled, all } = FUZZ_RUNS[what];
+  const [few, many] = [sampled, all].map((number) => number.toLocaleString('en-US'));
+  return `${few} ${what} in \`npm test\`, the same ones each time, and ${many} others every night in \`npm run test:full\``;
+}
+
 const FUZZ = `## Fuzzing
 
-Property tests with at least 10,000 cases each run in \`npm test\`: paths as the model may write them (\`tests/fuzz/path.test.ts\`),
+Property tests try paths as the model may write them (\`tests/fuzz/path.test.ts\`),
 inputs of the tools, through the real executor (\`tests/fuzz/tool-inputs.test.ts\`), and redaction
-(\`tests/fuzz/redact.test.ts\`). The tree walk is compared with a naive one
-(\`tests/fuzz/tree-walk.test.ts\`) for 500 trees in \`npm test\`, the same ones each time, and for 10,000 others in
-\`npm run test:full\`, which runs every night: a real tree takes 12 ms. Each is made of the one before by small changes, since a
-checkout of its own for each would take an hour.
+(\`tests/fuzz/redact.test.ts\`), each with ${runs('cases')}.
+The tree walk is compared with a naive one
+(\`tests/fuzz/tree-walk.test.ts\`): ${runs('trees')}.
+A real tree takes 12 ms; each is made of the one before by small changes, since a checkout of its own for each would take an hour.
 
 Random sequences of hostile commands between tool calls (\`tests/attacks/hostile-commands.test.ts\`: chmod, rename, exchange, links,
 signals, ptrace, repositories, closed folders, sparse files, millions of lines) are played against the built command, as the user of
 the tests and, where that is root, as one without privileges. After each run nothing outside was read or written, nothing
 protected has changed, nothing is alive, no file has a set-id bit, git runs nothing that was planted, the runner has stayed below
 400 MB, and the result is final; where a deadline strikes in their midst, the run is over within five seconds of it, with all of
-this. \`npm test\` plays the same 40 sequences each time, \`npm run test:full\` 2,000, others every night;
+this: ${runs('sequences')}.
 \`PATCHSMITH_FUZZ_SEED\` and \`PATCHSMITH_FUZZ_SEQUENCES\` play others, and more.`;

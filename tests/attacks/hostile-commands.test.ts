@@ -18,7 +18,7 @@ import {
 } from '../support/machine/processes.ts';
 import { givenToNobody, isRoot } from '../support/runs/as-nobody.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
-import { IS_FULL, MATRIX_MS } from '../support/setup/sample.ts';
+import { fuzzRuns, MATRIX_MS } from '../support/setup/sample.ts';
 import { formFound } from './canaries.ts';
 import { hostileSequence } from './hostile-sequences.ts';
 import { stateOf, Victim } from './victim.ts';
@@ -26,7 +26,7 @@ import { stateOf, Victim } from './victim.ts';
 afterAll(removeFolders);
 
 /** The same ones each time, so that nobody's change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES` try others and more. */
-const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? (IS_FULL ? 2000 : 40));
+const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? fuzzRuns('sequences'));
 /** From here on commands get at protected files, which two batches earlier they did not. */
 const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 13);
 const A_RUN = 20;

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { isGitDirName, parseRepoPath } from '../../src/domain/changes/path.ts';
 import { openNofollowFiles } from '../../src/files/nofollow-files.ts';
 import { makePipe, tempFolder } from '../support/files/temp-folder.ts';
-import { randomCases } from '../support/setup/sample.ts';
+import { fuzzRuns } from '../support/setup/sample.ts';
 
-const CASES = randomCases(20_000);
+const CASES = fuzzRuns('cases');
 
 const component = fc.oneof(
   {

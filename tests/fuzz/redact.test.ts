@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { knownSecretFinder, redactedJson, redactorFor } from '../../src/domain/secrets/redact.ts';
-import { randomCases } from '../support/setup/sample.ts';
+import { fuzzRuns } from '../support/setup/sample.ts';
 
-const CASES = randomCases(20_000);
+const CASES = fuzzRuns('cases');
 
 /** No blanks, since those at the ends are no part of a secret, and no `*`, of which the mark is made. */
 const secret = fc

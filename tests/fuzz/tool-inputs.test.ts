@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import type { ToolCall } from '../../src/domain/conversation/conversation.ts';
 import { stateOf } from '../attacks/victim.ts';
 import { actionsOf, openRealParts } from '../support/files/real-parts.ts';
-import { randomCases } from '../support/setup/sample.ts';
+import { fuzzRuns } from '../support/setup/sample.ts';
 
-const CASES = randomCases(20_000);
+const CASES = fuzzRuns('cases');
 const CALLS_A_TURN = 20;
 
 const path = fc.oneof(

@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeName, encodeName } from '../../src/files/names.ts';
 import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
-import { IS_FULL, MATRIX_MS } from '../support/setup/sample.ts';
+import { fuzzRuns, IS_FULL, MATRIX_MS } from '../support/setup/sample.ts';
 
 /**
  * Each tree is made of the one before, since a checkout of its own for each would take an hour. Even so a tree takes 12 ms:
  * `npm test` looks at the same few each time, and the full suite at others every night.
  */
-const TREES = IS_FULL ? { numRuns: 10_000 } : { numRuns: 50, seed: 11 };
+const TREES = { numRuns: fuzzRuns('trees'), ...(IS_FULL ? {} : { seed: 11 }) };
 
 const PATHS = [
   'a',

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 
-/** ProcessBounds of one process. */
+/** Limits for one process. */
 export interface ProcessBounds {
   readonly timeoutMs: number;
   /** Memory that it may write to, in KiB: what is unpacked is not on the heap of JavaScript. */

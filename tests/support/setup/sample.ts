@@ -18,6 +18,18 @@ export function sampled<T>(all: readonly T[], kindOf: (one: T) => string, seed =
   return all.filter((one) => chosen.has(one));
 }
 
+/** What the fuzz tests try in `npm test`, and in `npm run test:full`: cases, work trees, sequences of hostile commands. */
+export const FUZZ = {
+  cases: { sampled: 1000, all: 20_000 },
+  trees: { sampled: 50, all: 10_000 },
+  sequences: { sampled: 40, all: 2000 },
+} as const;
+
+/** How many of these the fuzz tests try in this run of the suite. */
+export function fuzzRuns(what: keyof typeof FUZZ): number {
+  return FUZZ[what][IS_FULL ? 'all' : 'sampled'];
+}
+
 /** How many random cases `npm test` tries, where `npm run test:full` tries this many: a twentieth, but never less than ten. */
 export function randomCases(all: number): number {
   return IS_FULL ? all : Math.max(10, Math.ceil(all / 20));
