@@ -26,6 +26,12 @@ interface ReportParts {
   readonly watch?: CommandWatch;
 }
 
+interface RunParts extends ReportParts {
+  readonly sandbox: Pick<Sandbox, 'run'>;
+  /** For setup: what comes later builds on what came before. */
+  readonly stopsAtFailure?: boolean;
+}
+
 /** Called for each command as it starts; what it returns is called when the command has ended. */
 export type CommandWatch = (command: string) => (report: CommandReport) => void;
 
@@ -101,7 +107,7 @@ export class Verification {
 }
 
 /**
- * Reports of `commands`; of the failed setup commands if one of them failed; or of the place itself if it could not be
+ * Reports of `commands`; of the setup command that failed if one did; or of the place itself if it could not be
  * created. Closes the place.
  */
 export async function runInPlace(
@@ -113,7 +119,7 @@ export async function runInPlace(
   if (opened.status === 'failed') return [notMade(redact(opened.message))];
   const parts = { sandbox: opened.sandbox, redact, timeoutMs, ...(watch && { watch }) };
   try {
-    const prepared = await runCommands(setup, signal, parts);
+    const prepared = await runCommands(setup, signal, { ...parts, stopsAtFailure: true });
     const failed = prepared.filter(({ end }) => !succeeded(end));
     return failed.length > 0 ? failed : await runCommands(commands, signal, parts);
   } finally {
@@ -130,11 +136,14 @@ function notMade(output: string): CommandReport {
 /** Shown in place of a command line when the checkout itself fails. */
 const CHECKING_OUT = 'git checkout (the base with the patch)';
 
-/** Runs commands of the operator in order until one is interrupted. Whatever fails in one fails it. */
+/**
+ * Runs commands of the operator in order until one is interrupted, or with `stopsAtFailure` fails. Whatever fails in one fails
+ * it.
+ */
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
-  { sandbox, redact, timeoutMs, watch }: ReportParts & { sandbox: Pick<Sandbox, 'run'> },
+  { sandbox, redact, timeoutMs, watch, stopsAtFailure = false }: RunParts,
 ): Promise<CommandReport[]> {
   const reports: CommandReport[] = [];
   for (const command of commands) {
@@ -147,7 +156,7 @@ export async function runCommands(
     const report = { command, end, output: `${shown.head}${gap}${shown.tail}` };
     ended?.(report);
     reports.push(report);
-    if (end.interrupted) break;
+    if (end.interrupted || (stopsAtFailure && !succeeded(end))) break;
   }
   return reports;
 }

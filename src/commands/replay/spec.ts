@@ -213,7 +213,11 @@ async function startOfReplay(
 ): Promise<RunStarted> {
   const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
   const commands = recorded.setup.map(({ command }) => command);
-  const setup = await runCommands(commands, session.interrupt, { ...parts, sandbox: forSetup(sandbox) });
+  const setup = await runCommands(commands, session.interrupt, {
+    ...parts,
+    sandbox: forSetup(sandbox),
+    stopsAtFailure: true,
+  });
   const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;

@@ -119,6 +119,7 @@ async function runAll(
       ...parts,
       sandbox: forSetup(sandbox, setupEnvOf(session.input)),
       watch: watch('setup'),
+      stopsAtFailure: true,
     }));
   session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted' };
@@ -158,7 +159,7 @@ export function forSetup(sandbox: Sandbox, env: Readonly<Record<string, string>>
   return { run: (command) => sandbox.run({ ...command, ...own, isSetup: true }) };
 }
 
-/** Reports of `commands`; in a fresh checkout, of the setup commands instead if any of them fails. */
+/** Reports of `commands`; in a fresh checkout, of the setup command that failed if one did. */
 export async function baselineIn(
   place: VerifyPlace,
   commands: readonly string[],

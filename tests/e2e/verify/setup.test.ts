@@ -74,6 +74,21 @@ test('a setup command that fails shows the end of its output and where the rest 
   ]);
 });
 
+test('no setup command runs after one that failed, in a fresh checkout neither', async () => {
+  const { run } = await withSetup(['exit 3', 'echo later']);
+  expect(run.result.setup.map(({ command }) => command)).toEqual(['exit 3']);
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'here\n' });
+  writeFileSync(join(repository.root, 'here'), '');
+  const args = ['test -f here', 'echo later'].flatMap((command) => ['--setup', command]);
+  const { result } = await scriptedRun({
+    repository,
+    turns: [{ text: 'Done.' }],
+    args: [...args, '--verify', 'test -f a.txt', '--verify-baseline', '--verify-in', 'checkout'],
+  });
+  expect(result.setup).toHaveLength(2);
+  expect(result.verifyBaseline?.map(({ command }) => command)).toEqual(['test -f here']);
+});
+
 test('a setup command that fails and changes nothing leaves a result with the plan, the model and the base', async () => {
   const { run } = await withSetup(['echo oops >&2; false']);
   expect(run.exitCode).toBe(2);
