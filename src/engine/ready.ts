@@ -100,10 +100,14 @@ export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status
   );
 }
 
-/** The outcome when a signal or the deadline came before the loop began. */
-export function interruptedOutcome({ interrupt, limits, isResumed }: Session): RunOutcome {
+/** The outcome when a signal or the deadline came before the loop began. `unknown` says what could not be looked at. */
+export function interruptedOutcome(
+  { interrupt, limits, isResumed }: Session,
+  unknown: string | null = null,
+): RunOutcome {
   const facts = {
     changedFiles: 0,
+    setupChanged: 0,
     merges: false,
     answered: false,
     verified: 0,
@@ -117,7 +121,7 @@ export function interruptedOutcome({ interrupt, limits, isResumed }: Session): R
     withheld: null,
     publishFailure: null,
     // It was not looked at again yet, so nothing can be said of it but where it is.
-    unmade: isResumed ? 'the run had not gone on yet, and what it did before is in its journal' : null,
+    unmade: isResumed ? 'the run had not gone on yet, and what it did before is in its journal' : unknown,
     unreviewed: null,
     forbiddenPaths: [],
     hiddenPaths: [],

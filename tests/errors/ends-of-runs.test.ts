@@ -9,6 +9,7 @@ const ended = (stop: StopReason, more: Partial<OutcomeFacts> = {}) =>
   decideOutcome({
     stop,
     changedFiles: 1,
+    setupChanged: 0,
     merges: false,
     answered: false,
     verified: 0,

@@ -37,6 +37,8 @@ export interface Withheld {
 export interface OutcomeFacts {
   readonly stop: StopReason;
   readonly changedFiles: number;
+  /** Number of files that commands before the work changed; they are not in the patch. */
+  readonly setupChanged: number;
   /** The work is a merge of the base: keeping it as git made it is a result, too. */
   readonly merges: boolean;
   /** The model gave the answer that the run was to end with. */
@@ -196,7 +198,9 @@ function keptWork(facts: OutcomeFacts): string {
   const unpublished = facts.withheld?.reason ?? facts.publishFailure ?? facts.unmade;
   if (unpublished !== null) return openEnded(unpublished);
   if (facts.changedFiles > 0) return `the patch so far has ${pluralize(facts.changedFiles, 'file')}`;
-  const { stop } = facts;
+  const { stop, setupChanged } = facts;
+  if (setupChanged > 0)
+    return `commands before the work changed ${pluralize(setupChanged, 'file')}, the model none`;
   const isLeftOut = stop.why === 'limit' && ExceededChangeLimit.shape.limit.safeParse(stop.limit).success;
   return isLeftOut ? 'nothing of it is in the patch' : 'no file was changed';
 }

@@ -271,6 +271,7 @@ function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutco
   const decided = decideOutcome({
     stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
     changedFiles: proven?.files.length ?? 0,
+    setupChanged: ready.start.setupChanges.length,
     merges: (ready.start.followUp?.merge ?? null) !== null,
     answered: state.answer !== null,
     verified: state.reports.filter((report) => succeeded(report.end)).length,

@@ -9,7 +9,7 @@ import type { RunStarted } from '../../domain/run/events.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import { openingOf } from '../../domain/run/state.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
-import { openServersOf } from '../mcp/open-servers.ts';
+import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import {
   fallbackOf,
@@ -215,16 +215,14 @@ async function settle(
     timeoutMs: settings.verifyTimeoutMs,
   };
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
-  if (ran.status === 'interrupted') return stopped(interruptedOutcome(session));
+  const { changes } = ran;
+  if (changes === null) return stopped(interruptedOutcome(session, NOT_LOOKED_AT));
   // Where there is something to undo, the run has a journal that says so.
-  const isUnchanged = ran.changes.length === 0;
+  const isUnchanged = changes.length === 0;
+  if (ran.status === 'interrupted' && isUnchanged) return stopped(interruptedOutcome(session));
   if (ran.status === 'failed' && isUnchanged) return stopped(usageError('ERR_SETUP_FAILED', ran.message));
-  const servers = await openServersOf(session, {
-    sandbox,
-    scratchDir: directory.scratch,
-    root: workspace.root,
-    own,
-  });
+  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
+  const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
   if (servers.status === 'stopped') return servers;
   const equipped = { ...task, tools: [...task.tools, ...servers.tools] };
   if (isCheck && isUnchanged) {
@@ -232,10 +230,12 @@ async function settle(
     return stopped(READY);
   }
   const { verifyBaseline } = ran;
+  const unready =
+    ran.status === 'failed' ? ran.message : ran.status === 'ok' && isCheck ? READY.reason : null;
   const start: RunStarted = {
     ...opened,
-    ...settledPart(session, task, ran, servers.recorded),
-    ...(ran.status === 'failed' ? { unready: ran.message } : isCheck ? { unready: READY.reason } : {}),
+    ...settledPart(session, task, { ...ran, changes }, servers.recorded),
+    ...(unready === null ? {} : { unready }),
     ...keptHosts(sandbox, settings),
     root: session.input.attempt?.root ?? workspace.root,
     modelSettings: model.choice.settings,
@@ -254,6 +254,9 @@ async function settle(
     ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),
   };
 }
+
+/** A run that was stopped during setup. */
+const NOT_LOOKED_AT = 'what setup commands changed was not looked at: see git status';
 
 /** The end of a check that found nothing wrong. */
 const READY = done('Everything is there that a run needs before its first request.');

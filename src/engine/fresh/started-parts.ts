@@ -1,5 +1,6 @@
 /** What `run.started` records of the task, the settings and the commands before the work. */
 
+import type { PathChange } from '../../domain/changes/change.ts';
 import { JOURNAL_VERSION } from '../../domain/journal/base.ts';
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
@@ -24,7 +25,7 @@ export function taskPart({ plan, paths, principles }: Task) {
 export function settledPart(
   session: Session,
   { verify, toolNames, answer }: Task,
-  { setup, changes, verifyBaseline }: Exclude<RanBefore, { status: 'interrupted' }>,
+  { setup, changes, verifyBaseline }: Pick<RanBefore, 'setup' | 'verifyBaseline'> & { changes: PathChange[] },
   serverTools: readonly ServerTool[],
 ) {
   const { runId, limits } = session;

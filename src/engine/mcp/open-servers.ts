@@ -24,7 +24,8 @@ export async function reopenServersOf(
   return reopenAll(session, recorded, places);
 }
 
-const NO_SERVERS: OpenServers = {
+/** Of a run that has none, or ends before it needs them. */
+export const NO_SERVERS: OpenServers = {
   status: 'ok',
   tools: [],
   recorded: [],

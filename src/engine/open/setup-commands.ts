@@ -6,10 +6,12 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { installerFor } from '../../domain/packages/installers.ts';
 import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { warning } from '../../domain/warnings/warning.ts';
+import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
@@ -36,12 +38,12 @@ export interface CommandsBefore {
 
 /**
  * `failed`: the run cannot begin, and `message` says why. `interrupted`: a signal or the deadline came first. `changes` is what
- * all commands changed together, path by path.
+ * all commands changed together, path by path; null where time ran out before that was known.
  */
 export type RanBefore =
   | ({ status: 'ok' } & Reports & { changes: PathChange[] })
   | ({ status: 'failed'; message: string } & Reports & { changes: PathChange[] })
-  | { status: 'interrupted' };
+  | ({ status: 'interrupted' } & Reports & { changes: PathChange[] | null });
 
 interface Reports {
   readonly setup: CommandReport[];
@@ -56,11 +58,6 @@ export async function runBefore(
 ): Promise<RanBefore> {
   const ran = await runAll(session, commands, places);
   const { workspace, verifyPlace } = places;
-  if (ran.status === 'interrupted') {
-    // Otherwise capturing what they changed does this.
-    await workspace.sweep();
-    return ran;
-  }
   if (ran.status === 'leaked') {
     await workspace.sweep();
     return { ...ran, status: 'failed', changes: [] };
@@ -69,7 +66,8 @@ export async function runBefore(
   // Nothing has run where a check had.
   const { known } = commands;
   const anyRan = (ran.setup.length > 0 && !known?.setup) || (inWorkTree && !known?.verify);
-  const changes = anyRan ? await workspace.capture('after_commands') : [];
+  const changes = anyRan ? await changedSoFar(session, workspace) : [];
+  if (changes === null) return { ...ran, status: 'interrupted', changes };
   if (changes.length > 0) {
     const names = changes.map((change) => change.path);
     const { path = '' } = session.directory ?? {};
@@ -83,6 +81,16 @@ export async function runBefore(
   return { ...ran, changes };
 }
 
+/** A run that is stopped takes the time to find out what has to be undone; null where even that is over. */
+async function changedSoFar({ endOfLooks }: Session, workspace: Workspace): Promise<PathChange[] | null> {
+  try {
+    return await until(endOfLooks, () => workspace.capture('after_commands'));
+  } catch (error) {
+    if (error instanceof CutShort) return null;
+    throw error;
+  }
+}
+
 interface Places {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
@@ -94,7 +102,7 @@ type Ran =
   | ({ status: 'failed'; message: string } & Reports)
   /** What the commands changed must not get into the run directory. */
   | ({ status: 'leaked'; message: string } & Reports)
-  | { status: 'interrupted' };
+  | ({ status: 'interrupted' } & Reports);
 
 async function runAll(
   session: Session,
@@ -122,7 +130,7 @@ async function runAll(
       stopsAtFailure: true,
     }));
   session.recordAndSave({ setup, sandbox: sandbox.level });
-  if (interrupt.aborted) return { status: 'interrupted' };
+  if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline: null };
   const unready = (message: string, verifyBaseline: CommandReport[] | null = null): Ran => ({
     status: 'failed',
     message,
@@ -142,7 +150,7 @@ async function runAll(
     (tell('verify', known?.verify ?? null) ??
       (await baselineIn(verifyPlace, baseline, withWatch, interrupt)));
   session.recordAndSave({ verifyBaseline });
-  if (interrupt.aborted) return { status: 'interrupted' };
+  if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline };
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (failedThere)
     return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);

@@ -7,6 +7,7 @@ const completed: StopReason = { why: 'completed', summary: '' };
 const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   stop,
   changedFiles: 2,
+  setupChanged: 0,
   merges: false,
   answered: false,
   verified: 1,

@@ -4,6 +4,8 @@ import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
@@ -72,6 +74,40 @@ test('a setup command that fails shows the end of its output and where the rest 
     true,
     false,
   ]);
+});
+
+async function stoppedInSetup(args: readonly string[]) {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const setup = 'echo changed >> a.txt; sleep 600';
+  const changed = async ({ pid }: { pid: number }) => {
+    await until(
+      'setup has changed a file',
+      () => readFileSync(join(repository.root, 'a.txt'), 'utf8') !== 'a\n',
+    );
+    if (args.length === 0) process.kill(pid, 'SIGINT');
+  };
+  const run = await scriptedRun({
+    repository,
+    turns: [{ text: 'Done.' }],
+    args: ['--setup', setup, ...args],
+    during: changed,
+  });
+  expect(run.result.reason).toContain('commands before the work changed 1 file, the model none.');
+  expect(run.stderr).toContain('commands before the work changed them: a.txt.');
+  const undone = await commandOver('undo', run.runDir, '--repo', repository.root);
+  expect(undone.stderr).toContain('1 file restored');
+  expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('a\n');
+  return run;
+}
+
+test('what setup changed until a signal came is told, and can be undone', async () => {
+  const { exitCode, server } = await stoppedInSetup([]);
+  expect([exitCode, server.requests]).toEqual([130, []]);
+});
+
+testAtNight('so is what it changed until the deadline', async () => {
+  const { exitCode } = await stoppedInSetup(['--deadline', '20s']);
+  expect(exitCode).toBe(124);
 });
 
 test('no setup command runs after one that failed, in a fresh checkout neither', async () => {
