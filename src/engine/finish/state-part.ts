@@ -27,7 +27,8 @@ export function statePart(state: RunState) {
     preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
       ({ command }) => command,
     ),
-    summary: state.phase.at === 'ended' ? state.phase.summary : '',
+    // Also of work that failed a verify command or was still being looked at.
+    summary: 'summary' in state.phase ? state.phase.summary : '',
     aliases: { ...state.aliases },
     answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
   } satisfies Partial<RunResult>;

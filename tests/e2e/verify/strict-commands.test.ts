@@ -34,6 +34,7 @@ describe.each(['worktree', 'checkout'])('verify commands in the %s', (place) => 
       ...['--fix-rounds', '0', '--verify-in', place],
     ]);
     expect([result.outcome, exitCode], stderr).toEqual(['verify_failed', 9]);
+    expect([result.summary, stderr]).toEqual(['Done.', expect.stringMatching(/the model says\W+Done\./)]);
     expect(result.verify.map(({ command, end }) => [command, end.exitCode])).toEqual([
       ['false | cat', 1],
       ['sh check.sh | tail -20', 3],
