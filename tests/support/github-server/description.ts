@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { COMPILED_ONCE } from '../setup/compiled-once.ts';
 import { completed, FORMATS, type Schema, toJsonSchema } from './schema.ts';
 
 /** An operation that is described, and what the path of a request says for its placeholders. */
@@ -51,7 +52,13 @@ export class Description {
       .flatMap(([template, methods]) => this.#routesOf(template, methods as Schema))
       // What says more comes first: a ref with slashes could be `main/check-runs`.
       .sort((a, b) => a.placeholders - b.placeholders || b.pattern.source.length - a.pattern.source.length);
-    this.#ajv = new Ajv({ strict: false, unicodeRegExp: false, formats: { ...FORMATS }, allErrors: true });
+    this.#ajv = new Ajv({
+      strict: false,
+      unicodeRegExp: false,
+      formats: { ...FORMATS },
+      allErrors: true,
+      ...COMPILED_ONCE,
+    });
   }
 
   /** Null when nothing of this method and path is described. Throws `URIError` on a path that cannot be decoded. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
+import { COMPILED_ONCE } from '../setup/compiled-once.ts';
 
 let validate: ValidateFunction | undefined;
 
@@ -13,7 +14,7 @@ export function validEvents(text: string): RunEvent[] {
     .filter((line) => line !== '')
     .map((line) => {
       const event = JSON.parse(line) as RunEvent;
-      validate ??= new Ajv2020({ strict: false, discriminator: false }).compile(schema());
+      validate ??= new Ajv2020({ strict: false, discriminator: false, ...COMPILED_ONCE }).compile(schema());
       const isValid: boolean = validate(event);
       if (isValid) return event;
       throw new Error(`docs/events.schema.json does not describe ${JSON.stringify(event)}`);
