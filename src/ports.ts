@@ -182,6 +182,8 @@ export interface SandboxCommand {
   readonly env?: Readonly<Record<string, string>>;
   /** For a program that is talked to as long as it runs. Its result then has no output. */
   readonly talk?: CommandTalk;
+  /** The call that it is carried out for; left out for a command of the operator's. */
+  readonly call?: string;
   /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
   readonly isStrict?: boolean;
 }

@@ -10,6 +10,7 @@ import { dueCompaction } from '../domain/compaction/due.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
 import { shownImages } from '../domain/images/shown.ts';
+import type { HostRefusal } from '../domain/review/refused-hosts.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import { advance } from '../domain/run/fold/advance.ts';
@@ -36,6 +37,8 @@ export interface LoopParts {
   readonly interrupt: AbortSignal;
   /** The limit that changes have reached; null when none was reached. */
   overChanges(): ExceededChangeLimit | null;
+  /** The hosts that were refused to commands since this was last asked. */
+  refused(): HostRefusal[];
   /** Has the finished work reviewed, and says what blocks it; never asked where the run has no review. */
   review(
     state: RunState,
@@ -74,6 +77,7 @@ export class AgenticLoop {
     const { interrupt, overChanges } = this.#parts;
     for (const action of first) yield this.#advance(action);
     while (this.#state.stop === null) {
+      yield* this.#refused();
       if (interrupt.aborted && this.#state.interruption === null) {
         yield this.#advance({ type: 'run.interrupted', interruption: interrupt.reason });
       }
@@ -96,7 +100,10 @@ export class AgenticLoop {
         const resumed = this.#parts.resumption?.() ?? null;
         if (resumed !== null) yield this.#advance(resumed);
       } else {
-        for await (const action of this.#step(this.#state)) yield this.#advance(action);
+        for await (const action of this.#step(this.#state)) {
+          yield* this.#refused();
+          yield this.#advance(action);
+        }
       }
     }
   }
@@ -109,6 +116,12 @@ export class AgenticLoop {
         type: 'run.stopped',
         stop: stopOfInterruption(this.#state, interruption, this.#state.limits),
       });
+  }
+
+  /** Recorded before the end of what asked for the hosts, so that no run that is carried on has lost them. */
+  *#refused(): Generator<RunEvent> {
+    const hosts = this.#parts.refused();
+    if (hosts.length > 0) yield this.#advance({ type: 'network.refused', hosts });
   }
 
   #advance(action: RunAction): RunEvent {

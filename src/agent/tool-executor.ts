@@ -167,13 +167,14 @@ export class ToolExecutor {
     { signal: ofTurn, iteration }: TurnCalls,
     unseen: Map<string, FoundChange>,
   ) {
-    const { sandbox, clock, interruptOf } = this.#parts;
+    const { clock, interruptOf } = this.#parts;
     const by = { source: sourceOf(prepared), iteration };
     const workspace = notingUnseen(this.#parts.workspace, unseen, by);
     const signal = interruptOf?.(prepared.call) ?? ofTurn;
     const startedAt = clock();
     const noted: SeenNote[] = [];
     const seen = this.#parts.seen.forCall(prepared.call.id, (note) => noted.push(note));
+    const sandbox = commandsOf(prepared.call, this.#parts.sandbox);
     const result = await this.#resultOf(prepared, { workspace, sandbox, seen, signal });
     return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };
   }
@@ -199,6 +200,11 @@ export class ToolExecutor {
     if (outcome?.status === 'ok') room.count(outcome.images ?? []);
     return outcome ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
   }
+}
+
+/** The sandbox, told which call its commands are of. */
+function commandsOf({ id }: ToolCall, sandbox: Sandbox): Sandbox {
+  return { ...sandbox, run: (command) => sandbox.run({ ...command, call: id }) };
 }
 
 function completed(

@@ -181,7 +181,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
     tools,
     servers: () => [],
     ...settled,
-    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace },
+    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace, refused: parts.refused },
     status: 'ready',
     directory: located.directory,
     close: () => closing.close(),
@@ -209,6 +209,7 @@ interface OpenParts<Taken> {
   /** What the wanted sandbox's `lookup` printed; null where it was not run. */
   readonly lookedUp: string | null;
   readonly beside: OpenSibling;
+  readonly refused: Ready['refused'];
   readonly begun: BegunTaking<Taken>;
 }
 

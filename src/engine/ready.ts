@@ -7,6 +7,7 @@ import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
 import { NO_DENIALS } from '../domain/review/denied.ts';
+import type { HostRefusal } from '../domain/review/refused-hosts.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { decideOutcome, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
@@ -29,6 +30,8 @@ export interface Ready {
   readonly tools: readonly Tool[];
   /** The MCP servers and what they were used for, as of now. */
   readonly servers: () => readonly ServerUse[];
+  /** The hosts that were refused to commands since this was last asked. */
+  readonly refused: () => HostRefusal[];
   readonly permits: (path: string) => boolean;
   /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;

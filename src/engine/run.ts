@@ -118,6 +118,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     clock,
     interrupt,
     overChanges: () => workspace.exceeded(),
+    refused: ready.refused,
     async *review(reviewed, asking) {
       const { reviewWork } = await import('../agent/review.ts');
       yield* reviewWork(reviewed, { ...asking, workspace, redact });

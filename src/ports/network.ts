@@ -1,7 +1,7 @@
 /** The ways out of the machine: for commands, for tools, and to the Claude API without a key. Types only. */
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
-import type { RefusedHost } from '../domain/review/allowed-domain.ts';
+import type { RefusedHost } from '../domain/review/refused-hosts.ts';
 
 /** Reads pages of the web. It follows redirections, and refuses every address that is not a public one. */
 export interface PageReader {

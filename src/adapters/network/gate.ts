@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type AddressKind, addressKind } from './public-address.ts';
-import { plainName, type Refusal, Refusals } from './refusals.ts';
+import { type OnRefused, plainName, type Refusal, Refusals } from './refusals.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What the gate permits. The functions default to the machine's own. */
@@ -23,6 +23,8 @@ export interface GateOptions {
   readonly connect?: (passed: Passed) => Socket;
   /** The machine's own proxy. Default: none. */
   readonly upstream?: Upstream;
+  /** Default: nobody is told of a refusal. */
+  readonly onRefused?: OnRefused;
 }
 
 /** A permitted host, reachable at these addresses only: its name is not resolved again. */
@@ -52,7 +54,7 @@ const MAX_NAMED = 10;
 
 /** Decides whether a host may be reached: by its name on the list, then by its resolved addresses. Counts refusals. */
 export class NetworkGate {
-  readonly refusals = new Refusals();
+  readonly refusals: Refusals;
   readonly #allowed: readonly string[];
   readonly #resolve: (host: string) => Promise<string[]>;
   readonly #privateHosts: readonly string[];
@@ -68,7 +70,9 @@ export class NetworkGate {
     mayConnect = isPermittedAddress,
     connect = connectTo,
     upstream = { routeTo: () => null },
+    onRefused,
   }: GateOptions) {
+    this.refusals = new Refusals(onRefused);
     this.#allowed = allowed;
     this.#privateHosts = privateHosts;
     this.#resolve = resolve;

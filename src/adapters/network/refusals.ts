@@ -1,19 +1,24 @@
 /** Counts what the proxy has refused. Requests by commands are untrusted, so they are kept short and plain. */
 
-import type { RefusedHost } from '../../domain/review/allowed-domain.ts';
+import { countedAs, type RefusedHost } from '../../domain/review/refused-hosts.ts';
 
-/** Maximum number of hosts counted separately; the rest are counted together. */
-const MAX_HOSTS = 100;
 const MAX_NAME = 120;
-const OTHERS = 'other hosts';
 
 /** Why a host was refused, and the flag that would allow it. */
 export type Refusal = Pick<RefusedHost, 'why' | 'allow'>;
 
+/** Called for each refusal, at the moment of it. */
+export type OnRefused = (refused: RefusedHost) => void;
+
 /** Counts refused connections by host. It remembers a limited number of hosts; the rest count as one. */
 export class Refusals {
   readonly #hosts = new Map<string, RefusedHost>();
+  readonly #onRefused: OnRefused | undefined;
   #total = 0;
+
+  constructor(onRefused?: OnRefused) {
+    this.#onRefused = onRefused;
+  }
 
   /** Of all hosts. */
   get total(): number {
@@ -22,10 +27,10 @@ export class Refusals {
 
   add(name: string, refusal: Refusal): void {
     this.#total += 1;
-    const plain = plainName(name);
-    const host = this.#hosts.has(plain) || this.#hosts.size < MAX_HOSTS ? plain : OTHERS;
-    const { why, allow } = host === OTHERS ? MORE : refusal;
-    this.#hosts.set(host, { host, times: (this.#hosts.get(host)?.times ?? 0) + 1, why, allow });
+    const refused = countedAs({ host: plainName(name), times: 1, ...refusal }, this.#hosts);
+    const before = this.#hosts.get(refused.host)?.times ?? 0;
+    this.#hosts.set(refused.host, { ...refused, times: before + 1 });
+    this.#onRefused?.(refused);
   }
 
   /** In the order in which they were first requested. */
@@ -33,8 +38,6 @@ export class Refusals {
     return [...this.#hosts.values()];
   }
 }
-
-const MORE: Refusal = { why: `Only the first ${MAX_HOSTS} hosts are listed separately.`, allow: null };
 
 /** Printable ASCII on one line, cut where it is too long. */
 export function plainName(text: string): string {

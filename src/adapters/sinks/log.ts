@@ -154,6 +154,11 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       return { ...some(event.changes.map(({ path }) => path)), stuck: event.stuck };
     case 'files.hidden':
       return some(event.paths);
+    case 'network.refused':
+      return {
+        ...some(event.hosts.map(({ host }) => host)),
+        calls: event.hosts.flatMap(({ calls }) => calls),
+      };
     case 'tool.completed': {
       const { status } = event.outcome;
       return { call: event.call, status, durationMs: event.durationMs };

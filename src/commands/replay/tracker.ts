@@ -29,7 +29,7 @@ export class ReplayTracker implements EventSink {
   #lost = false;
 
   constructor(recorded: readonly RunEvent[], { redact, stop, outside }: Following) {
-    this.#recorded = recorded.filter((event) => !holdsOnlyExcluded(event));
+    this.#recorded = recorded.filter(isCompared);
     this.#redact = redact;
     this.#stop = stop;
     this.#outside = outside;
@@ -89,7 +89,7 @@ export class ReplayTracker implements EventSink {
   }
 
   accept(event: RunEvent): void {
-    if (holdsOnlyExcluded(event)) return;
+    if (!isCompared(event)) return;
     const expected = this.#recorded[this.#played];
     this.#played += 1;
     if (this.#lost) return;
@@ -130,3 +130,8 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
   'changes.put_back',
   'files.hidden',
 ];
+
+/** What is not for the patch may be otherwise in a replay, and so may the network. */
+function isCompared(event: RunEvent): boolean {
+  return event.type !== 'network.refused' && !holdsOnlyExcluded(event);
+}

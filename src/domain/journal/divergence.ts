@@ -74,6 +74,7 @@ function describe(event: RunEvent): string {
     case 'changes.put_back':
     case 'files.hidden':
     case 'changes.limited':
+    case 'network.refused':
     case 'verify.completed':
     case 'message.added':
     case 'run.interrupted':
@@ -110,6 +111,8 @@ function comparable(event: RunEvent): unknown {
       return { changes: event.changes, stuck: event.stuck, source: event.source };
     case 'files.hidden':
       return { paths: event.paths };
+    case 'network.refused':
+      return {};
     case 'changes.limited':
       return { limit: event.limit, value: event.value, folder: event.folder };
     case 'turn.completed':

@@ -165,6 +165,13 @@ export class ReportEvents {
       }
       case 'files.hidden':
         return note(`Could not be examined: ${event.paths.slice(0, MAX_NAMED).join(', ')}`);
+      case 'network.refused':
+        return note(
+          `Refused: ${event.hosts
+            .slice(0, MAX_NAMED)
+            .map(({ why }) => why)
+            .join('; ')}`,
+        );
       case 'message.added':
         return note(event.text);
       case 'budget.warned':

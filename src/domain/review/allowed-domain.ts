@@ -135,19 +135,3 @@ export function flagFor({ host, port }: Target, isPrivate = !host.includes('.'))
   if (OWN_NAME.test(host)) return null;
   return `--allow-${isPrivate ? 'private' : 'domain'} ${WEB_PORTS.includes(port) ? host : `${host}:${port}`}`;
 }
-
-const Refused = z.strictObject({
-  host: z.string().describe('As it was asked for, shortened where it is long'),
-  times: z.int().positive(),
-  why: z.string().default('').describe('As the command was told'),
-  allow: z.string().nullable().default(null).describe('The flag that allows it; null where none does'),
-});
-/** A host that was refused to commands. */
-export type RefusedHost = z.infer<typeof Refused>;
-
-/** What the result says about the network. */
-export const NetworkUse = z.strictObject({
-  allowed: z.array(z.string()).describe('Hosts that commands may reach; none means no network at all'),
-  refused: z.array(Refused).describe('What commands asked the proxy for in vain; at most 101 entries'),
-});
-export type NetworkUse = z.infer<typeof NetworkUse>;

@@ -10,7 +10,7 @@ import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
 import { listed } from '../text/listed.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
-import type { NetworkUse } from './allowed-domain.ts';
+import type { HostRefusal } from './refused-hosts.ts';
 
 /** One thing that was denied. Strings are printable, on one line. */
 export const Denial = z.strictObject({
@@ -66,11 +66,14 @@ function keyOf({ kind, what, calls }: Denial): string {
   return JSON.stringify([kind, what, calls]);
 }
 
-/** What the end of one call says that it was denied. */
-export function denialsOf(call: ToolCall, outcome: ToolOutcome): Denial[] {
+/** What the end of one call says that it was denied, besides the hosts that are `known` to have been refused to it. */
+export function denialsOf(call: ToolCall, outcome: ToolOutcome, known: readonly Denial[] = []): Denial[] {
   if (outcome.status === 'finished') return [];
   const of = denialBy([call.id]);
-  if (outcome.command !== undefined) return deniedToCommand(commandOf(call), outcome, of);
+  if (outcome.command !== undefined) {
+    const hosts = known.filter(({ kind, calls }) => kind === 'network' && calls.includes(call.id));
+    return deniedToCommand(commandOf(call), outcome, of).filter((denial) => !isKnown(denial, hosts));
+  }
   if (outcome.status === 'ok') return [];
   if (outcome.reason === 'unknown_tool') return [of('missing_tool', call.name, outcome.text)];
   const path = inputText(call, 'path') ?? call.name;
@@ -93,20 +96,24 @@ function isOffLimits(path: string): boolean {
   return path.split('/').some((part) => part === '..' || isGitDirName(part));
 }
 
+/** Of hosts, commands print less than the proxy knows. */
+function isKnown({ kind, what, why }: Denial, hosts: readonly Denial[]): boolean {
+  if (kind !== 'network' || hosts.length === 0) return false;
+  return why.includes(REFUSED) || hosts.some((host) => host.what === what);
+}
+
 /** What commands changed against the policy and the runner put back. */
 export function deniedChanges(paths: readonly string[], calls: readonly string[], by: string): Denial[] {
   const of = denialBy(calls);
   return paths.map((path) => of('policy', path, `Changed by ${by} and put back: it may not change.`));
 }
 
-/** Hosts that the proxy refused and no call is known to have asked for. */
-export function deniedHosts(network: NetworkUse | null, known: readonly Denial[]): Denial[] {
+/** Hosts that were refused. Where no call is known to have asked, one that is `known` to be denied is not named again. */
+export function deniedHosts(refused: readonly HostRefusal[], known: readonly Denial[]): Denial[] {
   const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));
-  return (network?.refused ?? [])
-    .filter(({ host }) => !named.has(host))
-    .map(({ host, times, why }) =>
-      denialBy([])('network', host, `Refused ${times === 1 ? 'once' : `${times} times`}: ${why}`),
-    );
+  return refused
+    .filter(({ host, calls }) => calls.length > 0 || !named.has(host))
+    .map(({ host, why, calls }) => denialBy(calls)('network', host, why));
 }
 
 /** `.github/ci.yml (policy), eslint (missing tool) and 3 more`; empty when nothing was denied. */

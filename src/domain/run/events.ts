@@ -19,6 +19,7 @@ import { JOURNAL_VERSION } from '../journal/base.ts';
 import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
+import { HostRefusal } from '../review/refused-hosts.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
 import { OutcomeName } from './exit-code.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
@@ -84,7 +85,7 @@ const ToolSettings = z.strictObject({
 /** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
-  journalVersion: z.literal([1, 2, 3, JOURNAL_VERSION]),
+  journalVersion: z.literal([1, 2, 3, 4, JOURNAL_VERSION]),
   runId: z.string(),
   /** Of a replay: the run that is played again, in a copy of its checkout. */
   replayOf: z.string().optional(),
@@ -238,6 +239,8 @@ export const RunAction = z.discriminatedUnion('type', [
     /** Which lines of which file the call has shown to the model, or written for it. */
     seen: z.array(SeenNote).optional(),
   }),
+  /** Hosts were refused to commands since the last such event. Written before the end of the calls that asked for them. */
+  z.strictObject({ type: z.literal('network.refused'), hosts: z.array(HostRefusal).min(1) }),
   VerifyCompleted,
   /** A conversation of its own has looked at the finished work, or was to. */
   ReviewCompleted,

@@ -15,6 +15,7 @@ import type { FallbackModel } from '../fallback/fallback.ts';
 import { type ModelUse, unused } from '../fallback/model-use.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denials, NO_DENIALS } from '../review/denied.ts';
+import type { RefusedHost } from '../review/refused-hosts.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
   BaseCommit,
@@ -106,6 +107,8 @@ export interface RunState extends Repeats, Spending {
   readonly hidden: ReadonlySet<string>;
   /** What calls asked for and did not get. */
   readonly denied: Denials;
+  /** The hosts that were refused to commands, each once. */
+  readonly refusedHosts: readonly RefusedHost[];
   /** Why a file tool could not write where the policy let it; of the first such call. Null when there was none. */
   readonly unwritten: string | null;
   /** Milliseconds spent waiting for the model, retries included. */
@@ -166,6 +169,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     stuck: new Map(),
     hidden: new Set(),
     denied: NO_DENIALS,
+    refusedHosts: [],
     unwritten: null,
     modelMs: 0,
     imageBytes: 0,

@@ -12,7 +12,8 @@ import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { whyUnreviewed } from '../../domain/findings/review.ts';
 import { isTaken } from '../../domain/journal/base.ts';
-import { type Denials, deniedHosts, withDenials } from '../../domain/review/denied.ts';
+import type { Denials } from '../../domain/review/denied.ts';
+import { withRefusedHosts } from '../../domain/run/fold/refused-hosts.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
@@ -65,7 +66,7 @@ interface Steps {
 export async function finish(session: Session, ready: Ready, loop: LoopEnd): Promise<Ended> {
   const { state, driven } = loop;
   if (driven.status !== 'done') await sweep(session, ready);
-  const denied = allDenied(session, state);
+  const denied = allDenied(session, ready, state);
   session.record({ mcp: [...ready.servers()] });
   const spent = statePart(state);
   const { attempts = null } = session.input;
@@ -82,9 +83,12 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   return { outcome, patch: steps.kept.patch };
 }
 
-/** With the hosts that no call is known to have asked for. */
-function allDenied({ result }: Session, { denied }: RunState): Denials {
-  return withDenials(denied, deniedHosts(result.network, denied.named));
+/** With the hosts that were refused after the last event. Those of the whole run are in the result, whoever began it. */
+function allDenied(session: Session, ready: Ready, state: RunState): Denials {
+  const { denied, refusedHosts } = withRefusedHosts(state, ready.refused());
+  const { network } = session.result;
+  if (network !== null) session.record({ network: { ...network, refused: [...refusedHosts] } });
+  return denied;
 }
 
 /** Why nothing of what was to be written is there; null when something is, or nothing was to be. */

@@ -4,6 +4,7 @@ import { statfsSync } from 'node:fs';
 import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adapters/sandboxes/open.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
+import type { HostRefusal, RefusedHost } from '../../domain/review/refused-hosts.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -12,7 +13,7 @@ import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import type { Closing } from './closing.ts';
-import { namingRefusals } from './refusal-notes.ts';
+import { RefusedHosts } from './refused-hosts.ts';
 
 /**
  * Opens another sandbox that differs only in what it shows as the work tree. Rejects if the first one could be opened and
@@ -25,7 +26,7 @@ export type OpenSibling = (
 /** An open sandbox with its proxy, or why there is none. */
 export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
-  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
+  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling; refused: () => HostRefusal[] });
 
 /** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
@@ -40,7 +41,9 @@ export async function openContained(
   session: Session,
   { options, hosts, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
-  const egress = options.mode === 'off' ? null : await openEgress(session, options, hosts);
+  const refusals = new RefusedHosts();
+  const onRefused = (host: RefusedHost) => refusals.add(host);
+  const egress = options.mode === 'off' ? null : await openEgress(session, options, { ...hosts, onRefused });
   const allowed = namesOf(hosts);
   if (egress !== null) closing.own(() => egress.close());
   const withProxy = {
@@ -51,20 +54,20 @@ export async function openContained(
   const opened = await openSandbox({ ...withProxy, keepsSpare: true });
   if (opened.status !== 'ok') return opened;
   const { sandbox } = opened;
-  const withNotes = (one: Sandbox) => (egress === null ? one : namingRefusals(one, egress));
+  const withNotes = (one: Sandbox) => (egress === null ? one : refusals.naming(one));
   const openBeside = besides(withProxy, sandbox.level);
   const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
   if (sandbox.level === 'none') {
     closing.own(() => sandbox.close());
     await egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
-    return { ...opened, warnings, beside };
+    return { ...opened, warnings, beside, refused: () => [] };
   }
   session.record({ network: { allowed: [...allowed], refused: [] } });
-  if (egress !== null) closing.own(() => reportRefused(session, egress, allowed));
+  if (egress !== null) closing.own(() => reportRefused(session, egress, { allowed, refusals }));
   // Closed first, so that no command sends another request.
   closing.own(() => sandbox.close());
-  return { ...opened, sandbox: withNotes(sandbox), beside };
+  return { ...opened, sandbox: withNotes(sandbox), beside, refused: () => refusals.take() };
 }
 
 /** Always of the first sandbox's level. Anything the disk has lost since then counts for it too. */
@@ -114,7 +117,7 @@ const NOT_CONTAINED = warning(
 async function openEgress(
   { input }: Session,
   { scratchDir }: { scratchDir: string },
-  { domains, privateHosts }: AllowedHosts,
+  { domains, privateHosts, onRefused }: AllowedHosts & { onRefused: (host: RefusedHost) => void },
 ): Promise<Egress> {
   const { openFilteringProxy, upstreamByEnvironment } = await import(
     '../../adapters/network/filtering-proxy.ts'
@@ -125,16 +128,21 @@ async function openEgress(
     privateHosts,
     folder: `${scratchDir}/network`,
     upstream,
+    onRefused,
   });
 }
 
 /** Maximum number of hosts named in one warning. */
 const MAX_NAMED = 10;
 
-async function reportRefused(session: Session, egress: Egress, allowed: readonly string[]): Promise<void> {
+async function reportRefused(
+  session: Session,
+  egress: Egress,
+  { allowed, refusals }: { allowed: readonly string[]; refusals: RefusedHosts },
+): Promise<void> {
   await egress.close();
-  const refused = egress.refused();
-  session.record({ network: { allowed: [...allowed], refused } });
+  const refused = refusals.all;
+  session.record({ network: { allowed: [...allowed], refused: [...refused] } });
   if (refused.length === 0) return;
   const named = refused.map(({ host, times }) => `${host} (${times})`);
   const flags = refused.flatMap(({ allow }) => allow ?? []);

@@ -97,21 +97,23 @@ test('the list is bounded, and what it leaves out is counted', () => {
   );
 });
 
-test('hosts that the proxy refused are named where no call names them', () => {
-  const network = {
-    allowed: [],
-    refused: [
-      { host: 'a.org', times: 1, why: 'a.org is refused', allow: null },
-      { host: 'b.org', times: 2, why: 'b.org is refused', allow: null },
-    ],
+test('hosts that were refused are denied to the calls that asked, and to no call where another names them', () => {
+  const refused = (host: string, ...calls: string[]) => {
+    return { host, times: 2, why: `${host} is refused`, allow: null, calls };
   };
   const known = denialsOf(run, ended('curl: (6) Could not resolve host: a.org'));
-  expect(deniedHosts(network, known)).toEqual([
-    {
-      kind: 'network',
-      what: 'b.org',
-      calls: [],
-      why: 'Refused 2 times: b.org is refused',
-    },
+  expect(deniedHosts([refused('a.org'), refused('a.org', 'd'), refused('b.org')], known)).toEqual([
+    { kind: 'network', what: 'a.org', calls: ['d'], why: 'a.org is refused' },
+    { kind: 'network', what: 'b.org', calls: [], why: 'b.org is refused' },
   ]);
+});
+
+test('what a command prints of a host that is known to have been refused to it says nothing new', () => {
+  const output =
+    'Refused by the sandbox: a.org:22 is refused: no host is allowed\nCould not resolve host: b.org\nCould not resolve host: c.org\n';
+  const known = (...calls: string[]) =>
+    ['a.org:22', 'b.org'].map((what) => ({ kind: 'network' as const, what, calls, why: 'refused' }));
+  const named = (calls: string[]) => denialsOf(run, ended(output), known(...calls)).map(({ what }) => what);
+  expect(named(['b', 'c'])).toEqual(['c.org']);
+  expect(named(['b'])).toEqual(['a.org', 'b.org', 'c.org']);
 });

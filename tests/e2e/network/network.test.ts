@@ -230,15 +230,23 @@ test('a run without --allow-domain reaches nothing, and names what was asked for
   const why = `registry.example is refused: no host is allowed; to allow it: ${allow}`;
   expect(result.network).toEqual({
     allowed: [],
-    refused: [{ host: 'registry.example', times: 1, why, allow }],
+    refused: [
+      { host: 'registry.example', times: 1, why, allow },
+      {
+        host: 'looked-up.example',
+        times: 1,
+        why: expect.stringContaining('was looked up past the proxy'),
+        allow: '--allow-domain looked-up.example',
+      },
+    ],
   });
   expect(told).toContain(`Refused by the sandbox: ${why}\\n`);
   expect(told).toContain(
     'Refused by the sandbox: looked-up.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain looked-up.example\\n',
   );
-  expect(result.denied.map(({ kind, what }) => [kind, what])).toEqual([
-    ['network', 'looked-up.example'],
-    ['network', 'registry.example'],
+  expect(result.denied.map(({ kind, what, calls }) => [kind, what, calls])).toEqual([
+    ['network', 'registry.example', ['toolu_0_0']],
+    ['network', 'looked-up.example', ['toolu_0_0']],
   ]);
   expect(stderr).toContain(`To allow what they need: ${allow}`);
 });

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { RunResult } from '../../../src/domain/run/result.ts';
+import { conversations } from '../../support/claude-server/conversations.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -45,6 +50,55 @@ test('with --if-denied error the run ends with exit 8, and its patch is there', 
     'The run could not have what it asked for (--if-denied error): kept.txt (policy), nmp (not found), /usr/x (sandbox or file system).',
   ]);
   expect(patch).toContain('b.txt');
+});
+
+/** Asks the proxy for a host and hides that it is refused. */
+const ASK = call('run_command', { command: 'curl -sS https://example.org | head -3; true' });
+const asking = [{ calls: [write('b.txt')] }, { calls: [ASK] }, DONE];
+const hostsIn = ({ denied, network }: RunResult) => [
+  denied.map(({ kind, what, calls }) => [kind, what, calls]),
+  network?.refused.map(({ host, times }) => [host, times]),
+];
+
+test('a host that was refused to a run before it was carried on stays denied', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const strict = ['--sandbox', 'required', '--if-denied', 'error'];
+  const one = await scriptedRun({
+    repository: { root },
+    turns: asking,
+    args: [...strict, '--max-iterations', '2'],
+  });
+  const expected = [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]];
+  expect([one.result.outcome, hostsIn(one.result)], one.stderr).toEqual(['limit_reached', expected]);
+  expect(one.events).toContainEqual(expect.objectContaining({ type: 'network.refused' }));
+  const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
+  onTestFinished(() => server.close());
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: temporaryFolder(), XDG_STATE_HOME: temporaryFolder() },
+    ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
+  };
+  const args = ['resume', one.runDir, '--max-iterations', '9', '--output', 'json'];
+  const again = await cliHere(args, { cwd: root, env });
+  const result = RunResult.parse(JSON.parse(again.stdout));
+  expect([again.exitCode, result.outcome, hostsIn(result)], again.stderr).toEqual([
+    8,
+    'policy_violation',
+    expected,
+  ]);
+  const replayed = await cliHere(['replay', one.runDir], { cwd: root, env });
+  expect(replayed.exitCode, replayed.stderr).toBe(0);
+});
+
+testAtNight('and one that was refused to the attempt that is kept', async () => {
+  const { result, exitCode, stderr } = await scriptedRun({
+    repository: await makeRepository({ 'a.txt': 'a\n' }),
+    turns: conversations(asking, asking),
+    args: ['--attempts', '2', '--if-denied', 'error'],
+  });
+  expect([exitCode, hostsIn(result)], stderr).toEqual([
+    8,
+    [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]],
+  ]);
 });
 
 /** In a checkout that is mounted read-only, or has a folder that is. */

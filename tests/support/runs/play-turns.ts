@@ -66,6 +66,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     interrupt: interrupt.signal,
     review: (state, asking) => reviewWork(state, { ...asking, workspace, redact: (text) => text }),
     overChanges: () => null,
+    refused: () => [],
     onText: () => undefined,
   });
   const events: RunEvent[] = [];

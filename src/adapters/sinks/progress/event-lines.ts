@@ -166,6 +166,7 @@ export class EventLines {
       case 'turn.interrupted':
       case 'message.added':
       case 'changes.limited':
+      case 'network.refused':
       case 'run.interrupted':
       case 'run.stopped':
         return [];
@@ -206,6 +207,7 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
   'change.recorded',
   'changes.put_back',
   'files.hidden',
+  'network.refused',
   'tool.completed',
   'verify.completed',
 ];

@@ -15,6 +15,7 @@ import { afterFindings, afterVerify, asFinished } from './finished-work.ts';
 import { withMessage } from './message.ts';
 import { afterCompaction, afterReplacement } from './new-segment.ts';
 import { afterPutBack } from './put-back.ts';
+import { withRefusedHosts } from './refused-hosts.ts';
 import { afterResuming } from './resumed.ts';
 import { afterFailedTurn, afterTurn } from './turn.ts';
 
@@ -77,6 +78,8 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterPutBack(state, event);
     case 'files.hidden':
       return { ...state, hidden: new Set([...state.hidden, ...event.paths]) };
+    case 'network.refused':
+      return withRefusedHosts(state, event.hosts);
     case 'verify.completed':
       return afterVerify(state, event);
     case 'review.completed':

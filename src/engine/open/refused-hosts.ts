@@ -1,0 +1,94 @@
+/**
+ * The hosts that are refused to commands: named at the end of a failed command's output with the flag that allows them, since
+ * many programs pass on no more than that something did not work, and kept until the run records them.
+ */
+
+import type { Excerpt } from '../../domain/conversation/excerpt.ts';
+import { succeeded } from '../../domain/conversation/tool.ts';
+import { flagFor } from '../../domain/review/allowed-domain.ts';
+import { REFUSED } from '../../domain/review/denied.ts';
+import { type HostRefusal, type RefusedHost, withRefused } from '../../domain/review/refused-hosts.ts';
+import type { Sandbox } from '../../ports.ts';
+
+/** Hosts named after one command. */
+const MAX_NOTES = 10;
+
+/** What is refused to the commands of one process, and to which calls. */
+export class RefusedHosts {
+  #all: readonly RefusedHost[] = [];
+  #unrecorded = new Map<string, HostRefusal>();
+  /** Commands that are running, with the call of each; null for one of the operator's. */
+  readonly #running = new Map<symbol, string | null>();
+
+  /** All of them, each host once. */
+  get all(): readonly RefusedHost[] {
+    return this.#all;
+  }
+
+  /** The hosts since this was last asked, by the calls that may have asked for them. */
+  take(): HostRefusal[] {
+    const taken = [...this.#unrecorded.values()];
+    this.#unrecorded = new Map();
+    return taken;
+  }
+
+  /** One more refusal, to the commands that are running now. */
+  add(refused: RefusedHost): void {
+    this.#add(refused, [...this.#running.values()]);
+  }
+
+  #add(refused: RefusedHost, running: readonly (string | null)[]): void {
+    this.#all = withRefused(this.#all, [refused]);
+    const calls = [...new Set(running.filter((call) => call !== null))];
+    const key = JSON.stringify([refused.host, calls]);
+    const before = this.#unrecorded.get(key)?.times ?? 0;
+    this.#unrecorded.set(key, { ...refused, times: before + refused.times, calls });
+  }
+
+  /** The same sandbox, whose failed commands name the hosts that were refused while they ran. */
+  naming(sandbox: Sandbox): Sandbox {
+    return {
+      ...sandbox,
+      run: async (command) => {
+        const call = command.call ?? null;
+        const [before, id] = [this.#times(), Symbol()];
+        this.#running.set(id, call);
+        const result = await sandbox.run(command).finally(() => this.#running.delete(id));
+        if (succeeded(result.end)) return result;
+        const refused = this.#all.filter(({ host, times }) => times > (before.get(host) ?? 0));
+        const named = new Set(refused.map(({ host }) => host));
+        const notFound = namesNotFound(result.output).filter((host) => !named.has(host));
+        for (const host of notFound) this.#add(pastTheProxy(host), [call]);
+        const notes = [...refused, ...notFound.map(pastTheProxy)].map(({ why }) => why);
+        return { ...result, output: withNotes(result.output, notes) };
+      },
+    };
+  }
+
+  #times(): Map<string, number> {
+    return new Map(this.#all.map(({ host, times }) => [host, times]));
+  }
+}
+
+function pastTheProxy(host: string): RefusedHost {
+  const allow = flagFor({ host, port: 443 }, false);
+  const why = `${host} was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${allow}`;
+  return { host, times: 1, why, allow };
+}
+
+function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): Excerpt {
+  // Some programs do pass it on.
+  const unsaid = notes.filter((note) => !`${head}${tail}`.includes(note));
+  if (unsaid.length === 0) return { head, omitted, tail };
+  const lines = unsaid.slice(0, MAX_NOTES).map((note) => `${REFUSED}${note}\n`);
+  const add = (text: string) => `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${lines.join('')}`;
+  return omitted === 0 ? { head: add(head), omitted, tail } : { head, omitted, tail: add(tail) };
+}
+
+/** As curl and git, Node.js, git and ssh, Go, Java, wget, Python's urllib3, and PostgreSQL's clients say it. */
+const NOT_FOUND =
+  /(?:[Cc]ould not resolve host(?:name)?:? |\b(?:EAI_AGAIN|ENOTFOUND) |unable to look up |\blookup (?=\S+(?: on \S+)?: )|UnknownHostException: |unable to resolve host address [‘']|Failed to resolve '|could not translate host name ")((?:[a-z0-9-]{1,63}\.){1,10}[a-z][a-z0-9-]{1,62})\b/g;
+
+function namesNotFound({ head, tail }: Excerpt): string[] {
+  return [...new Set([...`${head}\n${tail}`.matchAll(NOT_FOUND)].map(([, host = '']) => host))];
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { RefusedHosts } from '../../../src/engine/open/refused-hosts.ts';
+import type { Sandbox } from '../../../src/ports.ts';
+import { commandEnd } from '../../support/runs/events.ts';
+
+const { signal } = new AbortController();
+const COMMAND = { script: 'x', timeoutMs: 1_000, signal };
+const refusedHost = (host: string) => ({ host, times: 1, why: `${host} is refused`, allow: null });
+
+/** A command that prints this and ends with this exit code, while these hosts are refused. */
+function ending(refusals: RefusedHosts, exitCode: number, said = '', hosts: readonly string[] = []) {
+  const output = { head: said, omitted: 0, tail: '' };
+  const run = async () => {
+    for (const host of hosts) refusals.add(refusedHost(host));
+    return { end: commandEnd(exitCode), output };
+  };
+  return refusals.naming({ run } as unknown as Sandbox);
+}
+
+/** What is added to the output of a command that fails and says this. */
+async function notesOn(said: string): Promise<string[]> {
+  const result = await ending(new RefusedHosts(), 1, said).run(COMMAND);
+  return result.output.head.slice(said.length).split('\n').filter(Boolean);
+}
+
+test.each([
+  ['curl: (6) Could not resolve host: db.example\n'],
+  ['Error: getaddrinfo EAI_AGAIN db.example\n'],
+  ['ssh: Could not resolve hostname db.example: Name or service not known\n'],
+  ['dial tcp: lookup db.example on 127.0.0.1:53: connection refused\n'],
+  ['java.net.UnknownHostException: db.example\n'],
+  ['wget: unable to resolve host address ‘db.example’\n'],
+  [
+    "NameResolutionError(\"HTTPSConnection(host='db.example', port=443): Failed to resolve 'db.example' ([Errno -3])\")\n",
+  ],
+  ['psql: error: could not translate host name "db.example" to address: Name or service not known\n'],
+])('a name that was not found is named with what would allow it: %j', async (said) => {
+  expect(await notesOn(said)).toEqual([
+    'Refused by the sandbox: db.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example',
+  ]);
+});
+
+test('what only looks like it is not', async () => {
+  expect(await notesOn("could not translate 'a.b'\nFailed to resolve module 'x'\n")).toEqual([]);
+});
+
+test('a refused host is kept with the call, whatever the command ends with, until it is asked for', async () => {
+  const refusals = new RefusedHosts();
+  await ending(refusals, 0, '', ['a.org', 'a.org']).run({ ...COMMAND, call: 'c' });
+  await ending(refusals, 1, '', ['a.org']).run(COMMAND);
+  await ending(refusals, 1, 'Could not resolve host: b.org').run({ ...COMMAND, call: 'd' });
+  expect(refusals.take()).toEqual([
+    { ...refusedHost('a.org'), times: 2, calls: ['c'] },
+    { ...refusedHost('a.org'), calls: [] },
+    { host: 'b.org', times: 1, why: expect.any(String), allow: '--allow-domain b.org', calls: ['d'] },
+  ]);
+  expect(refusals.take()).toEqual([]);
+  expect(refusals.all).toMatchObject([
+    { host: 'a.org', times: 3 },
+    { host: 'b.org', times: 1 },
+  ]);
+});
+
+test('of commands side by side each may have asked', async () => {
+  const refusals = new RefusedHosts();
+  const inner = ending(refusals, 0, '', ['a.org']);
+  const outer = refusals.naming({
+    run: async () => inner.run({ ...COMMAND, call: 'd' }),
+  } as unknown as Sandbox);
+  await outer.run({ ...COMMAND, call: 'c' });
+  expect(refusals.take()).toEqual([{ ...refusedHost('a.org'), calls: ['c', 'd'] }]);
+});
