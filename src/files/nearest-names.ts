@@ -1,6 +1,6 @@
 /** Names the existing entries most similar to one that does not exist. */
 
-import { type FileHandle, opendir } from 'node:fs/promises';
+import { opendirSync } from 'node:fs';
 import { distance } from 'fastest-levenshtein';
 import { isGitDirName } from '../domain/changes/path.ts';
 import { hasCode } from './failures.ts';
@@ -10,17 +10,17 @@ import { decodeName } from './names.ts';
 const MAX_COMPARED = 5_000;
 const MAX_SHOWN = 5;
 
-/** A name that is missing from an open folder; `path` is the whole path including it. */
+/** A name that is missing from an open folder, which is a descriptor; `path` is the whole path including it. */
 export interface MissingName {
-  readonly folder: FileHandle;
+  readonly folder: number;
   readonly name: string;
   readonly path: string;
 }
 
 /** `"src/ap" does not exist. Nearest names in "src": app, api.` */
-export async function describeMissing(place: MissingName): Promise<string> {
+export function describeMissing(place: MissingName): string {
   const missing = `${JSON.stringify(place.path)} does not exist.`;
-  const names = await namesIn(place);
+  const names = namesIn(place);
   const wanted = place.name.toLowerCase();
   const nearest = names
     .map((name) => ({ name, far: distance(wanted, name.toLowerCase()) }))
@@ -33,14 +33,18 @@ export async function describeMissing(place: MissingName): Promise<string> {
   return `${missing} Nearest names in ${where}: ${nearest.join(', ')}.`;
 }
 
-async function namesIn({ folder }: MissingName): Promise<string[]> {
+function namesIn({ folder }: MissingName): string[] {
   const names: string[] = [];
   try {
-    const entries = await opendir(`/proc/self/fd/${folder.fd}`, { encoding: 'buffer' as BufferEncoding });
-    for await (const entry of entries) {
-      const name = decodeName(Buffer.from(entry.name));
-      if (!isGitDirName(name)) names.push(entry.isDirectory() ? `${name}/` : name);
-      if (names.length === MAX_COMPARED) break;
+    const entries = opendirSync(`/proc/self/fd/${folder}`, { encoding: 'buffer' as BufferEncoding });
+    try {
+      for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+        const name = decodeName(Buffer.from(entry.name));
+        if (!isGitDirName(name)) names.push(entry.isDirectory() ? `${name}/` : name);
+        if (names.length === MAX_COMPARED) break;
+      }
+    } finally {
+      entries.closeSync();
     }
   } catch (error) {
     // A folder that can be entered but not listed has no names to offer.

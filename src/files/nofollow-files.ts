@@ -6,8 +6,19 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import type { RepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
@@ -17,13 +28,13 @@ import { below, describeSpecial, enterParent, openNamedPlace, type Place, throug
 /** Files of the work tree below one root. Keeps no descriptor open between calls. */
 export interface NofollowFiles {
   /** The whole file, up to `maxBytes`; a larger one is refused as `too_large`. */
-  read(path: RepoPath, maxBytes: number): Promise<GuardedRead>;
+  read(path: RepoPath, maxBytes: number): GuardedRead;
   /**
    * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their
    * content, and a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an
    * existing file; a new one gets mode 0666 less the umask.
    */
-  write(path: RepoPath, bytes: Uint8Array): Promise<GuardedWrite>;
+  write(path: RepoPath, bytes: Uint8Array): GuardedWrite;
 }
 
 type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | FileFailure;
@@ -32,66 +43,66 @@ type GuardedWrite = { status: 'ok'; created: boolean } | FileFailure;
 /** `root` is an absolute path without links. */
 export function openNofollowFiles(root: string): NofollowFiles {
   return {
-    async read(path, maxBytes) {
-      const place = await enterParent(root, path, 'existing');
+    read(path, maxBytes) {
+      const place = enterParent(root, path, 'existing');
       if (place.status === 'failed') return place;
       try {
-        return await readAt(place, maxBytes);
+        return readAt(place, maxBytes);
       } finally {
-        await place.folder.close();
+        closeSync(place.folder);
       }
     },
-    async write(path, bytes) {
-      const place = await enterParent(root, path, 'make');
+    write(path, bytes) {
+      const place = enterParent(root, path, 'make');
       if (place.status === 'failed') return place;
       try {
-        return await writeAt(place, bytes);
+        return writeAt(place, bytes);
       } finally {
-        await place.folder.close();
+        closeSync(place.folder);
       }
     },
   };
 }
 
-async function readAt(place: Place, maxBytes: number): Promise<GuardedRead> {
-  const step = await openNamedPlace(place);
-  if (step === null) return fileFailure('not_found', await describeMissing(place));
+function readAt(place: Place, maxBytes: number): GuardedRead {
+  const step = openNamedPlace(place);
+  if (step === null) return fileFailure('not_found', describeMissing(place));
   if ('status' in step) return step;
   try {
-    if (!step.stat.isFile()) return fileFailure('path_refused', await describeSpecial(place, step.stat));
+    if (!step.stat.isFile()) return fileFailure('path_refused', describeSpecial(place, step.stat));
     if (step.stat.size > maxBytes) return tooLarge(place, step.stat.size, maxBytes);
-    return await readRegular(place, step.handle, maxBytes);
+    return readRegular(place, step.descriptor, maxBytes);
   } finally {
-    await step.handle.close();
+    closeSync(step.descriptor);
   }
 }
 
-async function readRegular(place: Place, found: FileHandle, maxBytes: number): Promise<GuardedRead> {
-  let file: FileHandle;
+function readRegular(place: Place, found: number, maxBytes: number): GuardedRead {
+  let file: number;
   try {
     // The very inode that was examined; non-blocking, in case a file system gives it odd semantics.
-    file = await open(through(found), constants.O_RDONLY | constants.O_NONBLOCK);
+    file = openSync(through(found), constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return ioFailure(error, place.path, 'read');
   }
   try {
-    const stat = await file.stat();
-    const bytes = await readUpTo(file, Math.min(stat.size, maxBytes), maxBytes);
+    const stat = fstatSync(file);
+    const bytes = readUpTo(file, Math.min(stat.size, maxBytes), maxBytes);
     if (bytes === null) return tooLarge(place, stat.size, maxBytes);
     return { status: 'ok', bytes, mode: stat.mode & 0o100 ? '100755' : '100644' };
   } catch (error) {
     return ioFailure(error, place.path, 'read');
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
 /** Reads to the end, since the file may be growing; null if that is beyond `maxBytes`. */
-async function readUpTo(file: FileHandle, expected: number, maxBytes: number): Promise<Buffer | null> {
+function readUpTo(file: number, expected: number, maxBytes: number): Buffer | null {
   let buffer = Buffer.allocUnsafe(expected + 1);
   let length = 0;
   for (;;) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    const bytesRead = readSync(file, buffer, length, buffer.length - length, length);
     if (bytesRead === 0) return buffer.subarray(0, length);
     length += bytesRead;
     if (length > maxBytes) return null;
@@ -106,14 +117,13 @@ function tooLarge(place: Place, size: number, maxBytes: number): FileFailure {
   );
 }
 
-async function writeAt(place: Place, bytes: Uint8Array): Promise<GuardedWrite> {
-  const step = await openNamedPlace(place);
+function writeAt(place: Place, bytes: Uint8Array): GuardedWrite {
+  const step = openNamedPlace(place);
   if (step !== null && 'status' in step) return step;
-  await step?.handle.close();
-  if (step && !step.stat.isFile())
-    return fileFailure('path_refused', await describeSpecial(place, step.stat));
+  if (step !== null) closeSync(step.descriptor);
+  if (step && !step.stat.isFile()) return fileFailure('path_refused', describeSpecial(place, step.stat));
   try {
-    await replace(place, bytes, step?.stat ?? null);
+    replace(place, bytes, step?.stat ?? null);
   } catch (error) {
     return ioFailure(error, place.path, 'written');
   }
@@ -123,31 +133,33 @@ async function writeAt(place: Place, bytes: Uint8Array): Promise<GuardedWrite> {
 /** The name of a file while it is being written. */
 export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
 
-async function replace(place: Place, bytes: Uint8Array, old: Stats | null): Promise<void> {
+function replace(place: Place, bytes: Uint8Array, old: Stats | null): void {
   const temporary = below(place.folder, `.patchsmith-${randomBytes(8).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(temporary, flags, old ? 0o600 : 0o666);
+  const file = openSync(temporary, flags, old ? 0o600 : 0o666);
   try {
     try {
-      await file.writeFile(bytes);
-      if (old) await takeOver(file, old);
+      writeFileSync(file, bytes);
+      if (old) takeOver(file, old);
     } finally {
-      await file.close();
+      closeSync(file);
     }
-    await rename(temporary, below(place.folder, place.name));
+    renameSync(temporary, below(place.folder, place.name));
   } catch (error) {
-    await unlink(temporary);
+    unlinkSync(temporary);
     throw error;
   }
 }
 
 /** Gives the new file the old one's owner, if permitted, and mode. The owner first: changing it clears mode bits. */
-async function takeOver(file: FileHandle, old: Stats): Promise<void> {
-  const now = await file.stat();
+function takeOver(file: number, old: Stats): void {
+  const now = fstatSync(file);
   if (now.uid !== old.uid || now.gid !== old.gid) {
-    await file.chown(old.uid, old.gid).catch((error: unknown) => {
+    try {
+      fchownSync(file, old.uid, old.gid);
+    } catch (error) {
       if (!hasCode(error, 'EPERM')) throw error;
-    });
+    }
   }
-  await file.chmod(old.mode & 0o777);
+  fchmodSync(file, old.mode & 0o777);
 }

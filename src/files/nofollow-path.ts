@@ -2,38 +2,34 @@
  * Walks a path of the work tree one component at a time.
  *
  * `open("/proc/self/fd/<folder>/<name>", O_PATH | O_NOFOLLOW)` resolves exactly one name in an open folder and follows no
- * link, as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would.
+ * link, as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would. None of these calls waits for anybody, and each takes
+ * microseconds: handed to another thread they would take ten times as long.
  */
 
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import type { RepoPath } from '../domain/changes/path.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { describeMissing } from './nearest-names.ts';
 import { O_PATH } from './tree-view.ts';
 
-/** An open folder and the name of an entry in it, which may or may not exist. Its holder closes `folder`. */
+/** An open folder and the name of an entry in it, which may or may not exist. Its holder closes the descriptor `folder`. */
 export interface Place {
   readonly status: 'ok';
-  readonly folder: FileHandle;
+  readonly folder: number;
   readonly name: string;
   /** The path up to and including `name`, for messages. */
   readonly path: string;
 }
 
-/** What one name refers to, opened without following it. Its holder closes `handle`. */
+/** What one name refers to, opened without following it. Its holder closes `descriptor`. */
 export interface NamedPlace {
-  readonly handle: FileHandle;
+  readonly descriptor: number;
   readonly stat: Stats;
 }
 
 /** Opens the folder that contains the last name of `path`; `make` creates missing folders on the way. */
-export async function enterParent(
-  root: string,
-  path: RepoPath,
-  missing: 'existing' | 'make',
-): Promise<Place | FileFailure> {
+export function enterParent(root: string, path: RepoPath, missing: 'existing' | 'make'): Place | FileFailure {
   if (path === '') return fileFailure('path_refused', 'The repository root is a folder, not a file.');
   if (decodeName(encodeName(path)) !== path) {
     return fileFailure(
@@ -43,42 +39,42 @@ export async function enterParent(
   }
   const names = path.split('/');
   const last = names.pop() ?? '';
-  let folder = await open(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  let folder = openSync(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const entered: string[] = [];
   for (const name of names) {
     entered.push(name);
-    const next = await enter({ status: 'ok', folder, name, path: entered.join('/') }, missing);
-    if ('status' in next) return next;
+    const next = enter({ status: 'ok', folder, name, path: entered.join('/') }, missing);
+    if (typeof next !== 'number') return next;
     folder = next;
   }
   return { status: 'ok', folder, name: last, path };
 }
 
 /** Descends into a folder; the parent is closed in any case. */
-async function enter(place: Place, missing: 'existing' | 'make'): Promise<FileHandle | FileFailure> {
+function enter(place: Place, missing: 'existing' | 'make'): number | FileFailure {
   try {
-    let step = await openNamedPlace(place);
+    let step = openNamedPlace(place);
     if (step === null && missing === 'make') {
-      const made = await makeFolder(place);
+      const made = makeFolder(place);
       if (made) return made;
-      step = await openNamedPlace(place);
+      step = openNamedPlace(place);
     }
-    if (step === null) return fileFailure('not_found', await describeMissing(place));
+    if (step === null) return fileFailure('not_found', describeMissing(place));
     if ('status' in step) return step;
-    if (step.stat.isDirectory()) return step.handle;
-    await step.handle.close();
+    if (step.stat.isDirectory()) return step.descriptor;
+    closeSync(step.descriptor);
     const why = step.stat.isFile()
       ? `${JSON.stringify(place.path)} is a file, not a folder.`
-      : await describeSpecial(place, step.stat);
+      : describeSpecial(place, step.stat);
     return fileFailure('path_refused', why);
   } finally {
-    await place.folder.close();
+    closeSync(place.folder);
   }
 }
 
-async function makeFolder(place: Place): Promise<FileFailure | null> {
+function makeFolder(place: Place): FileFailure | null {
   try {
-    await mkdir(below(place.folder, place.name));
+    mkdirSync(below(place.folder, place.name));
     return null;
   } catch (error) {
     // Another call of the same turn may have just created it.
@@ -87,43 +83,50 @@ async function makeFolder(place: Place): Promise<FileFailure | null> {
 }
 
 /** Opens a place in order to examine it, even if it is a link; null if nothing is there. */
-export async function openNamedPlace(place: Place): Promise<NamedPlace | FileFailure | null> {
-  let handle: FileHandle;
+export function openNamedPlace(place: Place): NamedPlace | FileFailure | null {
+  let descriptor: number;
   try {
-    handle = await open(below(place.folder, place.name), O_PATH | constants.O_NOFOLLOW);
+    descriptor = openSync(below(place.folder, place.name), O_PATH | constants.O_NOFOLLOW);
   } catch (error) {
     return hasCode(error, 'ENOENT') ? null : ioFailure(error, place.path, 'entered');
   }
   try {
-    return { handle, stat: await handle.stat() };
+    return { descriptor, stat: fstatSync(descriptor) };
   } catch (error) {
-    await handle.close();
+    closeSync(descriptor);
     throw error;
   }
 }
 
 /** The path of a name in an open folder, as bytes. */
-export function below(folder: FileHandle, name: string): Buffer {
-  return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), encodeName(name)]);
+export function below(folder: number, name: string): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), encodeName(name)]);
 }
 
 /** The path that reopens what a descriptor refers to. */
-export function through(handle: FileHandle): string {
-  return `/proc/self/fd/${handle.fd}`;
+export function through(descriptor: number): string {
+  return `/proc/self/fd/${descriptor}`;
 }
 
 /** Describes something that is not a regular file; for a link, also its target. */
-export async function describeSpecial(place: Place, stat: Stats): Promise<string> {
+export function describeSpecial(place: Place, stat: Stats): string {
   const name = JSON.stringify(place.path);
   if (stat.isSymbolicLink()) {
-    const target = await readlink(below(place.folder, place.name), 'buffer').catch((error: unknown) => {
-      if (hasCode(error, 'EINVAL', 'ENOENT')) return null;
-      throw error;
-    });
+    const target = targetOf(place);
     const where = target === null ? '' : ` to ${JSON.stringify(decodeName(target))}`;
     return `${name} is a symbolic link${where}; links are not followed. Use the path of the file itself.`;
   }
   if (stat.isDirectory()) return `${name} is a folder, not a file. list_files shows what is in it.`;
   const kind = stat.isFIFO() ? 'a named pipe' : stat.isSocket() ? 'a socket' : 'a device';
   return `${name} is ${kind}, not a regular file.`;
+}
+
+/** Null if there is no link any more. */
+function targetOf({ folder, name }: Place): Buffer | null {
+  try {
+    return readlinkSync(below(folder, name), 'buffer');
+  } catch (error) {
+    if (hasCode(error, 'EINVAL', 'ENOENT')) return null;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
@@ -18,7 +19,6 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RepoPath } from '../../src/domain/changes/path.ts';
 import { type NofollowFiles, openNofollowFiles } from '../../src/files/nofollow-files.ts';
@@ -49,30 +49,30 @@ const leftovers = () =>
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
 describe('reading', () => {
-  test('gives the exact bytes and the mode', async () => {
+  test('gives the exact bytes and the mode', () => {
     put('run.sh', Buffer.of(0, 255, 10));
     chmodSync(join(root, 'run.sh'), 0o755);
     put('empty', '');
-    expect(await read('run.sh')).toEqual({ status: 'ok', bytes: Buffer.of(0, 255, 10), mode: '100755' });
-    expect(await read('empty')).toEqual({ status: 'ok', bytes: Buffer.alloc(0), mode: '100644' });
+    expect(read('run.sh')).toEqual({ status: 'ok', bytes: Buffer.of(0, 255, 10), mode: '100755' });
+    expect(read('empty')).toEqual({ status: 'ok', bytes: Buffer.alloc(0), mode: '100644' });
   });
 
-  test('finds names with brackets, spaces, newlines and bytes that are not UTF-8', async () => {
+  test('finds names with brackets, spaces, newlines and bytes that are not UTF-8', () => {
     mkdirSync(join(root, 'app'));
     put('app/[...slug].tsx', 'slug');
     put(' a\nb', 'newline');
     writeFileSync(Buffer.concat([Buffer.from(`${root}/caf`), Buffer.of(0xe9)]), 'latin');
-    expect(await read('app/[...slug].tsx')).toMatchObject({ status: 'ok', bytes: Buffer.from('slug') });
-    expect(await read(' a\nb')).toMatchObject({ status: 'ok', bytes: Buffer.from('newline') });
-    expect(await read('caf\udce9')).toMatchObject({ status: 'ok', bytes: Buffer.from('latin') });
+    expect(read('app/[...slug].tsx')).toMatchObject({ status: 'ok', bytes: Buffer.from('slug') });
+    expect(read(' a\nb')).toMatchObject({ status: 'ok', bytes: Buffer.from('newline') });
+    expect(read('caf\udce9')).toMatchObject({ status: 'ok', bytes: Buffer.from('latin') });
   });
 
-  test('refuses a second spelling of a name, so that one file has one path', async () => {
+  test('refuses a second spelling of a name, so that one file has one path', () => {
     put('é', 'text');
-    expect(await read('\udcc3\udca9')).toMatchObject({ status: 'failed', reason: 'path_refused' });
+    expect(read('\udcc3\udca9')).toMatchObject({ status: 'failed', reason: 'path_refused' });
   });
 
-  test('refuses links at the end, in the middle, in chains and dangling, and says where they point', async () => {
+  test('refuses links at the end, in the middle, in chains and dangling, and says where they point', () => {
     put('real', 'text');
     symlinkSync('real', join(root, 'inner'));
     symlinkSync('inner', join(root, 'chain'));
@@ -91,8 +91,8 @@ describe('reading', () => {
       ['folder', 'folder', '../outside'],
       ['folder/secret', 'folder', '../outside'],
     ] as const) {
-      expect({ ...(await read(path)), path }).toEqual(refused(path, link, target));
-      expect({ ...(await write(path, 'x')), path }).toEqual(refused(path, link, target));
+      expect({ ...read(path), path }).toEqual(refused(path, link, target));
+      expect({ ...write(path, 'x'), path }).toEqual(refused(path, link, target));
     }
     expect(readFileSync(join(base, 'outside', 'secret'), 'utf8')).toBe('secret');
   });
@@ -103,10 +103,8 @@ describe('reading', () => {
     const server = createServer().listen(join(root, 'sock'));
     await new Promise((done) => server.once('listening', done));
     try {
-      const messages = await Promise.all(
-        ['src', 'pipe', 'sock'].map(async (path) => [await read(path), await write(path, '')]),
-      );
-      expect(messages.flat()).toEqual(
+      const messages = ['src', 'pipe', 'sock'].flatMap((path) => [read(path), write(path, '')]);
+      expect(messages).toEqual(
         [
           '"src" is a folder, not a file. list_files shows what is in it.',
           '"pipe" is a named pipe, not a regular file.',
@@ -118,53 +116,53 @@ describe('reading', () => {
     }
   });
 
-  test('refuses the root itself and a path through a file', async () => {
+  test('refuses the root itself and a path through a file', () => {
     put('file', '');
-    expect(await read('')).toMatchObject({
+    expect(read('')).toMatchObject({
       reason: 'path_refused',
       message: 'The repository root is a folder, not a file.',
     });
-    expect(await read('file/x')).toMatchObject({
+    expect(read('file/x')).toMatchObject({
       reason: 'path_refused',
       message: '"file" is a file, not a folder.',
     });
-    expect(await write('file/x', '')).toMatchObject({ reason: 'path_refused' });
+    expect(write('file/x', '')).toMatchObject({ reason: 'path_refused' });
   });
 
-  test('names the nearest existing names of what is missing', async () => {
+  test('names the nearest existing names of what is missing', () => {
     mkdirSync(join(root, 'src', 'empty'), { recursive: true });
     for (const name of ['server.ts', 'client.ts', 'README']) put(`src/${name}`, '');
-    expect(await read('src/sever.ts')).toEqual({
+    expect(read('src/sever.ts')).toEqual({
       status: 'failed',
       reason: 'not_found',
       message:
         '"src/sever.ts" does not exist. Nearest names in "src": "server.ts", "client.ts", "README", "empty/".',
     });
-    expect(await read('scr/server.ts')).toMatchObject({
+    expect(read('scr/server.ts')).toMatchObject({
       message: '"scr" does not exist. Nearest names in the repository root: "src/".',
     });
-    expect(await read('src/empty/x')).toMatchObject({
+    expect(read('src/empty/x')).toMatchObject({
       message: '"src/empty/x" does not exist. "src/empty" is empty.',
     });
   });
 
-  test('refuses a huge sparse file by its size, and reads one that is exactly as large as allowed', async () => {
+  test('refuses a huge sparse file by its size, and reads one that is exactly as large as allowed', () => {
     put('sparse', '');
     truncateSync(join(root, 'sparse'), 1_000_000_000);
     put('fits', '12345');
-    expect(await read('sparse')).toEqual({
+    expect(read('sparse')).toEqual({
       status: 'failed',
       reason: 'too_large',
       message: '"sparse" has 1,000,000,000 bytes; files over 1,000,000 bytes are not read whole.',
     });
-    expect(await read('fits', 5)).toMatchObject({ status: 'ok' });
-    expect(await read('fits', 4)).toMatchObject({ reason: 'too_large' });
+    expect(read('fits', 5)).toMatchObject({ status: 'ok' });
+    expect(read('fits', 4)).toMatchObject({ reason: 'too_large' });
   });
 
-  test.skipIf(IS_ROOT)('says when permission is missing', async () => {
+  test.skipIf(IS_ROOT)('says when permission is missing', () => {
     put('closed', 'x');
     chmodSync(join(root, 'closed'), 0);
-    expect(await read('closed')).toEqual({
+    expect(read('closed')).toEqual({
       status: 'failed',
       reason: 'path_refused',
       message: '"closed" cannot be read: permission denied (EACCES).',
@@ -173,10 +171,10 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  test('makes missing folders and new files as the umask wants them', async () => {
+  test('makes missing folders and new files as the umask wants them', () => {
     const umask = process.umask(0o027);
     try {
-      expect(await write('a/b/c.txt', 'text')).toEqual({ status: 'ok', created: true });
+      expect(write('a/b/c.txt', 'text')).toEqual({ status: 'ok', created: true });
     } finally {
       process.umask(umask);
     }
@@ -186,53 +184,53 @@ describe('writing', () => {
     expect(leftovers()).toEqual([]);
   });
 
-  test('keeps the mode of an existing file, also when the umask forbids it', async () => {
+  test('keeps the mode of an existing file, also when the umask forbids it', () => {
     for (const mode of [0o755, 0o600, 0o444, 0o666]) {
       put('file', 'old');
       chmodSync(join(root, 'file'), mode);
-      expect(await write('file', '')).toEqual({ status: 'ok', created: false });
+      expect(write('file', '')).toEqual({ status: 'ok', created: false });
       expect(statSync(join(root, 'file'))).toMatchObject({ size: 0, mode: 0o100000 | mode });
       rmSync(join(root, 'file'));
     }
   });
 
-  test.skipIf(!IS_ROOT)('as root, leaves a file to its owner', async () => {
+  test.skipIf(!IS_ROOT)('as root, leaves a file to its owner', () => {
     put('file', 'old');
     expect(spawnSync('chown', ['1234:2345', join(root, 'file')]).status).toBe(0);
-    await write('file', 'new');
+    write('file', 'new');
     expect(statSync(join(root, 'file'))).toMatchObject({ uid: 1234, gid: 2345 });
   });
 
-  test('never writes through a hard link', async () => {
+  test('never writes through a hard link', () => {
     put('linked', 'shared');
     linkSync(join(root, 'linked'), join(base, 'outside', 'store'));
-    expect(await write('linked', 'mine')).toEqual({ status: 'ok', created: false });
+    expect(write('linked', 'mine')).toEqual({ status: 'ok', created: false });
     expect(readFileSync(join(root, 'linked'), 'utf8')).toBe('mine');
     expect(readFileSync(join(base, 'outside', 'store'), 'utf8')).toBe('shared');
   });
 
-  test('replaces atomically: a reader keeps what it has opened', async () => {
+  test('replaces atomically: a reader keeps what it has opened', () => {
     put('file', 'old');
     const reader = openSync(join(root, 'file'), 'r');
     try {
-      await write('file', 'new and longer');
+      write('file', 'new and longer');
       expect(readFileSync(reader, 'utf8')).toBe('old');
     } finally {
       closeSync(reader);
     }
   });
 
-  test('lets writes into the same new folder run at the same time', async () => {
+  test('writes several files into the same new folder', () => {
     const paths = Array.from({ length: 20 }, (_, n) => `new/deep/${n}`);
-    expect(await Promise.all(paths.map((path) => write(path, path)))).toEqual(
+    expect(paths.map((path) => write(path, path))).toEqual(
       paths.map(() => ({ status: 'ok', created: true })),
     );
     expect(paths.map((path) => readFileSync(join(root, path), 'utf8'))).toEqual(paths);
   });
 
-  test('writes into a nested repository, but the path rules keep it out of any .git', async () => {
+  test('writes into a nested repository, but the path rules keep it out of any .git', () => {
     mkdirSync(join(root, 'nested', '.git'), { recursive: true });
-    expect(await write('nested/file', 'x')).toEqual({ status: 'ok', created: true });
+    expect(write('nested/file', 'x')).toEqual({ status: 'ok', created: true });
   });
 
   test('a full disk is a failure that says so and leaves the old file and no temporary one', () => {
@@ -243,7 +241,7 @@ describe('writing', () => {
       `import { openNofollowFiles } from ${source};
          import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
          writeFileSync(process.argv[2] + '/old', 'old');
-         const result = await openNofollowFiles(process.argv[2]).write('old', Buffer.alloc(1_000_000));
+         const result = openNofollowFiles(process.argv[2]).write('old', Buffer.alloc(1_000_000));
          const left = readdirSync(process.argv[2]);
          console.log(JSON.stringify({ result, left, old: readFileSync(process.argv[2] + '/old', 'utf8') }));`,
     );
@@ -261,9 +259,9 @@ describe('writing', () => {
     });
   });
 
-  test.skipIf(IS_ROOT)('a folder without write permission is a failure that says so', async () => {
+  test.skipIf(IS_ROOT)('a folder without write permission is a failure that says so', () => {
     mkdirSync(join(root, 'closed'), { mode: 0o555 });
-    expect(await write('closed/file', 'x')).toEqual({
+    expect(write('closed/file', 'x')).toEqual({
       status: 'failed',
       reason: 'path_refused',
       message: '"closed/file" cannot be written: permission denied (EACCES).',
@@ -271,36 +269,39 @@ describe('writing', () => {
   });
 });
 
+/** Swaps a folder for a link to another one and back, until it is killed. */
+const SWAPPER = `
+const { mkdirSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
+const dir = process.argv[1];
+console.log('begun');
+for (let turn = 0; ; turn += 1) {
+  try {
+    rmSync(dir, { recursive: true, force: true });
+    if (turn % 2 === 0) symlinkSync('../outside', dir);
+    else mkdirSync(dir);
+    if (turn % 2 === 1) writeFileSync(dir + '/secret', 'harmless');
+  } catch (error) {
+    // A write has made the folder, or a file in it, at this very moment.
+    if (!['EEXIST', 'ENOTEMPTY', 'EISDIR'].includes(error.code)) throw error;
+  }
+}`;
+
 test('a folder that is swapped for a link while files are read and written never leads outside', async () => {
-  const dir = join(root, 'dir');
   const secret = 'dir/secret' as RepoPath;
-  let swapping = true;
-  const swapper = (async () => {
-    for (let turn = 0; swapping; turn += 1) {
-      try {
-        rmSync(dir, { recursive: true, force: true });
-        if (turn % 2 === 0) symlinkSync('../outside', dir);
-        else mkdirSync(dir);
-        if (turn % 2 === 1) writeFileSync(join(dir, 'secret'), 'harmless');
-      } catch (error) {
-        // A write has made the folder, or a file in it, at this very moment.
-        if (!['EEXIST', 'ENOTEMPTY', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
-          throw error;
-      }
-      await setImmediate();
-    }
-  })();
+  const swapper = spawn(process.execPath, ['-e', SWAPPER, join(root, 'dir')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(swapper, 'exit');
+  await once(swapper.stdout, 'data');
   const seen = new Set<string>();
-  for (let round = 0; round < 500; round += 1) {
-    const [result, written] = await Promise.all([
-      files.read(secret, 100),
-      files.write(secret, Buffer.from('harmless')),
-    ]);
+  for (let round = 0; round < 5_000; round += 1) {
+    const result = files.read(secret, 100);
+    const written = files.write(secret, Buffer.from('harmless'));
     seen.add(result.status === 'ok' ? result.bytes.toString() : result.reason);
     seen.add(written.status === 'ok' ? 'written' : written.reason);
   }
-  swapping = false;
-  await swapper;
+  swapper.kill('SIGKILL');
+  expect(await ended).toEqual([null, 'SIGKILL']);
   // Empty: the file as the swapper is just writing it.
   const harmless = ['', 'harmless', 'not_found', 'path_refused', 'written'];
   expect([...seen].filter((what) => !harmless.includes(what))).toEqual([]);
@@ -308,17 +309,16 @@ test('a folder that is swapped for a link while files are read and written never
   expect(readFileSync(join(base, 'outside', 'secret'), 'utf8')).toBe('secret');
 });
 
-test('no descriptor stays open, whatever the result', async () => {
+test('no descriptor stays open, whatever the result', () => {
   put('file', 'x');
   symlinkSync('file', join(root, 'link'));
-  const everything = async () => {
-    for (const path of ['file', 'link', 'missing', 'missing/file', 'file/x', 'link/x', ''])
-      await read(path, 10);
-    await read('file', 0);
-    for (const path of ['file', 'link', 'new/file', 'file/x', 'link/x', '']) await write(path, 'x');
+  const everything = () => {
+    for (const path of ['file', 'link', 'missing', 'missing/file', 'file/x', 'link/x', '']) read(path, 10);
+    read('file', 0);
+    for (const path of ['file', 'link', 'new/file', 'file/x', 'link/x', '']) write(path, 'x');
   };
-  await everything();
+  everything();
   const before = openDescriptors();
-  for (let round = 0; round < 20; round += 1) await everything();
+  for (let round = 0; round < 20; round += 1) everything();
   expect(openDescriptors()).toBe(before);
 });

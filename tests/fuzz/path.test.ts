@@ -91,7 +91,7 @@ test('whatever path is read, no byte from outside the root or from .git comes ba
     fc.asyncProperty(written, async (text) => {
       const verdict = parseRepoPath(text);
       if (!verdict.ok) return;
-      const read = await files.read(verdict.path, 1_000);
+      const read = files.read(verdict.path, 1_000);
       expect(read.status === 'ok' ? read.bytes.toString() : 'ours').toBe('ours');
     }),
     { numRuns: CASES },

@@ -19,7 +19,7 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
   const listed = namesIn(join(root, prefix));
   if (listed === null) return null;
   const names = new Set(listed);
-  const text = (path: string) => readText(root, prefix + path);
+  const text = async (path: string) => readText(root, prefix + path);
   return {
     prefix,
     names,
@@ -57,7 +57,7 @@ export async function readWorkflows(root: string): Promise<Workflows> {
   const names = areFolders ? (namesIn(join(root, folder)) ?? []) : [];
   const workflows = new Map<string, string>();
   for (const name of names.filter((one) => /\.ya?ml$/.test(one)).slice(0, MAX_WORKFLOWS)) {
-    const text = await readText(root, `${folder}/${name}`);
+    const text = readText(root, `${folder}/${name}`);
     if (text !== null) workflows.set(`${folder}/${name}`, text);
   }
   return workflows;
@@ -73,10 +73,10 @@ function namesIn(path: string): string[] | null {
     .slice(0, MAX_NAMES);
 }
 
-async function readText(root: string, written: string): Promise<string | null> {
+function readText(root: string, written: string): string | null {
   const path = parseRepoPath(written);
   if (!path.ok) return null;
-  const read = await openNofollowFiles(root).read(path.path, MAX_BYTES);
+  const read = openNofollowFiles(root).read(path.path, MAX_BYTES);
   return read.status === 'ok' ? textOf(read.bytes) : null;
 }
 

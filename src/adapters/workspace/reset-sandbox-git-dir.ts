@@ -3,12 +3,13 @@
  * looking into it later must not run the model's programs. All of this works through descriptors and follows no link.
  */
 
-import { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { type FileHandle, lstat, readdir, writeFile } from 'node:fs/promises';
+import { closeSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RepoPath } from '../../domain/changes/path.ts';
 import { decodeName } from '../../files/names.ts';
 import { below, enterParent, through } from '../../files/nofollow-path.ts';
+import { Breath } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { alternatesOf, configOf, readsFrom } from '../../git/store/bare-repository.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
@@ -70,23 +71,28 @@ async function resetAgentGit(checkout: Checkout, gitDir: string, settings: Readi
   const attributes = join(checkout.commonDir, 'info/attributes');
   if (existsSync(attributes)) await put(gitDir, 'info/attributes', readFileSync(attributes));
   // Without these it is not a repository, and git would search the folders above for one.
-  await inFolder(gitDir, 'refs/', async () => {});
+  await inFolder(gitDir, 'refs/', () => {});
   if (!existsSync(join(gitDir, 'HEAD'))) await put(gitDir, 'HEAD', `${plan.head}\n`);
 }
 
 /** `folder` is empty or ends with a slash. */
 async function keepOnly(gitDir: string, folder: string, kindOf: KindOf): Promise<void> {
-  const gone = await inFolder(gitDir, folder, async (handle) => {
-    const names = (await readdir(through(handle), { encoding: 'buffer' })).map(decodeName);
-    const kept = await Promise.all(names.map((name) => isOfKind(handle, name, kindOf(name))));
-    return names.filter((_, at) => !kept[at]);
+  const gone = await inFolder(gitDir, folder, async (open) => {
+    const names = (await readdir(through(open), { encoding: 'buffer' })).map(decodeName);
+    const breath = new Breath();
+    const others: string[] = [];
+    for (const name of names) {
+      if (!isOfKind(open, name, kindOf(name))) others.push(name);
+      await breath.after(1);
+    }
+    return others;
   });
   for (const name of gone) await removeGitDir(gitDir, `${folder}${name}`);
 }
 
-async function isOfKind(folder: FileHandle, name: string, kind: Kind | null): Promise<boolean> {
+function isOfKind(folder: number, name: string, kind: Kind | null): boolean {
   if (kind === null) return false;
-  const stat = await lstat(below(folder, name));
+  const stat = lstatSync(below(folder, name));
   return kind === 'file' ? stat.isFile() : stat.isDirectory();
 }
 
@@ -94,7 +100,7 @@ async function put(gitDir: string, path: string, content: string | Buffer): Prom
   await removeGitDir(gitDir, path);
   const at = path.lastIndexOf('/') + 1;
   await inFolder(gitDir, path.slice(0, at), (folder) =>
-    writeFile(below(folder, path.slice(at)), content, { flag: 'wx', mode: 0o600 }),
+    writeFileSync(below(folder, path.slice(at)), content, { flag: 'wx', mode: 0o600 }),
   );
 }
 
@@ -102,14 +108,14 @@ async function put(gitDir: string, path: string, content: string | Buffer): Prom
 async function inFolder<T>(
   gitDir: string,
   folder: string,
-  act: (handle: FileHandle) => Promise<T>,
+  act: (descriptor: number) => T | Promise<T>,
 ): Promise<T> {
-  const place = await enterParent(gitDir, `${folder}x` as RepoPath, 'make');
+  const place = enterParent(gitDir, `${folder}x` as RepoPath, 'make');
   if (place.status === 'failed') throw new Error(`${folder} in ${gitDir}: ${place.message}`);
   try {
-    await openToOwner(place.folder);
+    openToOwner(place.folder);
     return await act(place.folder);
   } finally {
-    await place.folder.close();
+    closeSync(place.folder);
   }
 }

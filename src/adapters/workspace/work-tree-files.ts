@@ -35,8 +35,8 @@ export function workTreeFiles(
   const { root } = tree;
   const files = openNofollowFiles(root);
   /** Of a file that git ignores nothing is known until it is read. */
-  const unknownState = async (path: RepoPath): Promise<FileState | null> => {
-    const read = await files.read(path, MAX_READ_BYTES);
+  const unknownState = (path: RepoPath): FileState | null => {
+    const read = files.read(path, MAX_READ_BYTES);
     if (read.status === 'failed') return null;
     return { mode: read.mode, blob: blobId(read.bytes, objectFormat), size: read.bytes.length };
   };
@@ -50,8 +50,8 @@ export function workTreeFiles(
         return { status: 'failed', reason: 'path_refused', message };
       }
       keepBeginning(shadowDir);
-      const before = snapshot.known.stateOf(path) ?? (await unknownState(path));
-      const written = await files.write(path, bytes);
+      const before = snapshot.known.stateOf(path) ?? unknownState(path);
+      const written = files.write(path, bytes);
       if (written.status === 'failed') return written;
       tree.rules.refresh();
       const ignored = !(await walk(tree, path)).files.has(path);
@@ -97,7 +97,7 @@ export function readableFiles(
   };
   return {
     async readFile(path) {
-      const read = await files.read(path, MAX_READ_BYTES);
+      const read = files.read(path, MAX_READ_BYTES);
       if (read.status === 'failed') return read;
       const { bytes } = read;
       return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };

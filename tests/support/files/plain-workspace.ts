@@ -103,12 +103,12 @@ function fileMethods(root: string, { ignored, maxBytes = 1_000_000 }: PlainSetti
       .sort();
   const only = {
     async readFile(path) {
-      const read = await files.read(path, maxBytes);
+      const read = files.read(path, maxBytes);
       if (read.status === 'failed') return read;
       return { status: 'ok', bytes: read.bytes, text: textOf(read.bytes), blob: blobOf(read.bytes) };
     },
     async writeFile(path, bytes) {
-      const write = await files.write(path, bytes);
+      const write = files.write(path, bytes);
       if (write.status === 'failed') return write;
       const isIgnored = ignored?.(path) ?? false;
       return { status: 'ok', created: write.created, blob: blobOf(bytes), ignored: isIgnored, unseen: null };

@@ -1,6 +1,6 @@
 /** Ignored files of a checkout in a copy of a run's base: commands need them (`node_modules`), and no run stores them. */
 
-import { mkdirSync, rmdirSync } from 'node:fs';
+import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isGitDirName, type RepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
@@ -35,9 +35,9 @@ export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Pr
     const { kind } = look.stat;
     if (kind === 'link') return 'is a link; links are not followed';
     if (kind === 'special') return 'is neither a folder nor a plain file';
-    const place = await enterParent(copy, path, 'make');
+    const place = enterParent(copy, path, 'make');
     if (place.status !== 'ok') return `has no place in the base of the run: ${place.message}`;
-    await place.folder.close();
+    closeSync(place.folder);
     const isFolder = kind === 'folder';
     const { ignored, problem } = await ignoredAmong(copy, [{ path, isFolder }]);
     if (ignored.length === 0) return `is not ignored in the base of the run${problem}`;

@@ -1,10 +1,11 @@
 /** Cleans up what a guarded write leaves behind when the runner is killed in the middle of it. */
 
-import { readdir, unlink } from 'node:fs/promises';
+import { closeSync, readdirSync, unlinkSync } from 'node:fs';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
 import { TEMPORARY_NAME } from '../../../files/nofollow-files.ts';
 import { below, enterParent, through } from '../../../files/nofollow-path.ts';
+import { Breath } from '../../../files/time-limit.ts';
 
 /** Whether the path ends in a name that only a guarded write uses. */
 export function isTemporary(path: string): boolean {
@@ -13,20 +14,22 @@ export function isTemporary(path: string): boolean {
 
 /** Removes the temporary files beside these paths. */
 export async function removeLeftovers(root: string, targets: readonly string[]): Promise<void> {
+  const breath = new Breath();
   for (const target of targets) {
+    await breath.after(1);
     const parsed = parseRepoPath(target);
     if (!parsed.ok) continue;
-    const place = await enterParent(root, parsed.path, 'existing');
+    const place = enterParent(root, parsed.path, 'existing');
     if (place.status === 'failed') continue;
     try {
-      for (const name of await readdir(through(place.folder))) {
-        if (TEMPORARY_NAME.test(name)) await unlink(below(place.folder, name));
+      for (const name of readdirSync(through(place.folder))) {
+        if (TEMPORARY_NAME.test(name)) unlinkSync(below(place.folder, name));
       }
     } catch (error) {
       // What cannot be examined or removed is found and reported by the next look at the work tree.
       ioFailure(error, target, 'read');
     } finally {
-      await place.folder.close();
+      closeSync(place.folder);
     }
   }
 }

@@ -1,7 +1,6 @@
 /** Restores files of the work tree to earlier states, without following links out of it. */
 
-import { closeSync } from 'node:fs';
-import { chmod, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
+import { chmodSync, closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import type { FileState } from '../../../domain/changes/change.ts';
 import { parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from '../../../files/failures.ts';
@@ -66,14 +65,17 @@ export async function openRestorer({
       const held = state && (await blobs.heldBy(state));
       return held?.status === 'lost' ? held.why : null;
     },
-    put: (path, state) =>
-      guarded(path, async (safe) => {
+    async put(path, state) {
+      await breath.after(1, state?.size);
+      return guarded(path, async (safe) => {
         if (state === null) return remove(root, safe, emptyFolders);
         const held = await blobs.heldBy(state);
         return held.status === 'no_file' ? remove(root, safe, emptyFolders) : put(root, safe, state, held);
-      }),
+      });
+    },
     async putEmptyFolders() {
       for (const folder of emptyFolders) {
+        await breath.after(1);
         if (lookAt(root, folder).status !== 'absent') continue;
         const failure = await guarded(folder, (safe) => makeFolder(root, safe));
         if (failure !== null) return failure;
@@ -86,7 +88,7 @@ export async function openRestorer({
 /** The path comes from a journal that anyone may have written. */
 async function guarded(
   path: string,
-  work: (safe: RepoPath) => Promise<FileFailure | null>,
+  work: (safe: RepoPath) => FileFailure | null | Promise<FileFailure | null>,
 ): Promise<string | null> {
   checkTime();
   const parsed = parseRepoPath(path);
@@ -136,102 +138,93 @@ async function holds(
   }
 }
 
-async function remove(
-  root: string,
-  path: RepoPath,
-  emptyFolders: ReadonlySet<string>,
-): Promise<FileFailure | null> {
-  const place = await enterParent(root, path, 'existing');
+function remove(root: string, path: RepoPath, emptyFolders: ReadonlySet<string>): FileFailure | null {
+  const place = enterParent(root, path, 'existing');
   if (place.status === 'failed') return place.reason === 'not_found' ? null : place;
-  const failure = await at(place, () => unlinkIn(place));
+  const failure = at(place, () => unlinkIn(place));
   if (failure) return failure;
   for (const folder of foldersOf(path)) {
-    if (emptyFolders.has(folder) || !(await removeIfEmpty(root, folder as RepoPath))) break;
+    if (emptyFolders.has(folder) || !removeIfEmpty(root, folder as RepoPath)) break;
   }
   return null;
 }
 
-async function unlinkIn(place: Place): Promise<FileFailure | null> {
-  const there = await openNamedPlace(place);
+function unlinkIn(place: Place): FileFailure | null {
+  const there = openNamedPlace(place);
   if (there === null) return null;
   if ('status' in there) return there;
-  await there.handle.close();
-  if (!there.stat.isDirectory()) await unlink(below(place.folder, place.name));
+  closeSync(there.descriptor);
+  if (!there.stat.isDirectory()) unlinkSync(below(place.folder, place.name));
   return null;
 }
 
-async function removeIfEmpty(root: string, folder: RepoPath): Promise<boolean> {
-  const place = await enterParent(root, folder, 'existing');
+function removeIfEmpty(root: string, folder: RepoPath): boolean {
+  const place = enterParent(root, folder, 'existing');
   if (place.status === 'failed') return false;
   try {
-    await rmdir(below(place.folder, place.name));
+    rmdirSync(below(place.folder, place.name));
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EBUSY')) return false;
     throw error;
   } finally {
-    await place.folder.close();
+    closeSync(place.folder);
   }
 }
 
-async function put(
-  root: string,
-  path: RepoPath,
-  { mode }: FileState,
-  held: KeptContent,
-): Promise<FileFailure | null> {
+function put(root: string, path: RepoPath, { mode }: FileState, held: KeptContent): FileFailure | null {
   if (held.status !== 'bytes') return fileFailure('not_found', `${JSON.stringify(path)} cannot be put back.`);
   const wanted = mode === '120000' ? 'link' : 'file';
   const look = lookAt(root, path);
   if (wanted === 'link' || (look.status === 'seen' && look.stat.kind !== 'file')) {
-    const place = await enterParent(root, path, 'make');
+    const place = enterParent(root, path, 'make');
     if (place.status === 'failed') return place;
-    const failure = await at(place, async () => {
-      const cleared = await unlinkIn(place);
+    const failure = at(place, () => {
+      const cleared = unlinkIn(place);
       if (cleared || wanted === 'file') return cleared;
-      await symlink(held.bytes, below(place.folder, place.name));
+      symlinkSync(held.bytes, below(place.folder, place.name));
       return null;
     });
     if (failure || wanted === 'link') return failure;
   }
-  const written = await openNofollowFiles(root).write(path, held.bytes);
+  const written = openNofollowFiles(root).write(path, held.bytes);
   return written.status === 'failed' ? written : setExecutable(root, path, mode === '100755');
 }
 
-async function setExecutable(root: string, path: RepoPath, executable: boolean): Promise<FileFailure | null> {
-  const place = await enterParent(root, path, 'existing');
+function setExecutable(root: string, path: RepoPath, executable: boolean): FileFailure | null {
+  const place = enterParent(root, path, 'existing');
   if (place.status === 'failed') return place;
-  return at(place, async () => {
-    const step = await openNamedPlace(place);
+  return at(place, () => {
+    const step = openNamedPlace(place);
     if (step === null || 'status' in step) return step;
     try {
       const permissions = step.stat.mode & 0o777;
       // Whoever may read it may execute it.
       const wanted = executable ? permissions | ((permissions & 0o444) >> 2) : permissions & ~0o111;
-      if (step.stat.isFile() && wanted !== permissions) await chmod(through(step.handle), wanted);
+      if (step.stat.isFile() && wanted !== permissions) chmodSync(through(step.descriptor), wanted);
       return null;
     } finally {
-      await step.handle.close();
+      closeSync(step.descriptor);
     }
   });
 }
 
-async function makeFolder(root: string, path: RepoPath): Promise<FileFailure | null> {
-  const place = await enterParent(root, path, 'make');
+function makeFolder(root: string, path: RepoPath): FileFailure | null {
+  const place = enterParent(root, path, 'make');
   if (place.status === 'failed') return place;
-  return at(place, async () => {
-    if (lookAt(root, path).status === 'absent') await mkdir(below(place.folder, place.name));
+  return at(place, () => {
+    if (lookAt(root, path).status === 'absent') mkdirSync(below(place.folder, place.name));
     return null;
   });
 }
 
 /** Works in an open folder and closes it; operating system errors become failures. */
-async function at(place: Place, work: () => Promise<FileFailure | null>): Promise<FileFailure | null> {
+function at(place: Place, work: () => FileFailure | null): FileFailure | null {
   try {
-    return await work();
+    return work();
   } catch (error) {
     return ioFailure(error, place.path, 'written');
   } finally {
-    await place.folder.close();
+    closeSync(place.folder);
   }
 }

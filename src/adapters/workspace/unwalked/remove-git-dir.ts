@@ -1,11 +1,12 @@
 /**
  * Removes a git dir that commands created, through descriptors and without following links: nothing outside can be reached,
- * whatever is in the dir and whoever moves its folders in the meantime.
+ * whatever is in the dir and whoever moves its folders in the meantime. Names are listed and removed on another thread: there may
+ * be any number of them, and files of any size.
  */
 
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import type { RepoPath } from '../../../domain/changes/path.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { encodeName } from '../../../files/names.ts';
@@ -18,19 +19,19 @@ const FOLDER_ITSELF = 0o10000000 /* O_PATH */ | constants.O_DIRECTORY | constant
  * Removes the entry with everything in it. Throws if it cannot be removed; an entry that is gone already is not a failure.
  */
 export async function removeGitDir(root: string, path: string): Promise<void> {
-  const place = await enterParent(root, path as RepoPath, 'existing');
+  const place = enterParent(root, path as RepoPath, 'existing');
   if (place.status === 'failed') {
     if (place.reason === 'not_found') return;
     throw new Error(notRemoved(path, place.message));
   }
   try {
-    await openToOwner(place.folder);
+    openToOwner(place.folder);
     await removeIn(place.folder, encodeName(place.name));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new Error(notRemoved(path, error.message), { cause: error });
   } finally {
-    await place.folder.close();
+    closeSync(place.folder);
   }
 }
 
@@ -38,51 +39,51 @@ function notRemoved(path: string, why: string): string {
   return `${JSON.stringify(path)}, which a command created, cannot be removed: ${why} Remove it before you use git there.`;
 }
 
-async function removeIn(parent: FileHandle, name: Buffer): Promise<void> {
+async function removeIn(parent: number, name: Buffer): Promise<void> {
   if (await removeLeaf(parent, name)) return;
-  const folder = await open(within(parent, name), FOLDER_ITSELF);
+  const folder = openSync(within(parent, name), FOLDER_ITSELF);
   try {
-    await openToOwner(folder);
+    openToOwner(folder);
     await empty(folder);
   } finally {
-    await folder.close();
+    closeSync(folder);
   }
   await rmdir(within(parent, name));
 }
 
 /** The contents of subfolders are moved up first, so that no depth needs more than two descriptors. */
-async function empty(folder: FileHandle): Promise<void> {
+async function empty(folder: number): Promise<void> {
   const breath = new Breath();
   for (let names = await namesIn(folder); names.length > 0; names = await namesIn(folder)) {
     for (const name of names) {
       await breath.after(1);
       if (await removeLeaf(folder, name)) continue;
-      const inner = await open(within(folder, name), FOLDER_ITSELF);
+      const inner = openSync(within(folder, name), FOLDER_ITSELF);
       try {
-        await openToOwner(inner);
+        openToOwner(inner);
         for (const below of await namesIn(inner)) await moveUp(inner, below, folder);
       } finally {
-        await inner.close();
+        closeSync(inner);
       }
       await rmdir(within(folder, name));
     }
   }
 }
 
-async function moveUp(from: FileHandle, name: Buffer, to: FileHandle): Promise<void> {
+async function moveUp(from: number, name: Buffer, to: number): Promise<void> {
   if (await removeLeaf(from, name)) return;
-  const moved = await open(within(from, name), FOLDER_ITSELF);
+  const moved = openSync(within(from, name), FOLDER_ITSELF);
   try {
     // Giving a folder another parent requires write permission on it.
-    await openToOwner(moved);
+    openToOwner(moved);
   } finally {
-    await moved.close();
+    closeSync(moved);
   }
   await rename(within(from, name), within(to, Buffer.from(randomUUID())));
 }
 
 /** Removes an entry that is not a folder, or an empty folder. False if the folder is not empty, or cannot be opened. */
-async function removeLeaf(folder: FileHandle, name: Buffer): Promise<boolean> {
+async function removeLeaf(folder: number, name: Buffer): Promise<boolean> {
   try {
     await unlink(within(folder, name));
     return true;
@@ -100,20 +101,20 @@ async function removeLeaf(folder: FileHandle, name: Buffer): Promise<boolean> {
 }
 
 /** Makes a folder accessible to its owner; if it belongs to someone else, the error that follows tells. */
-export async function openToOwner(folder: FileHandle): Promise<void> {
-  const { mode } = await folder.stat();
+export function openToOwner(folder: number): void {
+  const { mode } = fstatSync(folder);
   if ((mode & 0o700) === 0o700) return;
   try {
-    await chmod(through(folder), (mode & 0o7777) | 0o700);
+    chmodSync(through(folder), (mode & 0o7777) | 0o700);
   } catch (error) {
     if (!hasCode(error, 'EPERM')) throw error;
   }
 }
 
-function namesIn(folder: FileHandle): Promise<Buffer[]> {
+function namesIn(folder: number): Promise<Buffer[]> {
   return readdir(through(folder), { encoding: 'buffer' });
 }
 
-function within(folder: FileHandle, name: Buffer): Buffer {
+function within(folder: number, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${through(folder)}/`), name]);
 }
