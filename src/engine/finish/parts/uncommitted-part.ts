@@ -1,14 +1,14 @@
 /** What the patch of a run applies to, where the work tree had uncommitted work when it began. */
 
-import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
-import type { PathChange } from '../../domain/changes/change.ts';
-import { quotedName } from '../../domain/changes/path.ts';
-import type { RunResult } from '../../domain/run/result.ts';
-import { listed } from '../../domain/text/listed.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
-import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import type { ProvenPatch } from '../../ports/workspace.ts';
-import type { Ready } from '../ready.ts';
+import { patchFilePublisher } from '../../../adapters/storage/patch-file.ts';
+import type { PathChange } from '../../../domain/changes/change.ts';
+import { quotedName } from '../../../domain/changes/path.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { listed } from '../../../domain/text/listed.ts';
+import { pluralize } from '../../../domain/text/pluralize.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
+import type { ProvenPatch } from '../../../ports/workspace.ts';
+import type { Ready } from '../../ready.ts';
 
 /** The uncommitted work as it was kept, and what people must know of it. */
 export interface UncommittedPart {

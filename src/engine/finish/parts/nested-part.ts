@@ -1,10 +1,10 @@
 /** What a result says about repositories in the work tree other than its own. */
 
-import type { RunResult } from '../../domain/run/result.ts';
-import { listed } from '../../domain/text/listed.ts';
-import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import type { NestedChange } from '../../ports/workspace.ts';
-import type { Ready } from '../ready.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { listed } from '../../../domain/text/listed.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
+import type { NestedChange } from '../../../ports/workspace.ts';
+import type { Ready } from '../../ready.ts';
 
 /** Maximum number of files and folders named per repository. */
 const MAX_NAMED = 100;

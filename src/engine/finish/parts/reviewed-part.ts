@@ -1,15 +1,15 @@
 /** What the result says about the contents of a patch, and whether they may be published. */
 
-import type { PathChange } from '../../domain/changes/change.ts';
-import { pathMatcher } from '../../domain/changes/path-policy.ts';
-import { repositoriesInTree } from '../../domain/review/git-folder.ts';
-import type { Withheld } from '../../domain/run/outcome.ts';
-import type { RunResult } from '../../domain/run/result.ts';
-import { pathsOfTree } from '../../git/store/tree-listing.ts';
-import type { ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
-import type { Ready } from '../ready.ts';
-import type { Session } from '../session.ts';
-import { repositoriesReason, withheldReason } from './result.ts';
+import type { PathChange } from '../../../domain/changes/change.ts';
+import { pathMatcher } from '../../../domain/changes/path-policy.ts';
+import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
+import type { Withheld } from '../../../domain/run/outcome.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { pathsOfTree } from '../../../git/store/tree-listing.ts';
+import type { ProvenPatch, ReadBlobs } from '../../../ports/workspace.ts';
+import type { Ready } from '../../ready.ts';
+import type { Session } from '../../session.ts';
+import { repositoriesReason, withheldReason } from '../result.ts';
 
 /** What the result says about the review. */
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
@@ -27,8 +27,8 @@ export async function reviewedPart(
 ): Promise<ReviewedPart> {
   if (patch === null || patch.files.length === 0)
     return { flags: [], secrets: [], withheld: null, oversize: null };
-  const { reviewPatch } = await import('./review.ts');
-  const { overCaps } = await import('../../domain/github/publishing/policy.ts');
+  const { reviewPatch } = await import('../review.ts');
+  const { overCaps } = await import('../../../domain/github/publishing/policy.ts');
   const { shadowGit } = directory;
   const [{ flags, secrets }, paths] = await Promise.all([
     reviewPatch({

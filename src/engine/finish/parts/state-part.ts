@@ -1,10 +1,10 @@
 /** What the result says of the state that the events add up to. */
 
-import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
-import { reviewPart } from '../../domain/findings/review.ts';
-import type { RunResult } from '../../domain/run/result.ts';
-import { type RunState, usesOf } from '../../domain/run/state.ts';
-import { judgeReports } from '../../domain/run/verify-baseline.ts';
+import { unverifiedPaths } from '../../../domain/changes/verified-patch.ts';
+import { reviewPart } from '../../../domain/findings/review.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { type RunState, usesOf } from '../../../domain/run/state.ts';
+import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 
 /** The part known from the events so far. */
 export function statePart(state: RunState) {

@@ -1,0 +1,115 @@
+/** The outcome of a run that has come to its end, from how its loop ended and what the steps after it made. */
+
+import { access, constants } from 'node:fs/promises';
+import type { PathChange } from '../../domain/changes/change.ts';
+import { succeeded } from '../../domain/conversation/tool.ts';
+import { whyUnreviewed } from '../../domain/findings/review.ts';
+import { isTaken } from '../../domain/journal/base.ts';
+import type { Denials } from '../../domain/review/denied.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
+import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
+import type { PatchResult, ProvenPatch } from '../../ports/workspace.ts';
+import type { Ready } from '../ready.ts';
+import type { Session } from '../session.ts';
+import { advice, crashed } from './crash.ts';
+import { doneValue, firstCrash, type StepEnd } from './step.ts';
+import type { Steps } from './steps.ts';
+
+/** How the loop ended. */
+export interface LoopEnd {
+  /** Null when it ended without a reason, which is a bug. */
+  readonly stop: StopReason | null;
+  readonly state: RunState;
+  /** `cut_short`: time ran out before the last look at the work tree. */
+  readonly driven: StepEnd<void>;
+}
+
+/** What the outcome follows from. */
+interface Decision {
+  readonly loop: LoopEnd;
+  readonly net: readonly PathChange[];
+  readonly steps: Steps;
+  readonly denied: Denials;
+}
+
+/** A crash of any step is an outcome of its own. */
+export async function finalOutcome(session: Session, ready: Ready, decision: Decision): Promise<RunOutcome> {
+  const { loop, steps, denied } = decision;
+  const { stop, state, driven } = loop;
+  const { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored } = steps;
+  const crash = firstCrash([driven, made, reviewed, uncommitted, attributed, nested, ignored]);
+  if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
+  const unmade = whyUnmade(decision);
+  const isMade = unmade === null;
+  const decided = decideOutcome({
+    stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
+    changedFiles: proven?.files.length ?? 0,
+    setupChanged: ready.start.setupChanges.length,
+    merges: (ready.start.followUp?.merge ?? null) !== null,
+    answered: state.answer !== null,
+    verified: state.reports.filter((report) => succeeded(report.end)).length,
+    verifyIn: ready.start.verifyIn,
+    unverified: session.result.unverified,
+    preexisting: session.result.preexistingFailures.length,
+    ifNoChanges: ready.start.ifNoChanges,
+    denied,
+    ifDenied: ready.start.ifDenied,
+    unwritable: await whyUnwritten(ready, state, denied),
+    withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
+    publishFailure: isMade ? (failureIn(made) ?? kept.failure) : null,
+    unmade,
+    unreviewed: ready.start.review?.ifNotReviewed === 'error' ? unreviewed(session, proven) : null,
+    forbiddenPaths: forbiddenPaths(ready, decision),
+    hiddenPaths: [...state.hidden].sort(),
+    gitDirsInDoubt: ready.workspace.gitDirsInDoubt(),
+  });
+  const judged = ready.judge(decided, kept.patch);
+  return judged.name === 'publish_failed'
+    ? { ...judged, reason: `${judged.reason} ${advice(session)}` }
+    : judged;
+}
+
+function unreviewed({ result }: Session, proven: ProvenPatch | null): string | null {
+  return whyUnreviewed(result.review, { changedFiles: proven?.files.length ?? 0 });
+}
+
+/** Why there is no patch although nothing is wrong with it; null unless time ran out. */
+function whyUnmade({ loop: { driven, state }, net, steps: { made, reviewed } }: Decision): string | null {
+  // Nothing is changed before the base is known.
+  if (!isTaken(state.base)) return null;
+  if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
+  if (made.status === 'cut_short') return 'there was not enough time to make the patch';
+  return driven.status === 'cut_short' && net.length === 0
+    ? 'there was not enough time to see what changed'
+    : null;
+}
+
+/** Why the patch could not be proven; null when it was. */
+function failureIn(made: StepEnd<PatchResult>): string | null {
+  const result = doneValue(made);
+  return result?.status === 'failed' ? result.message : null;
+}
+
+function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: Decision): string[] {
+  const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
+  const all = [...forbidden, ...(doneValue(nested)?.forbidden ?? []), ...loop.state.stuck.keys()];
+  return [...new Set(all)].sort();
+}
+
+/** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
+async function whyUnwritten(
+  { workspace }: Ready,
+  { changes, unwritten }: RunState,
+  { named }: Denials,
+): Promise<string | null> {
+  if (!named.some(({ kind }) => kind === 'sandbox')) return null;
+  if (changes.history.some(({ source }) => source.by === 'tool')) return null;
+  if (unwritten !== null) return unwritten;
+  // Of what commands tried to write no more is known than what they printed.
+  return access(workspace.root, constants.W_OK).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}

@@ -1,0 +1,103 @@
+/** What is made of a run at its end: the patch, who made which line, what stayed outside; each in a step that may fail alone. */
+
+import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
+import { patchOf } from '../../agent/patch-of.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import { warning } from '../../domain/warnings/warning.ts';
+import { readAhead } from '../../git/store/blobs.ts';
+import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
+import type { Ready } from '../ready.ts';
+import { absolutePath, type Session } from '../session.ts';
+import { attributedPart } from './parts/attributed-part.ts';
+import { nestedPart } from './parts/nested-part.ts';
+import { type ReviewedPart, reviewedPart } from './parts/reviewed-part.ts';
+import { type UncommittedPart, uncommittedPart } from './parts/uncommitted-part.ts';
+import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
+import { doneValue, type StepEnd, tryStep } from './step.ts';
+
+/** The results of the steps, in the order they are taken. */
+export interface Steps {
+  readonly made: StepEnd<PatchResult>;
+  /** Null without a proven patch. */
+  readonly proven: ProvenPatch | null;
+  readonly reviewed: StepEnd<ReviewedPart>;
+  readonly kept: KeptPatch;
+  readonly uncommitted: StepEnd<UncommittedPart>;
+  readonly attributed: StepEnd<Awaited<ReturnType<typeof attributedPart>>>;
+  readonly nested: StepEnd<Awaited<ReturnType<typeof nestedPart>>>;
+  readonly ignored: StepEnd<IgnoredFiles>;
+}
+
+/**
+ * The patch is saved before anything else is examined: time may run out at any moment. What comes after that does not wait for
+ * each other.
+ */
+export async function takeSteps(
+  session: Session,
+  ready: Ready,
+  { state, net }: { state: RunState; net: readonly PathChange[] },
+): Promise<Steps> {
+  const { history } = state.changes;
+  // Without a change nothing is looked into.
+  const read = readAhead(
+    ready.directory.shadowGit,
+    net.length === 0 ? [] : statesToRead(history),
+    MAX_STATE_BYTES,
+  );
+  const made = await tryStep(() => patchOf(ready.workspace, net));
+  const proven = provenIn(made);
+  const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven, read }));
+  const mayBePublished = doneValue(reviewed)?.withheld === null;
+  const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
+  const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
+  const [attributed, nested, ignored] = await Promise.all([
+    tryStep(() => attributedPart(state, proven, read)),
+    tryStep(() => nestedPart(ready)),
+    tryStep(() => ready.workspace.ignoredWrites()),
+    keepEssentials(session, ready, { history, read }),
+  ]);
+  return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
+}
+
+/** What could not be tidied takes more room, and nothing else is wrong with it. */
+async function keepEssentials(
+  session: Session,
+  { workspace }: Ready,
+  { history, read }: { history: readonly PathChange[]; read: ReadBlobs },
+): Promise<void> {
+  const kept = await tryStep(() => workspace.keepEssentials(history, read));
+  const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
+  if (why !== null)
+    session.warn(
+      warning('WARN_RUN_DIRECTORY_LARGE', `The run directory takes more room than it needs: ${why}`),
+    );
+}
+
+function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
+  const result = doneValue(made);
+  return result?.status === 'proven' ? result.patch : null;
+}
+
+/** What happened to a patch that may be published; `patch` is null when there is none. */
+export interface KeptPatch {
+  readonly patch: ProvenPatch | null;
+  /** It is in the run directory. */
+  readonly isThere: boolean;
+  /** Why it could not be written to one of its places; null when it was written to all. */
+  readonly failure: string | null;
+}
+
+const NOT_KEPT: KeptPatch = { patch: null, isThere: false, failure: null };
+
+/** Writes the patch to the run directory and, with `--patch`, to the named file: to either even if the other fails. */
+async function keep(session: Session, { directory }: Ready, patch: ProvenPatch): Promise<KeptPatch> {
+  const { settings, cwd } = session.input;
+  const unkept = await patchFilePublisher(directory.patch).publish(patch);
+  const unwritten =
+    settings.patch === null
+      ? null
+      : await patchFilePublisher(absolutePath(cwd, settings.patch)).publish(patch);
+  return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
+}
