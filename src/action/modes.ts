@@ -9,7 +9,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { redactedStrings } from '../domain/secrets/redact.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
-import type { InputsGiven } from './inputs.ts';
+import type { InputsGiven } from './read-inputs.ts';
 import type { ActionStep } from './step.ts';
 
 /** Carries out the mode that the inputs select. Resolves with how it ended; rejects only for a bug. */

@@ -12,7 +12,7 @@ import {
   readMachineFacts,
 } from '../adapters/sandboxes/bubblewrap/unavailable.ts';
 import { findProgram } from '../adapters/sandboxes/command/shell.ts';
-import type { InputsGiven } from './inputs.ts';
+import type { InputsGiven } from './read-inputs.ts';
 import { type Programs, runOnMachine } from './runner/machine-command.ts';
 
 /** The machine to be set up. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { actionInputs, readInputs, withoutInputs } from '../../src/action/inputs.ts';
+import { actionInputs } from '../../src/action/inputs.ts';
+import { readInputs, withoutInputs } from '../../src/action/read-inputs.ts';
 import { settingEntries } from '../../src/config/schema.ts';
 import { isSecretName } from '../../src/domain/secrets/secret-name.ts';
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { readInputs } from '../../src/action/inputs.ts';
+import { readInputs } from '../../src/action/read-inputs.ts';
 import { isSetupDue, type SetupMachine, setUpSandbox } from '../../src/action/sandbox-setup.ts';
 import { APPARMOR_PROFILE, readMachineFacts } from '../../src/adapters/sandboxes/bubblewrap/unavailable.ts';
 import { tempFolder } from '../support/files/temp-folder.ts';

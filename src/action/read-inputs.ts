@@ -1,0 +1,208 @@
+/** Reads the inputs of one step from its environment, as the runner passes them, and says what is wrong with them. */
+
+import { didYouMean } from '../config/did-you-mean.ts';
+import { shown } from '../config/values/value.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
+import { inputNamed } from './aliases.ts';
+import {
+  type ActionInput,
+  AUDIENCE,
+  actionInputs,
+  JOB_TOKEN,
+  MODES,
+  type Mode,
+  RUN_DIR,
+  type SandboxSetupMode,
+  SETUP_MODES,
+} from './inputs.ts';
+
+const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
+  prepare: ['prepare'],
+  run: ['run'],
+  resume: ['resume'],
+  publish: ['publish'],
+  'run-and-publish': ['run', 'publish'],
+  locate: ['locate'],
+};
+
+/** Where `run-dir` names the run that there is, and not the folder for a new one. */
+const NAMES_RUN: readonly string[] = ['publish', 'resume'];
+
+/** What makes the Claude API trust a job without a key. */
+export interface FederationGiven {
+  readonly ruleId: string;
+  readonly organizationId: string;
+  readonly serviceAccountId: string | null;
+  readonly workspaceId: string | null;
+  readonly audience: string;
+}
+
+/** The inputs of one step, read and validated. */
+export interface InputsGiven {
+  readonly mode: Mode;
+  /** Whether the action may make the sandbox available. */
+  readonly sandboxSetup: SandboxSetupMode;
+  /** The text of the plan; null when it comes from elsewhere. */
+  readonly plan: string | null;
+  readonly apiKey: string | null;
+  readonly federation: FederationGiven | null;
+  readonly githubToken: string | null;
+  /** The run to publish or to carry on, unless it is the one that this step makes. */
+  readonly runDir: string | null;
+  /** Values by flag, as given, for each command of the mode. */
+  readonly flags: Readonly<Record<string, Record<string, string>>>;
+  readonly problems: readonly Problem[];
+  /** About inputs that were given by another action's names. */
+  readonly warnings: readonly Warning[];
+}
+
+/** A runner passes inputs as `INPUT_<NAME>`, in upper case and keeping dashes; an empty one was not given. */
+export function readInputs(env: Readonly<Record<string, string | undefined>>): InputsGiven {
+  const known = actionInputs();
+  const { given, problems, warnings } = namedInputs(env, known);
+  const mode = oneOf(MODES, { name: 'mode', initial: 'run', given, problems });
+  const sandboxSetup = oneOf(SETUP_MODES, { name: 'sandbox-setup', initial: 'auto', given, problems });
+  const { flags, untaken } = flagsOf(given, known, mode);
+  problems.push(...untaken);
+  if (given.has('plan') && given.has('plan-file'))
+    problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
+  if (mode !== null && NAMES_RUN.includes(mode) && !given.has(RUN_DIR))
+    problems.push(
+      problem(
+        'ERR_INPUT_MISSING',
+        `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`,
+      ),
+    );
+  const federation = federationIn(given);
+  if (federation !== null && 'code' in federation) problems.push(federation);
+  return {
+    mode: mode ?? 'run',
+    sandboxSetup: sandboxSetup ?? 'off',
+    plan: given.get('plan') ?? null,
+    apiKey: given.get('api-key')?.trim() ?? null,
+    federation: federation !== null && 'code' in federation ? null : federation,
+    githubToken: given.get('github-token')?.trim() ?? null,
+    runDir: given.get(RUN_DIR)?.trim() ?? null,
+    flags,
+    problems,
+    warnings,
+  };
+}
+
+/** The value of an input that has a few; null, with a problem, when it is none of them. */
+function oneOf<T extends string>(
+  values: readonly T[],
+  { name, initial, given, problems }: Pick<NamedInputs, 'given' | 'problems'> & { name: string; initial: T },
+): T | null {
+  const asked = given.get(name)?.trim() ?? initial;
+  const value = values.find((one) => one === asked);
+  if (value === undefined)
+    problems.push(
+      problem('ERR_INVALID_VALUE', `${name}: expected one of ${values.join(', ')}, got ${shown(asked)}`),
+    );
+  return value ?? null;
+}
+
+/** The settings among the inputs, for each command of the mode, and a problem for each input that the mode does not take. */
+function flagsOf(
+  given: ReadonlyMap<string, string>,
+  known: readonly ActionInput[],
+  mode: Mode | null,
+): { flags: Record<string, Record<string, string>>; untaken: Problem[] } {
+  const commands = COMMANDS_OF_MODE[mode ?? 'run-and-publish'];
+  const flags: Record<string, Record<string, string>> = {};
+  const untaken: Problem[] = [];
+  for (const command of commands) flags[command] = {};
+  for (const { name, flag, initial, commands: takers } of known) {
+    const value = given.get(name);
+    if (value === undefined) continue;
+    const takenBy = commands.filter((command) => takers.includes(command));
+    if (takenBy.length === 0 && value !== initial)
+      untaken.push(
+        problem(
+          'ERR_INPUT_NOT_TAKEN',
+          `${name}: is not an input of mode ${mode}, only of ${takers.join(', ')}`,
+        ),
+      );
+    for (const command of takenBy)
+      if (flag !== null && !(flag === RUN_DIR && NAMES_RUN.includes(command)))
+        Object.assign(flags[command] ?? {}, { [flag]: value });
+  }
+  return { flags, untaken };
+}
+
+interface NamedInputs {
+  readonly given: Map<string, string>;
+  readonly problems: Problem[];
+  readonly warnings: Warning[];
+}
+
+/** Values by the names of action.yml, where one stands for another action's name as well. */
+function namedInputs(
+  env: Readonly<Record<string, string | undefined>>,
+  known: readonly ActionInput[],
+): NamedInputs {
+  const names = new Set(known.map(({ name }) => name));
+  const initial = new Map(known.map((input) => [input.name, input.initial]));
+  const given = new Map<string, string>();
+  const borrowed: [name: string, input: string, value: string][] = [];
+  const problems: Problem[] = [];
+  for (const [variable, value = ''] of Object.entries(env)) {
+    if (!variable.startsWith(PREFIX)) continue;
+    const name = variable.slice(PREFIX.length).toLowerCase();
+    const input = names.has(name) ? name : inputNamed(name, names);
+    if (input === null) {
+      const nearest = didYouMean(name, [...names], 'action.yml lists them all');
+      problems.push(
+        problem('ERR_UNKNOWN_INPUT', `${shown(name).slice(1, -1)}: there is no such input; ${nearest}`),
+      );
+    } else if (value.trim() === '') continue;
+    else if (input === name) given.set(name, value);
+    else borrowed.push([name, input, value]);
+  }
+  const warnings: Warning[] = [];
+  for (const [name, input, value] of borrowed) {
+    // The runner passes on defaults like what was given.
+    const mayBeDefault = given.get(input) === initial.get(input) || initial.get(input) === JOB_TOKEN;
+    if (given.has(input) && !mayBeDefault)
+      problems.push(
+        problem(
+          'ERR_SETTINGS_CONFLICT',
+          `${name}: is called ${input} here, and ${input} has another value already; give one of them`,
+        ),
+      );
+    else {
+      given.set(input, value);
+      warnings.push(
+        warning('WARN_INPUT_OF_ANOTHER_ACTION', `${name}: taken as ${input}, which is its name here`),
+      );
+    }
+  }
+  return { given, problems, warnings };
+}
+
+function federationIn(given: ReadonlyMap<string, string>): FederationGiven | Problem | null {
+  const of = (name: string) => given.get(name)?.trim() ?? null;
+  const ruleId = of('federation-rule-id');
+  const organizationId = of('organization-id');
+  const serviceAccountId = of('service-account-id');
+  const workspaceId = of('workspace-id');
+  if ([ruleId, organizationId, serviceAccountId, workspaceId].every((id) => id === null)) return null;
+  if (ruleId === null || organizationId === null)
+    return problem(
+      'ERR_INPUT_MISSING',
+      'federation-rule-id and organization-id: a login without a key needs both',
+    );
+  if (given.has('api-key'))
+    return problem('ERR_SETTINGS_CONFLICT', 'api-key and federation-rule-id: give one of them, not both');
+  const audience = of('oidc-audience') ?? AUDIENCE;
+  return { ruleId, organizationId, serviceAccountId, workspaceId, audience };
+}
+
+/** The environment without the inputs, which have already been read. */
+export function withoutInputs(env: Readonly<Record<string, string | undefined>>): typeof env {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX)));
+}
+
+const PREFIX = 'INPUT_';
