@@ -78,7 +78,9 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   const { progress } = session;
   await progress.start();
   const opening = { label: 'getting ready', isOuter: true };
-  const ready = await until(session.endOfPreparation, () => progress.during(opening, () => open(session)));
+  const ready = await until(session.times.endOfPreparation, () =>
+    progress.during(opening, () => open(session)),
+  );
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
   const { start, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
@@ -132,14 +134,14 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   const finishing = import('./finish/finish.ts');
   finishing.catch(() => undefined);
   loadReport().catch(() => undefined);
-  const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
+  const driven = await until(session.times.endOfLooks, () => drive(session, ready, loop));
   await ready.close();
   // No command runs any more; whoever waits for it does so at the end.
   void session.disarm();
   session.input.attempt?.onWorked(session.result.warnings);
   const { finish } = await finishing;
   const ending = { label: 'making and reviewing the patch' };
-  return until(session.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
+  return until(session.times.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
 }
 
 /** Runs the loop to its end. An early end is kept as a value, so that the work so far is still written. */

@@ -1,6 +1,6 @@
 /** What every run has throughout: id, redaction, progress, deadline, run directory, result. */
 
-import { createEventStream } from '../adapters/sinks/event-stream.ts';
+import { createEventStream, createEventTeller } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress/progress.ts';
 import {
   clearScratch,
@@ -17,24 +17,18 @@ import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storag
 import { notePlace } from '../adapters/storage/run-places.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { ReportEvents } from '../domain/report/report-events.ts';
-import type { CommandReport, RunEvent } from '../domain/run/events.ts';
+import type { CommandReport } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import {
-  knownSecretFinder,
-  openEndOf,
-  type Redact,
-  redactedStrings,
-  redactorFor,
-} from '../domain/secrets/redact.ts';
+import { knownSecretFinder, openEndOf, type Redact, redactorFor } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
-import { openInterrupt } from '../host/deadline.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf } from './run-limits.ts';
+import { openTimes, type RunTimes } from './run-times.ts';
 import { secretsOf } from './secrets-of.ts';
 
 /** What a run needs before its loop, in the order in which it is looked at. */
@@ -63,13 +57,6 @@ export interface EarlierPart {
   readonly calls: readonly ToolCall[];
 }
 
-/**
- * Milliseconds after a signal or the deadline: first for examining what was in progress, then for the patch. Together with
- * ending the commands before and writing the result after, this stays below five seconds.
- */
-const LOOKS_MS = 2_500;
-const PATCH_MS = 1_500;
-
 /** What lives as long as one run of the process: identity, clock, interrupt, progress and secrets. */
 export class Session {
   readonly input: RunInput;
@@ -82,14 +69,7 @@ export class Session {
   readonly reported: ReportEvents;
   /** The run had begun before this process. */
   readonly isResumed: boolean;
-  /** Aborted by a signal or the deadline. */
-  readonly interrupt: AbortSignal;
-  /** Aborted when preparation must stop. A resumed run has to find out what it left behind and gets a little longer. */
-  readonly endOfPreparation: AbortSignal;
-  /** Aborted soon after that, when examining the work tree must stop. */
-  readonly endOfLooks: AbortSignal;
-  /** Aborted after that, when the patch must be finished. */
-  readonly endOfPatch: AbortSignal;
+  readonly times: RunTimes;
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
@@ -103,7 +83,6 @@ export class Session {
   hasReport = false;
   /** Readers of the event stream and of the result; those that need a run directory are added later. */
   sinks: readonly EventSink[];
-  readonly #stopClock: () => void;
   readonly #spentMs: number;
   readonly #locks: (() => void)[] = [];
   /** There is a result in the directory. */
@@ -140,21 +119,21 @@ export class Session {
     const warnings = [...(earlier?.warnings ?? [])];
     this.result = { ...emptyResult(this.runId, input.version), warnings };
     this.limits = earlier?.limits ?? limitsOf(settings);
-    const leftMs = Math.max(1, this.limits.deadlineMs - this.#spentMs);
-    const interrupt = openInterrupt(input.interrupt, leftMs);
-    this.interrupt = interrupt.signal;
-    this.endOfLooks = interrupt.after(LOOKS_MS);
-    this.endOfPreparation = earlier === null ? interrupt.signal : this.endOfLooks;
-    this.endOfPatch = interrupt.after(LOOKS_MS + PATCH_MS);
-    this.#stopClock = interrupt.stopClock;
+    const leftMs = this.limits.deadlineMs - this.#spentMs;
+    this.times = openTimes(input.interrupt, { leftMs, isResumed: this.isResumed });
     this.sinks = [
       ...(settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : []),
-      ...(input.onEvent === undefined ? [] : [eventTeller(input.onEvent, this.redact)]),
+      ...(input.onEvent === undefined ? [] : [createEventTeller(input.onEvent, this.redact)]),
     ];
     for (const note of input.startNotes) this.warn(note);
-    interrupt.signal.addEventListener('abort', () => {
-      if (this.result.status !== 'finished') this.progress.note(stopping(interrupt.signal.reason));
+    this.interrupt.addEventListener('abort', () => {
+      if (this.result.status !== 'finished') this.progress.note(stopping(this.interrupt.reason));
     });
+  }
+
+  /** Aborted by a signal or the deadline. */
+  get interrupt(): AbortSignal {
+    return this.times.interrupt;
   }
 
   /** Null when the folder was created, otherwise the reason. `workTree` is null when there is no checkout. */
@@ -259,7 +238,7 @@ export class Session {
 
   /** Stops the clock and cleans up. */
   end(): void {
-    this.#stopClock();
+    this.times.stopClock();
     const left = this.directory ? clearScratch(this.directory) : null;
     if (left !== null) this.warn(warning('WARN_LEFT_BEHIND', left));
   }
@@ -279,22 +258,9 @@ export class Session {
   }
 }
 
-/** `path` resolved against `cwd`. */
-export function absolutePath(cwd: string, path: string): string {
-  return path.startsWith('/') ? path : `${cwd}/${path}`;
-}
-
 /** Said at once: what a run keeps takes it some seconds. */
 function stopping(interruption: Interruption): string {
   return interruption.cause === 'deadline'
     ? 'The time is up: keeping the work so far …'
     : `${interruption.signal}: keeping the work so far … (a second one ends everything at once)`;
-}
-
-/** Users of the library get what the event stream contains. */
-function eventTeller(tell: (event: RunEvent) => void, redact: Redact): EventSink {
-  return {
-    accept: (event) => tell(redactedStrings(event, redact) as RunEvent),
-    close() {},
-  };
 }

@@ -1,9 +1,9 @@
-/** `--output jsonl`: prints the events on stdout as they happen, and the result as the last line. */
+/** Events for programs as they happen: on stdout with `--output jsonl`, and for users of the library. */
 
 import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import type { EventSink } from '../../ports.ts';
 
@@ -16,5 +16,13 @@ export function createEventStream(stdout: Writable, redact: Redact): EventSink {
     close(result: RunResult): void {
       stdout.write(`${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`);
     },
+  };
+}
+
+/** Tells a function every event, with what the event stream contains. */
+export function createEventTeller(tell: (event: RunEvent) => void, redact: Redact): EventSink {
+  return {
+    accept: (event) => tell(redactedStrings(event, redact) as RunEvent),
+    close() {},
   };
 }

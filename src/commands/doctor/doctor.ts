@@ -7,6 +7,7 @@ import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
 import type { Settings } from '../../config/resolve.ts';
+import { absolutePath } from '../../domain/changes/path.ts';
 import type { CheckLine } from '../../domain/check-report.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
@@ -14,7 +15,6 @@ import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { wantedCaches } from '../../engine/open/caches.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
-import { absolutePath } from '../../engine/session.ts';
 import { inTerminal, pageOf } from '../../texts/check-page.ts';
 
 /** The arguments of `patchsmith doctor`. */

@@ -2,10 +2,10 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { completeBase, copyBase, findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { quotedName } from '../../domain/changes/path.ts';
+import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
-import { absolutePath, type Session } from '../../engine/session.ts';
+import type { Session } from '../../engine/session.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 

@@ -18,6 +18,8 @@ import { warning } from '../../domain/warnings/warning.ts';
 import type { Providing } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
+import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
+import { changeLimits } from '../../engine/run-limits.ts';
 import type {
   Admitted,
   BegunTaking,
@@ -26,9 +28,7 @@ import type {
   RunSpec,
   Settled,
   TakenWorkspace,
-} from '../../engine/open-run.ts';
-import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
-import { changeLimits } from '../../engine/run-limits.ts';
+} from '../../engine/run-spec.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { copyBaseOf } from './base.ts';

@@ -47,6 +47,11 @@ export function isWithin(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
 
+/** `path` resolved against `cwd`. Nothing is tidied. */
+export function absolutePath(cwd: string, path: string): string {
+  return path.startsWith('/') ? path : `${cwd}/${path}`;
+}
+
 /** A name for people: in quotes, and shortened where it is long. */
 export function quotedName(name: string): string {
   return JSON.stringify(shortened(name, 200));

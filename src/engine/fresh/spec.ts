@@ -24,6 +24,8 @@ import {
 import { keptHosts } from '../open/sandbox.ts';
 import { runBefore } from '../open/setup-commands.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
+import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
+import { changeLimits } from '../run-limits.ts';
 import type {
   Admitted,
   BegunTaking,
@@ -32,9 +34,7 @@ import type {
   RunSpec,
   Settled,
   TakenWorkspace,
-} from '../open-run.ts';
-import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
-import { changeLimits } from '../run-limits.ts';
+} from '../run-spec.ts';
 import type { Session } from '../session.ts';
 import type { Reuse, ReuseParts } from './checked-work.ts';
 import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch } from './first-request.ts';

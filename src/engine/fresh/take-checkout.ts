@@ -2,9 +2,10 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { absolutePath } from '../../domain/changes/path.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { type Stopped, stopped } from '../ready.ts';
-import { absolutePath, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 
 /** A checkout that no other run works in until this one has ended. */
 export interface TakenCheckout {

@@ -11,6 +11,7 @@ import { ProviderSettingsError } from '../../adapters/providers/settings-error.t
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
+import { absolutePath } from '../../domain/changes/path.ts';
 import { windowOf } from '../../domain/compaction/context-window.ts';
 import { defaultCompactAt } from '../../domain/compaction/due.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
@@ -20,7 +21,7 @@ import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { type Price, priceByName } from '../../domain/run/pricing.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { LlmProvider, TurnRequest } from '../../ports.ts';
-import { absolutePath, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 import { sandboxSettings } from './sandbox-settings.ts';
 
 /** The requested model: from the settings of a new run, from the journal of a resumed one. */

@@ -1,11 +1,12 @@
 /** The settings of the sandbox, for every way in which a run begins. */
 
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/open.ts';
+import { absolutePath } from '../../domain/changes/path.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { RunInput } from '../run-input.ts';
-import { absolutePath, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 
 /** Decided by the machine this process runs on, even for a resumed or replayed run. */
 export function sandboxSettings({
