@@ -5,7 +5,8 @@
 
 import { Readable, Writable } from 'node:stream';
 import { PROVIDERS } from './adapters/providers/registry.ts';
-import { readRunInputs, withoutKey } from './commands/inputs.ts';
+import { readRunInputs } from './commands/inputs.ts';
+import { withoutKey } from './config/provider-keys.ts';
 import { BUILT_IN_TOOLS } from './domain/conversation/tool.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';

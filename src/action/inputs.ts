@@ -34,7 +34,7 @@ const LEFT_OUT = ['message', 'output'];
 
 /** An expression that the runner fills in, so that the value of this default is not known here. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is one of GitHub's expressions.
-export const JOB_TOKEN = '${{ github.token }}';
+const JOB_TOKEN = '${{ github.token }}';
 
 /** The input that names the run directory. */
 export const RUN_DIR = 'run-dir';
@@ -119,6 +119,11 @@ export function actionInputs(): ActionInput[] {
     return commands.length === 0 || LEFT_OUT.includes(entry.flag) ? [] : [settingInput(entry, commands)];
   });
   return [...OWN.map((input) => ({ ...input, flag: null })), ...settings];
+}
+
+/** What the runner passes for this default is not the text of action.yml. */
+export function isFilledIn(initial: string): boolean {
+  return initial === JOB_TOKEN;
 }
 
 /** Defaults that differ from the setting's: nobody types an input, so the safer choice costs nothing. */

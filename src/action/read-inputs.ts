@@ -9,7 +9,7 @@ import {
   type ActionInput,
   AUDIENCE,
   actionInputs,
-  JOB_TOKEN,
+  isFilledIn,
   MODES,
   type Mode,
   RUN_DIR,
@@ -164,7 +164,7 @@ function namedInputs(
   const warnings: Warning[] = [];
   for (const [name, input, value] of borrowed) {
     // The runner passes on defaults like what was given.
-    const mayBeDefault = given.get(input) === initial.get(input) || initial.get(input) === JOB_TOKEN;
+    const mayBeDefault = given.get(input) === initial.get(input) || isFilledIn(initial.get(input) ?? '');
     if (given.has(input) && !mayBeDefault)
       problems.push(
         problem(

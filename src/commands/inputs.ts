@@ -1,10 +1,8 @@
 /** Settings and key for a run, from all their sources; all problems are reported at once. */
 
 import { resolve } from 'node:path';
-import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/providers/registry.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import { type ApiKeyRead, readApiKey } from '../config/dotenv.ts';
-import { fallbackParts, reviewerParts } from '../config/named-provider.ts';
+import { readKey, readOtherKeys } from '../config/provider-keys.ts';
 import {
   PROJECT_FILE,
   resolveSettings,
@@ -14,9 +12,9 @@ import {
 } from '../config/resolve.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
-import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
-import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
+import type { Warning } from '../domain/warnings/warning.ts';
 import type { ServersGiven } from '../engine/mcp/read-servers.ts';
 import type { Trust } from '../engine/trust/trust.ts';
 import type { HostContext } from '../host/context.ts';
@@ -61,55 +59,6 @@ function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): Setti
   return (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
 }
 
-/** The key of a provider, or why it is missing; neither key nor problem if the provider needs none. */
-export async function readKey(
-  { env, cwd, isStep = false, federation }: HostContext,
-  { provider: name, baseUrl }: Pick<Settings, 'provider' | 'baseUrl'>,
-): Promise<{ key: string | null; notes: Warning[]; problems: Problem[] }> {
-  const provider = providerNamed(name);
-  const variable = provider?.keyVariable ?? null;
-  const isLoggedIn = federation !== undefined && provider?.federation !== null;
-  if (provider === null || variable === null || isLoggedIn) return { key: null, notes: [], problems: [] };
-  const { key, notes } = await readKeyOf(provider, env, cwd);
-  if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
-    return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
-  const lacking = [...notes.map(warningText), isStep ? noKeyInput(provider, variable) : noKey(variable)];
-  const problems = key === null ? lacking.map((message) => problem('ERR_NO_KEY', message)) : [];
-  return { key, notes, problems };
-}
-
-/** The key by the first of its names that has one. */
-async function readKeyOf(
-  { keyVariable, otherKeyVariable }: ProviderEntry,
-  env: HostContext['env'],
-  cwd: string,
-): Promise<ApiKeyRead> {
-  const names = [keyVariable ?? [], otherKeyVariable ?? []].flat();
-  const notes: Warning[] = [];
-  for (const name of names) {
-    const read = await readApiKey(env, cwd, name);
-    notes.push(...read.notes);
-    if (read.key !== null) return { key: read.key, notes };
-  }
-  return { key: null, notes };
-}
-
-/** On this machine nobody misses it. */
-function warningOf(variable: string, { host, hostname }: URL): Warning[] {
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return isHere
-    ? []
-    : [warning('WARN_NO_KEY', `There is no ${variable}: requests to ${host} go without a key.`)];
-}
-
-function noKey(variable: string): string {
-  return `there is no ${variable}: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none`;
-}
-
-function noKeyInput({ meaning }: ProviderEntry, variable: string): string {
-  return `there is no key of ${meaning}: api-key is empty, and so is ${variable}. Is the secret set, and does this event receive it? Pull requests from forks and from Dependabot do not`;
-}
-
 const NO_PLAN =
   'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';
 const NO_PLAN_INPUT =
@@ -133,33 +82,6 @@ export async function readRunInputs(
   return all.length > 0
     ? { status: 'refused', problems: all }
     : { status: 'ok', settings, apiKey: key, otherKeys, notes, trust, servers };
-}
-
-/** The keys of the providers of the fallback model and of the reviewer, where these are others and need one. */
-export async function readOtherKeys(
-  context: HostContext,
-  settings: Settings,
-): Promise<{ keys: Record<string, string>; notes: Warning[]; problems: Problem[] }> {
-  const asked = [
-    { parts: fallbackParts(settings), flag: `--fallback-model ${settings.fallbackModel}` },
-    { parts: reviewerParts(settings), flag: `--review-model ${settings.reviewModel}` },
-  ];
-  const keys: Record<string, string> = {};
-  const notes = new Set<Warning>();
-  const problems: Problem[] = [];
-  for (const { parts, flag } of asked) {
-    if (parts === null || parts.provider === settings.provider) continue;
-    const variable = providerNamed(parts.provider)?.baseUrlVariable ?? '';
-    const baseUrl = context.env[variable] || null;
-    const read = await readKey(context, {
-      provider: parts.provider,
-      baseUrl: URL.canParse(baseUrl ?? '') ? baseUrl : null,
-    });
-    if (read.key !== null) keys[parts.provider] = read.key;
-    for (const note of read.notes) notes.add(note);
-    problems.push(...prefixedProblems(`${flag}: `, read.problems));
-  }
-  return { keys, notes: [...notes], problems };
 }
 
 /** What a run is given, each part with what is wrong with it. Without valid settings nothing else is known. */
@@ -266,18 +188,4 @@ function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFi
   return trust.revision === null
     ? readSettingsFile(start, PROJECT_FILE)
     : readSettingsAt(trust.revision, PROJECT_FILE);
-}
-
-/** Keys are passed separately: what is in an environment ends up in a child process sooner or later. */
-export function withoutKey(env: HostContext['env']): HostContext['env'] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !KEY_VARIABLES.includes(name)));
-}
-
-/** For children that inherit an environment: the run itself still needs to know the tokens in order to redact them. */
-export function withoutKeyAndTokens({
-  GITHUB_TOKEN: _token,
-  GH_TOKEN: _other,
-  ...env
-}: HostContext['env']): HostContext['env'] {
-  return withoutKey(env);
 }

@@ -1,10 +1,10 @@
 /** The run that a command is about: the one that is named, else the last one of the checkout, which is then said. */
 
 import { resolve } from 'node:path';
+import { withoutKey } from '../config/provider-keys.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { HostContext } from '../host/context.ts';
 import { sayTo } from '../host/say.ts';
-import { withoutKey } from './inputs.ts';
 
 /** Also the id of a run, which no run is given. */
 const LAST = 'last';

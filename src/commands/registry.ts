@@ -1,12 +1,12 @@
 /** The commands: one entry each. What a command needs is loaded when it starts, most of it by the start.ts of its folder. */
 
+import { withoutKey } from '../config/provider-keys.ts';
 import { settingsIn } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { sayEnd } from '../host/say.ts';
 import type { Command } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { withoutKey } from './inputs.ts';
 import { RUN_COMMANDS } from './run-commands.ts';
 import { CHANGE_LIMITS, OF_THE_MACHINE, SETTINGS_TAKEN } from './settings-taken.ts';
 

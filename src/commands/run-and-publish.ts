@@ -5,6 +5,7 @@
 
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
+import { withoutKeyAndTokens } from '../config/provider-keys.ts';
 import { type SettingKey, settingEntries } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
@@ -18,7 +19,7 @@ import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { readRunInputs, withoutKeyAndTokens } from './inputs.ts';
+import { readRunInputs } from './inputs.ts';
 import { type PublishInputs, publishAndTell, readPublishInputs } from './publish/start.ts';
 import { startRun } from './run/start.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';

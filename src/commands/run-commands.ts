@@ -1,12 +1,13 @@
 /** The commands over runs that have been: one entry each, as in the registry. */
 
+import { withoutKey } from '../config/provider-keys.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd, sayTo } from '../host/say.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { readSettings, withoutKey } from './inputs.ts';
+import { readSettings } from './inputs.ts';
 import { namedRun } from './named-run.ts';
 
 const JSON_SWITCH = { json: 'JSON on stdout, for machines (the same as --output json)' };

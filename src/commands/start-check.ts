@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { namedPrograms, neededPrograms } from '../adapters/plan/needed-programs.ts';
+import { withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
 import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/check-report.ts';
 import { problem } from '../domain/errors/problem.ts';
@@ -22,7 +23,7 @@ import { inTerminal, pageOf } from '../texts/check-page.ts';
 import { countOf, linesOf, type Opened } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { namesTask, type RunParts, readRunParts, withoutKey } from './inputs.ts';
+import { namesTask, type RunParts, readRunParts } from './inputs.ts';
 import { readPublishInputs } from './publish/start.ts';
 import { flagsAmong, obstacleToPublishing } from './run-and-publish.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';

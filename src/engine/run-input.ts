@@ -15,19 +15,27 @@ import type { ProcessParts } from '../host/process-parts.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import type { Trust } from './trust/trust.ts';
 
+/** What whoever starts a run wants to hear of it, and to decide about it. */
+export interface RunHooks {
+  readonly watcher?: RunWatcher;
+  /** Has this called before a second signal or a crash ends the process at once, with the outcome that stands for that; it must not wait for anything. */
+  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
+  /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
+  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
+  /** Called with what the work tree is, before the run spends anything; returns an outcome when it may not begin from that. */
+  readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
+}
+
 /** Everything a run is given from outside; `env` is the environment without the API key. */
-export interface RunInput extends ProcessParts {
+export interface RunInput extends ProcessParts, RunHooks {
   readonly settings: Settings;
   readonly apiKey: string | null;
   /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
   readonly otherKeys?: Readonly<Record<string, string>>;
   /** Warnings from reading the settings. */
   readonly startNotes: readonly Warning[];
-  readonly watcher?: RunWatcher;
   /** Gets every event as it happens, with its secrets redacted. */
   readonly onEvent?: (event: RunEvent) => void;
-  /** Has this called before the process ends at once, with the outcome that stands for that. */
-  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** The available providers. Default: the built-in ones. */
   readonly providers?: ProviderRegistry;
   /** MCP servers, ready to be started. Default: none. */
@@ -38,10 +46,6 @@ export interface RunInput extends ProcessParts {
   readonly ownTools?: readonly string[];
   /** Number of files above which a work tree is large. Default: that of the workspace. */
   readonly manyFiles?: number;
-  /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
-  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
-  /** Called with what the work tree is, before the run spends anything; returns an outcome when it may not begin from that. */
-  readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
   /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */

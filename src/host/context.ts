@@ -2,14 +2,13 @@
 
 import type { Problem } from '../domain/errors/problem.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
-import type { BaseRevision } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
-import type { RunWatcher, WorkAhead } from '../engine/run-input.ts';
+import type { RunHooks } from '../engine/run-input.ts';
 import type { ProcessParts } from './process-parts.ts';
 
 /** The process as a command sees it. */
-export interface HostContext extends ProcessParts {
+export interface HostContext extends ProcessParts, RunHooks {
   readonly secretsInProc: boolean;
   /** Length of a second, in milliseconds, when waiting before GitHub is asked again. Default: 1,000. */
   readonly secondMs?: number;
@@ -21,13 +20,6 @@ export interface HostContext extends ProcessParts {
   readonly isStep?: boolean;
   /** Warnings of the run that is started, from before it began. */
   readonly startNotes?: readonly Warning[];
-  readonly watcher?: RunWatcher;
-  /** Has this called before a second signal or a crash ends the process at once; it must not wait for anything. */
-  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
-  /** Called for a run that may go on, before it spends anything; returns an outcome if it may not. */
-  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
-  /** Called with what the work tree is, before a run spends anything; returns an outcome if it may not begin from that. */
-  readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
   /** Receives the result of a publication, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
   /** Receives the plan files that `prepare` was given, without those that may not be carried out. */

@@ -1,11 +1,11 @@
 /** `patchsmith blame [RUN] [PATH]` on the command line. */
 
+import { withoutKey } from '../../config/provider-keys.ts';
 import { problem } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
-import { withoutKey } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 import { untilSignal } from '../until-signal.ts';
 import { blameRun } from './blame.ts';

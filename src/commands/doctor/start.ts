@@ -1,12 +1,13 @@
 /** `patchsmith doctor` on the command line. */
 
+import { withoutKey } from '../../config/provider-keys.ts';
 import { problem } from '../../domain/errors/problem.ts';
 import { columnsOf } from '../../host/columns.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
-import { readSettings, withoutKey } from '../inputs.ts';
+import { readSettings } from '../inputs.ts';
 import { connectionLines } from '../start-check.ts';
 import { examineMachine } from './doctor.ts';
 

@@ -1,5 +1,6 @@
 /** `patchsmith publish RUN` on the command line. */
 
+import { withoutKeyAndTokens } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { shown } from '../../config/values/value.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
@@ -16,7 +17,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
-import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
+import { readSettings } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 
 /** Starts `patchsmith publish` with the given flags and variables. */

@@ -1,9 +1,10 @@
 /** `patchsmith replay [RUN]` on the command line. */
 
+import { withoutKey } from '../../config/provider-keys.ts';
 import type { Problem } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
-import { readSettings, readTrust, withoutKey } from '../inputs.ts';
+import { readSettings, readTrust } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 import { replayRun } from './replay.ts';
 

@@ -3,10 +3,10 @@
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
+import { readKey } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { HostContext } from '../../host/context.ts';
-import { readKey } from '../inputs.ts';
 
 /**
  * What to say of the key of the provider that the run was answered by, when it is another than the chosen one: nothing when that

@@ -1,16 +1,9 @@
 /** `patchsmith resume RUN` on the command line. */
 
+import { readKey, readOtherKeys, withoutKey } from '../../config/provider-keys.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
-import {
-  hideNamed,
-  readKey,
-  readOtherKeys,
-  readServers,
-  readSettings,
-  readTrust,
-  withoutKey,
-} from '../inputs.ts';
+import { hideNamed, readServers, readSettings, readTrust } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 import { resumeRun } from './resume.ts';
 

@@ -1,9 +1,10 @@
 /** `patchsmith run` on the command line. */
 
+import { withoutKey } from '../../config/provider-keys.ts';
 import { runTask } from '../../engine/attempts/run-task.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
-import { readRunInputs, withoutKey } from '../inputs.ts';
+import { readRunInputs } from '../inputs.ts';
 import { keepWithinBound } from './keep-within-bound.ts';
 
 /** Carries out a plan with the given flags and variables. A refusal is kept in the run directory that was named. */

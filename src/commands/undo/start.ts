@@ -1,9 +1,10 @@
 /** `patchsmith undo [RUN]` on the command line. */
 
+import { withoutKey } from '../../config/provider-keys.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
-import { readSettings, withoutKey } from '../inputs.ts';
+import { readSettings } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 import { untilSignal } from '../until-signal.ts';
 import { undoRun } from './undo.ts';

@@ -82,9 +82,9 @@ export async function runBefore(
 }
 
 /** A run that is stopped takes the time to find out what has to be undone; null where even that is over. */
-async function changedSoFar({ endOfLooks }: Session, workspace: Workspace): Promise<PathChange[] | null> {
+async function changedSoFar({ times }: Session, workspace: Workspace): Promise<PathChange[] | null> {
   try {
-    return await until(endOfLooks, () => workspace.capture('after_commands'));
+    return await until(times.endOfLooks, () => workspace.capture('after_commands'));
   } catch (error) {
     if (error instanceof CutShort) return null;
     throw error;

@@ -7,6 +7,7 @@ import { posix } from 'node:path';
 import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
 import type { OnGitHub } from '../../../adapters/github/request.ts';
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/resolve.ts';
 import {
   conclude,
@@ -21,7 +22,6 @@ import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
 import { acknowledgement } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
-import { withoutKeyAndTokens } from '../../inputs.ts';
 import { ended, openFor } from '../ended.ts';
 import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
 import { type IssueOfWork, named, runUrlOf } from '../job.ts';

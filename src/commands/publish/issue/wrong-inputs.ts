@@ -1,5 +1,6 @@
 /** A step that prepares or publishes and is refused for its inputs: people learn why where they wait for the outcome. */
 
+import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/resolve.ts';
 import type { Problem } from '../../../domain/errors/problem.ts';
 import { askedIn } from '../../../domain/github/publishing/identity.ts';
@@ -10,7 +11,7 @@ import { redactedStrings } from '../../../domain/secrets/redact.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { HostContext } from '../../../host/context.ts';
-import { readSettings, withoutKeyAndTokens } from '../../inputs.ts';
+import { readSettings } from '../../inputs.ts';
 import { readRun } from '../read-run.ts';
 import { explainedOnIssue } from './without-plan.ts';
 
