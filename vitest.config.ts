@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { argv } from 'node:process';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { reportPageModule } from './scripts/report-page.mjs';
 import { FEW_PAGES } from './tests/support/setup/few-pages.ts';
 import { NIGHTLY_FILES } from './tests/support/setup/nightly.ts';
@@ -13,6 +15,15 @@ const WORKERS = 2 * availableParallelism();
 const E2E = ['tests/e2e/**/*.test.ts'];
 const ATTACKS = ['tests/attacks/**/*.test.ts'];
 const BUILD = ['tests/support/setup/build-once.ts'];
+
+/** What waits begins first and what computes last; within a part as usual, large files first. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const partOf = ({ moduleId }: TestSpecification) =>
+      ['/tests/attacks/', '/tests/e2e/', ''].findIndex((folder) => moduleId.includes(folder));
+    return (await super.sort(files)).sort((a, b) => partOf(a) - partOf(b));
+  }
+}
 
 const COMMON = {
   plugins: [
@@ -50,15 +61,23 @@ function project(name: string, files: { include: string[]; exclude?: string[]; g
   return { ...COMMON, test: { ...COMMON.test, name, ...files, exclude } };
 }
 
+/** No part and no file is asked for. */
+const IS_ALL = argv.slice(2).join(' ') === 'run';
+
+/** As one project, for whose files each test process loads everything once, and not once for each part. */
+const WHOLE = [project('all', { include: ['tests/**/*.test.ts'], globalSetup: BUILD })];
+
+const PARTS = [
+  project('attacks', { include: ATTACKS, globalSetup: BUILD }),
+  project('e2e', { include: E2E, globalSetup: BUILD }),
+  project('unit', { include: ['tests/**/*.test.ts'], exclude: [...E2E, ...ATTACKS] }),
+];
+
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
     globalSetup: ['tests/support/setup/world.ts'],
-    // They begin in the order of their names: what waits first, what computes last.
-    projects: [
-      project('attacks', { include: ATTACKS, globalSetup: BUILD }),
-      project('e2e', { include: E2E, globalSetup: BUILD }),
-      project('unit', { include: ['tests/**/*.test.ts'], exclude: [...E2E, ...ATTACKS] }),
-    ],
+    sequence: { sequencer: WaitingFirst },
+    projects: IS_ALL ? WHOLE : PARTS,
   },
 });
