@@ -16,6 +16,12 @@ export interface NeededProgram {
   readonly name: string;
   /** The script's folder when it calls it, relative to where it begins; `.` there. */
   readonly folder: string;
+  /** The words behind it. */
+  readonly words: Words;
+  /** Names of the variables that stand before it. */
+  readonly sets: readonly string[];
+  /** Nothing has run before it that could have made a file. */
+  readonly isFirst: boolean;
 }
 
 /**
@@ -168,22 +174,27 @@ class Walk {
   }
 
   #simple(command: Extract<CommandNode, { type: 'Command' }>, place: Place): Place {
-    const setsPath = command.prefix.some((part) => part.type === 'Assignment' && part.name === 'PATH');
+    const sets = command.prefix.flatMap((part) => (part.type === 'Assignment' ? [part.name ?? ''] : []));
+    const setsPath = sets.includes('PATH');
     if (command.name === undefined) return setsPath ? { ...place, areNamesKnown: false } : place;
     const words = command.args.map((word) => (word.type === 'Word' ? literal(word) : word.text));
     const [name, rest] = programOf(literal(command.name), words);
     if (name === null) return { ...place, isFirst: false };
-    if (!setsPath) this.#need(name, place);
+    if (!setsPath) this.#need({ name, words: rest, sets }, place);
     this.#mayEndWell ||= endsWell(name, rest) || (command.name.value === 'exec' && name !== 'exec');
     return after(name, rest, place);
   }
 
-  #need(name: string, { folder, isFirst, areNamesKnown, isRequired }: Place): void {
+  #need(
+    program: Omit<NeededProgram, 'folder' | 'isFirst'>,
+    { folder, isFirst, areNamesKnown, isRequired }: Place,
+  ): void {
+    const { name } = program;
     if (this.#functions.has(name) || name.startsWith('-') || name === '') return;
     this.named.add(name);
     if (!isRequired || this.#mayEndWell) return;
     if (name.includes('/') ? !isFirst || folder === null : !areNamesKnown) return;
-    this.needed.push({ name, folder: folder ?? '.' });
+    this.needed.push({ ...program, folder: folder ?? '.', isFirst: isFirst && folder !== null });
   }
 
   /** What may not run needs nothing, and leaves only what it cannot have changed. */

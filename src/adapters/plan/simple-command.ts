@@ -28,7 +28,11 @@ export function programOf(name: string | null, words: Words): [name: string | nu
   if (name === null || !PASSES_ON.has(name)) return [name, words];
   const at = name === 'env' ? words.findIndex((word) => word === null || !/^\w+=/.test(word)) : 0;
   const next = words[at] ?? null;
-  if (next === null || next.startsWith('-') || words.slice(0, at).some((word) => word?.startsWith('PATH=')))
+  if (
+    next === null ||
+    next.startsWith('-') ||
+    words.slice(0, at).some((word) => /^\w*PATH=/.test(word ?? ''))
+  )
     return [name, words];
   return [next, words.slice(at + 1)];
 }
@@ -67,7 +71,7 @@ const INSTALLS = /^(?:i|ci|install|add|sync|enable|setup|restore|bootstrap|updat
 /** Whether names may mean something else afterwards. */
 export function changesNames(name: string, words: Words): boolean {
   if (SETS_NAMES.has(name)) return true;
-  if (DECLARES.has(name)) return words.some((word) => word === null || /^PATH\+?=/.test(word));
+  if (DECLARES.has(name)) return words.some((word) => word === null || /^\w*PATH\+?=/.test(word));
   return words.some((word) => word !== null && INSTALLS.test(word));
 }
 

@@ -10,6 +10,7 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { shortened } from '../../domain/text/shorten.ts';
+import { missingPackage } from '../../engine/open/install-hint.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 
 /** How far the run was opened. */
@@ -39,7 +40,7 @@ export function linesOf(opened: Opened): CheckLine[] {
     if (at > reached) return part === 'model' ? [] : [skipped(part, `not reached: ${stage} comes first`)];
     // What went well in it before is shown, too.
     const hasRun = part === 'setup' || (part === 'verify' && opened.result.verifyBaseline !== null);
-    const before = hasRun ? FOUND[part](opened).filter(({ status }) => status !== 'skipped') : [];
+    const before = hasRun ? FOUND[part](opened).filter(({ status }) => status === 'ok') : [];
     return [...before, lacking(part, outcome.errorCode, outcome.reason)];
   });
 }
@@ -154,13 +155,13 @@ function verifyLine(
       said: `${ended(report)}: fails before the work, and hosts were refused${lastWords(report.output)}`,
       fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
     };
-  const lacking = lackingIn(report.output);
-  if (lacking !== null)
+  const missing = missingPackage(report.output);
+  if (missing !== null)
     return {
       part: 'verify',
       status: 'note',
       code: null,
-      said: `${ended(report)}: fails before the work, since something is not installed: ${lacking}`,
+      said: `${ended(report)}: fails before the work, since something is not installed: ${missing}`,
       fix: 'install it as you always do, with the environment that the command uses, or let a setup command do that',
     };
   return {
@@ -173,17 +174,6 @@ function verifyLine(
       : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, so that what fails as before does not fail the run',
   };
 }
-
-/** The line in which a language says that a package is missing: often far above the end. Null where none does. */
-function lackingIn(output: string): string | null {
-  const lines = stripVTControlCharacters(output).split('\n');
-  const line = lines.find((one) => NOT_INSTALLED.test(one));
-  return line === undefined ? null : shortened(line.trim().replace(/\s+/g, ' '), 160);
-}
-
-/** Python and Node.js. A module of the repository itself has a path, or is relative. */
-const NOT_INSTALLED =
-  /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'/;
 
 /** The end of what a command printed, so that nobody has to open the result to see why it failed. */
 function lastWords(output: string): string {

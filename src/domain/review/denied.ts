@@ -206,13 +206,13 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
-/** The program that the last line about one in a command's output says is not there; null where none does. */
-export function missingProgram(output: string): string | null {
+/** The program that the last line about one in a command's output says is not there, and that line; null where none does. */
+export function missingProgram(output: string): { readonly program: string; readonly line: string } | null {
   const signs = SIGNS.filter(({ kind }) => kind === 'missing_tool');
   for (const line of output.split('\n').reverse()) {
     if (line.length > 2_000) continue;
     const what = signs.map(({ pattern }) => pattern.exec(line)?.groups?.what).find(Boolean);
-    if (what !== undefined) return what;
+    if (what !== undefined) return { program: what, line: line.trim() };
   }
   return null;
 }

@@ -1,18 +1,19 @@
 /** What to type where a command lacks a program or a package, by the names of the files in a project's root. */
 
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { installerFor } from '../../domain/packages/installers.ts';
 import { toolHint } from '../../domain/packages/tools.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 
 /**
  * One or two sentences with a leading space for a command that lacks something; empty where the files do not tell, or where all
- * is installed. Only names are looked at.
+ * is installed. Only names are looked at, in the folder that the command runs in, relative to the root.
  */
-export function installHint(root: string | null, command: string): string {
-  if (root === null) return '';
-  const installer = installerFor(readdirSync(root), command);
-  if (installer === null || existsSync(join(root, installer.makes))) return '';
+export function installHint(root: string | null, command: string, folder = '.'): string {
+  const installer = installerIn(root, command, folder);
+  if (root === null || installer === null || existsSync(join(root, folder, installer.makes))) return '';
   const { line, hosts, makes } = installer;
   const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
   const use =
@@ -22,7 +23,43 @@ export function installHint(root: string | null, command: string): string {
   return ` There is no ${makes}. Install by hand: ${line} – or in every run: --setup ${JSON.stringify(line)} ${domains}.${use}`;
 }
 
-/** The same for a program that is not found, itself one to be installed or one of the packages of the project. */
-export function missingProgramHint(root: string | null, program: string, command: string): string {
-  return toolHint(program) || installHint(root, `${program} ${command}`);
+/** What installs the packages that a command needs in that folder; its line is one for the root. */
+export function installerIn(
+  root: string | null,
+  command: string,
+  folder = '.',
+): ReturnType<typeof installerFor> {
+  if (root === null || folder.startsWith('/') || !existsSync(join(root, folder))) return null;
+  const installer = installerFor(readdirSync(join(root, folder)), command);
+  const path = normalize(folder);
+  return installer === null || path === '.'
+    ? installer
+    : { ...installer, line: `cd ${path} && ${installer.line}` };
 }
+
+/** The same for a program that is not found, itself one to be installed or one of the packages of the project. */
+export function missingProgramHint(
+  root: string | null,
+  program: string,
+  command: string,
+  folder = '.',
+): string {
+  return toolHint(program) || installHint(root, `${program} ${command}`, folder);
+}
+
+/** Where a command runs in the end, as far as its text tells: most begin with `cd`. */
+export async function folderOf(command: string): Promise<string> {
+  const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
+  return neededPrograms(command).at(-1)?.folder ?? '.';
+}
+
+/** The line in which a language says that a package is missing: often far above the end. Null where none does. */
+export function missingPackage(output: string): string | null {
+  const lines = stripVTControlCharacters(output).split('\n');
+  const line = lines.find((one) => NOT_INSTALLED.test(one));
+  return line === undefined ? null : oneLine(line.trim().replace(/\s+/g, ' '), 160);
+}
+
+/** Python and Node.js. A module of the repository itself has a path, or is relative. */
+const NOT_INSTALLED =
+  /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'/;

@@ -1,59 +1,154 @@
-/** What a verify command needs behind its first word: the module of `python -m`, the programs of a script of package.json. */
+/**
+ * What a verify command needs behind the names of its programs: the module of `python -m`, a script of package.json and the
+ * programs that it names, a program that `npx` is to find, and packages at all.
+ */
 
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { NeededProgram } from '../../adapters/plan/needed-programs.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readBytes } from '../../files/read-bytes.ts';
 
-/** One thing to look up. */
-export type NeededPart =
-  | { readonly kind: 'module'; readonly command: string; readonly python: string; readonly name: string }
-  /** `script` is its text. */
-  | { readonly kind: 'program'; readonly command: string; readonly script: string; readonly name: string };
+/** One thing to look up; `folder` is where, relative to the root. */
+export type NeededPart = { readonly command: string; readonly folder: string } & (
+  | { readonly kind: 'module'; readonly python: string; readonly name: string }
+  /** `script` is the text that names it; null for a program that `npx` and its like start. */
+  | { readonly kind: 'program'; readonly script: string | null; readonly name: string }
+  /** What package.json does not have, so there is nothing to look up. */
+  | { readonly kind: 'script'; readonly name: string }
+  /** `name` is one of those that package.json names. */
+  | { readonly kind: 'packages'; readonly name: string }
+);
 
-/** Arguments in which the shell does nothing. */
-const PLAIN = '[^;&|<>$`(){}\\n]*';
-/** Python also by its path, as in a virtual environment. */
-const MODULE = new RegExp(`^((?:[\\w.-]+/)*python[\\d.]*) -m ([A-Za-z_]\\w*)(?:\\.[\\w.]*)?(?: ${PLAIN})?$`);
-const SCRIPT = new RegExp(`^p?npm (?:(test|t)|run(?:-script)? ([\\w:.-]+))(?: -- ${PLAIN})?$`);
+/** Where the commands run, and whether they could load packages. */
+interface Place {
+  /** Of the checkout; null for none. */
+  readonly root: string | null;
+  readonly canLoad: boolean;
+}
 
-const Package = z.object({ scripts: z.record(z.string(), z.string()).optional() });
+const PYTHON = /^(?:[\w.-]+\/)*python[\d.]*$/;
+const MODULE = /^([A-Za-z_]\w*)(?:\.[\w.]*)?$/;
+/** Variables that bring modules, programs or settings from elsewhere. */
+const FROM_ELSEWHERE = /PATH|PYTHON|^npm_config/i;
+
+type Text = Readonly<Record<string, string>>;
+const Text = z.record(z.string(), z.string());
+const Package = z.object({
+  scripts: Text.optional(),
+  dependencies: Text.optional(),
+  devDependencies: Text.optional(),
+});
 const MAX_PACKAGE_BYTES = 1_000_000;
 
-/** Empty for a command that is more than such a call: what its other words set is not known. */
-export async function neededParts(root: string | null, commands: readonly string[]): Promise<NeededPart[]> {
-  const parts: NeededPart[] = [];
-  for (const command of commands) {
-    const [, python, name] = MODULE.exec(command) ?? [];
-    if (python !== undefined && name !== undefined) parts.push({ kind: 'module', command, python, name });
-    const [isScript, short, named] = SCRIPT.exec(command) ?? [];
-    if (isScript !== undefined && root !== null)
-      parts.push(...(await programsOf(root, command, short === undefined ? (named ?? '') : 'test')));
-  }
-  return parts;
-}
-
-async function programsOf(root: string, command: string, name: string): Promise<NeededPart[]> {
-  const read = await readBytes(join(root, 'package.json'), { maxBytes: MAX_PACKAGE_BYTES, follow: false });
-  if (read.status === 'failed') return [];
-  const { scripts = {} } = Package.safeParse(jsonOrUndefined(read.bytes.toString('utf8'))).data ?? {};
-  const found = new Map<string, string>();
-  const text = withScripts(name, scripts, found);
+/** Only of what has to run before anything else could have made it. */
+export async function neededParts(commands: readonly string[], place: Place): Promise<NeededPart[]> {
   const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
-  const names = neededPrograms(text).flatMap((needed) => (needed.name.includes('/') ? [] : [needed.name]));
-  return [...new Set(names)].map((program) => {
-    const script = [...found.values()].find((one) => one.split(/\s+/).includes(program));
-    return { kind: 'program', command, script: script ?? text, name: program };
+  const found = commands.map(async (command) => {
+    const programs = neededPrograms(command).filter(
+      ({ folder, isFirst, sets }) =>
+        isFirst && !folder.startsWith('/') && !sets.some((name) => FROM_ELSEWHERE.test(name)),
+    );
+    const parts = programs.map((program) => partsOf(program, command, { ...place, neededPrograms }));
+    return (await Promise.all(parts)).flat();
   });
+  return (await Promise.all(found)).flat();
 }
 
-type Scripts = Readonly<Record<string, string>>;
+interface Known extends Place {
+  readonly neededPrograms: (text: string) => NeededProgram[];
+}
+
+async function partsOf(program: NeededProgram, command: string, known: Known): Promise<NeededPart[]> {
+  const { name, words, folder } = program;
+  const here = { command, folder };
+  if (PYTHON.test(name)) {
+    const [, module] = MODULE.exec((words[0] === '-m' && words[1]) || '') ?? [];
+    return module === undefined ? [] : [{ ...here, kind: 'module', python: name, name: module }];
+  }
+  const manifest =
+    known.root === null || !RUNNERS.test(name) ? null : await manifestIn(join(known.root, folder));
+  if (manifest === null) return [];
+  const { scripts = {}, dependencies = {}, devDependencies = {} } = manifest;
+  const [dependency] = Object.keys(dependencies);
+  const packages: NeededPart[] =
+    dependency === undefined ? [] : [{ ...here, kind: 'packages', name: dependency }];
+  if (name === 'node') return packages;
+  const called = scriptCalled(program);
+  if (called === null || (!called.isCertain && !Object.hasOwn(scripts, called.name))) {
+    const started = startedBy(program);
+    // Yarn and pnpm have commands of their own: only what package.json names is certain to be none of them.
+    const isNeeded = LOADS.test(name)
+      ? !known.canLoad
+      : Object.hasOwn({ ...dependencies, ...devDependencies }, started ?? '');
+    return started !== null && isNeeded ? [{ ...here, kind: 'program', script: null, name: started }] : [];
+  }
+  if (!Object.hasOwn(scripts, called.name)) return [{ ...here, kind: 'script', name: called.name }];
+  // Which of them Yarn runs depends on its version.
+  if (name === 'yarn' && Object.hasOwn(scripts, `pre${called.name}`)) return [];
+  const found = new Map<string, string>();
+  const text = withScripts(called.name, { scripts, found, neededPrograms: known.neededPrograms });
+  const names = known.neededPrograms(text).flatMap((one) => (one.name.includes('/') ? [] : [one.name]));
+  const programs = [...new Set(names)].map((one): NeededPart => {
+    const script = [...found.values()].find((each) => each.split(/\s+/).includes(one));
+    return { ...here, kind: 'program', script: script ?? text, name: one };
+  });
+  return NODE.test(text) && !INSTALLS.test(text) ? [...programs, ...packages] : programs;
+}
+
+/** Null where there is none that can be read. */
+async function manifestIn(folder: string): Promise<z.infer<typeof Package> | null> {
+  const read = await readBytes(join(folder, 'package.json'), { maxBytes: MAX_PACKAGE_BYTES, follow: false });
+  if (read.status === 'failed') return null;
+  return Package.safeParse(jsonOrUndefined(read.bytes.toString('utf8'))).data ?? null;
+}
+
+/** What starts scripts or programs of packages, or modules that import them. */
+const RUNNERS = /^(?:node|npm|pnpm|yarn|bun|npx|bunx)$/;
+/** Loads what is not there. */
+const LOADS = /^(?:npx|bunx)$/;
+const NODE = /\b(?:node|bun)\b/;
+const INSTALLS = /\b(?:i|ci|install|add)\b/;
+
+/** The script that the words name; `isCertain` where they can mean nothing else. Null where an option may change that. */
+function scriptCalled({ name, words }: NeededProgram): { name: string; isCertain: boolean } | null {
+  const [first, second] = words;
+  const isRun = first === 'run' || (name === 'npm' && first === 'run-script');
+  const isTest = first === 'test' || (first === 't' && name !== 'yarn');
+  // Yarn and pnpm run scripts by their names alone; `bun test` is no script.
+  const isNamed = name === 'yarn' || name === 'pnpm' || (name === 'npm' && isTest);
+  const called = isRun ? second : isNamed ? first : null;
+  if (!called || called.startsWith('-')) return null;
+  // npm takes options behind the name for its own.
+  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
+  if (name === 'npm' && options.some((word) => word === null || word.startsWith('-'))) return null;
+  if (!isRun) return { name: isTest ? 'test' : called, isCertain: isTest };
+  // Yarn and Bun run programs of packages in the same way.
+  return { name: called, isCertain: name === 'npm' || name === 'pnpm' };
+}
+
+/** The program of a package that the words name; null where there is none, or an option tells where it comes from. */
+function startedBy({ name, words }: NeededProgram): string | null {
+  const from = words[0] === 'exec' || (name !== 'npm' && words[0] === 'run') ? 1 : 0;
+  if (name === 'npm' && from === 0) return null;
+  const started =
+    words.slice(from).find((word) => word === null || !/^(?:--no-install|--yes|-y|--)$/.test(word)) ?? '';
+  return /^[a-z][\w.-]*$/.test(started) ? started : null;
+}
+
+interface Scripts {
+  readonly scripts: Text;
+  /** Takes those that were looked at. */
+  readonly found: Map<string, string>;
+  readonly neededPrograms: Known['neededPrograms'];
+}
 
 /**
  * The text of a script, with the texts of those that it runs in turn in their places, and before each what runs before it, which
- * may install what it needs. `found` takes the scripts.
+ * may install what it needs.
  */
-function withScripts(name: string, scripts: Scripts, found: Map<string, string>): string {
+function withScripts(name: string, known: Scripts): string {
+  const { scripts, found, neededPrograms } = known;
   const parts = [`pre${name}`, name].flatMap((one) => {
     const script = Object.hasOwn(scripts, one) ? scripts[one] : undefined;
     if (script === undefined || found.has(one)) return [];
@@ -61,9 +156,10 @@ function withScripts(name: string, scripts: Scripts, found: Map<string, string>)
     // In quotes, what looks like a command may be none.
     if (/["'`\\]/.test(script)) return [script];
     return script.split(' && ').map((part) => {
-      const [isScript, short, named] = SCRIPT.exec(part.trim()) ?? [];
-      if (isScript === undefined) return part;
-      return withScripts(short === undefined ? (named ?? '') : 'test', scripts, found) || part;
+      const [only, more] = neededPrograms(part);
+      const called =
+        only === undefined || more !== undefined || !RUNNERS.test(only.name) ? null : scriptCalled(only);
+      return (called && withScripts(called.name, known)) || part;
     });
   });
   return parts.join('\n');

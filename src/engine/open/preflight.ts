@@ -11,7 +11,7 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { installHint, missingProgramHint } from './install-hint.ts';
+import { folderOf, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
 import type { NeededPart } from './needed-parts.ts';
 
 /** Milliseconds for the shell to look names up. */
@@ -30,8 +30,13 @@ export async function whyNotRunnable(
     neededPrograms(command).map((program) => ({ command, ...program })),
   );
   const { neededParts } = await import('./needed-parts.ts');
-  const parts = await neededParts(session.root, commands);
-  const packages = await packagesNeeded(session, commands, sandbox);
+  const canLoad = isOpen(session, sandbox);
+  const { root } = session;
+  const parts = await neededParts(commands, {
+    root,
+    canLoad: canLoad || session.input.settings.caches.length > 0,
+  });
+  const packages = canLoad || root === null ? [] : await packagesNeeded(root, commands);
   const { end, output } = await sandbox.run({
     script: lookupScript(commands, { needed, parts, packages }),
     timeoutMs: LOOKUP_MS,
@@ -46,21 +51,21 @@ export async function whyNotRunnable(
     if (kind === 'syntax')
       return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
     const part = kind === 'part' ? parts[Number(at)] : undefined;
-    if (part !== undefined) return whyPartMissing(part, session.root);
+    if (part !== undefined) return whyPartMissing(part, root);
     const lacking = kind === 'packages' ? packages[Number(at)] : undefined;
     if (lacking !== undefined) return whyPackagesMissing(lacking, session);
     const program = needed[Number(at)];
     if (kind === undefined || program === undefined) continue;
     const what = kind === 'missing' ? 'is not found in the sandbox' : 'is not executable';
-    const hint = kind === 'missing' ? hintFor(program, session.root) : '';
+    const hint = kind === 'missing' ? hintFor(program, root) : '';
     return `The verify command ${quoted(program.command)} cannot succeed: ${quoted(program.name)} ${what}.${hint}`;
   }
   if (succeeded(end)) return null;
   return `The shell cannot run verify commands as bash -eo pipefail: ${session.redact(lines.slice(0, 3).join(' ').trim())}`;
 }
 
-function hintFor({ name }: Lookup, root: string | null): string {
-  const hint = missingProgramHint(root, name, '');
+function hintFor({ name, folder }: Lookup, root: string | null): string {
+  const hint = missingProgramHint(root, name, '', folder);
   if (hint !== '') return hint;
   return name.includes('/')
     ? ' For a script that the run is to create, name its interpreter first: sh, node, python3, …'
@@ -68,28 +73,46 @@ function hintFor({ name }: Lookup, root: string | null): string {
 }
 
 function whyPartMissing(part: NeededPart, root: string | null): string {
-  const what =
-    part.kind === 'module'
-      ? `${part.python} has no module ${quoted(part.name)}`
-      : `its script ${quoted(part.script)} names ${quoted(part.name)}, which is not found`;
-  return `The verify command ${quoted(part.command)} cannot succeed: ${what} in the sandbox.${installHint(root, part.command) || intoPython(part)}`;
+  const { command, folder } = part;
+  const hint = installHint(root, command, folder) || intoPython(part);
+  return `The verify command ${quoted(command)} cannot succeed: ${whatIsMissing(part)}.${hint}${toDoAnyway(part)}`;
 }
 
-/** What can only be on this machine: with a network, a command may load it. */
-async function packagesNeeded(
-  { root, input: { settings } }: Session,
-  commands: readonly string[],
-  { level }: Pick<Sandbox, 'level'>,
-): Promise<NeededPackages[]> {
-  const isOpen = level === 'none' || settings.allowedDomains.length + settings.allowedPrivate.length > 0;
-  if (isOpen || root === null) return [];
+function whatIsMissing(part: NeededPart): string {
+  const name = quoted(part.name);
+  switch (part.kind) {
+    case 'module':
+      return `${part.python} has no module ${name} in the sandbox`;
+    case 'program':
+      return part.script === null
+        ? `there is no ${name} in node_modules/.bin`
+        : `its script ${quoted(part.script)} names ${name}, which is not found in the sandbox`;
+    case 'script':
+      return `package.json has no script ${name}`;
+    case 'packages':
+      return `package.json names packages such as ${name}, and none is installed`;
+  }
+}
+
+/** For what may be as it should. */
+function toDoAnyway(part: NeededPart): string {
+  if (part.kind === 'script') return ` For one that the run is to add: sh -c ${quoted(part.command)}.`;
+  return part.kind === 'packages' ? ' If the command does without them: --preflight off.' : '';
+}
+
+/** With a network, a command may load what is not on this machine. */
+function isOpen({ input: { settings } }: Session, { level }: Pick<Sandbox, 'level'>): boolean {
+  return level === 'none' || settings.allowedDomains.length + settings.allowedPrivate.length > 0;
+}
+
+async function packagesNeeded(root: string, commands: readonly string[]): Promise<NeededPackages[]> {
   const { neededPackages } = await import('../../adapters/survey/needed/needed-packages.ts');
   return neededPackages(root, commands);
 }
 
 /** A virtual environment that is there, and lacks the module. */
 function intoPython(part: NeededPart): string {
-  if (part.kind === 'program' || !part.python.includes('/')) return '';
+  if (part.kind !== 'module' || !part.python.includes('/')) return '';
   return ` Install it there: ${part.python} -m pip install ${part.name}.`;
 }
 
@@ -119,6 +142,7 @@ function lookupScript(commands: readonly string[], { needed, parts, packages }: 
   return [
     `__syntax() { __at=$1; shift; __said=$("\${BASH:-/bin/sh}" "$@" -n 2>&1) || printf 'syntax %s %s\\n' "$__at" "\${__said%%$'\\n'*}"; }`,
     `__look() ( cd -- "$2" 2>/dev/null || exit 0; command -v "$3" >/dev/null 2>&1 && exit; case $3 in */*) [ ! -e "$3" ] || { echo "closed $1"; exit; }; esac; echo "missing $1" )`,
+    NODE_LOOKUP,
     ...commands.map((command, at) => {
       const end = endOfText(command);
       // Without being run, the script cannot switch on what it needs to be read.
@@ -131,12 +155,27 @@ function lookupScript(commands: readonly string[], { needed, parts, packages }: 
   ].join('\n');
 }
 
+/**
+ * What Node.js finds from a folder: `bin` a program that a script of package.json names, `npx` one that is started so (of those
+ * on PATH, only what npm installed globally), `any` packages at all. With Plug'n'Play, Yarn has them elsewhere.
+ */
+const NODE_LOOKUP = [
+  `__node() ( cd -- "$2" 2>/dev/null || exit 0; at=$PWD; while [ "$at" != / ]; do`,
+  `for one in "$at"/.pnp.*; do [ ! -e "$one" ] || exit 0; done`,
+  `case $1 in any) [ ! -d "$at/node_modules" ] || exit 0;; *) [ ! -e "$at/node_modules/.bin/$3" ] || exit 0;; esac`,
+  `at=$(dirname -- "$at"); done`,
+  `case $1 in any) [ -n "$NODE_PATH" ];; bin) command -v "$3" >/dev/null 2>&1;; npx) [ -e "$(dirname -- "$(command -v npx)")/$3" ];; esac )`,
+].join('\n');
+
 /** Imports nothing: a module is only looked for. Without Python, that is what is missing. */
 function lookupOf(part: NeededPart): string {
+  const folder = shellQuoted(part.folder);
+  if (part.kind === 'script') return 'false';
+  if (part.kind === 'packages') return `__node any ${folder}`;
   if (part.kind === 'program')
-    return `( PATH=$PWD/node_modules/.bin:$PATH; command -v ${shellQuoted(part.name)} >/dev/null 2>&1 )`;
+    return `__node ${part.script === null ? 'npx' : 'bin'} ${folder} ${shellQuoted(part.name)}`;
   const find = `import importlib.util as u, sys; sys.exit(7 if u.find_spec(sys.argv[1]) is None else 0)`;
-  return `( ${part.python} -c ${shellQuoted(find)} ${part.name} >/dev/null 2>&1; [ $? -ne 7 ] )`;
+  return `( cd -- ${folder} 2>/dev/null || exit 0; ${part.python} -c ${shellQuoted(find)} ${part.name} >/dev/null 2>&1; [ $? -ne 7 ] )`;
 }
 
 /** A word that is no line of the text. */
@@ -155,12 +194,30 @@ function quoted(text = ''): string {
 }
 
 /** Why commands that ran before the work say nothing about it; null when they do. */
-export function whyNotRun(reports: readonly CommandReport[], root: string | null): string | null {
+export async function whyNotRun(
+  reports: readonly CommandReport[],
+  root: string | null,
+): Promise<string | null> {
   const report = reports.find(({ end }) => wasNotRun(end));
-  if (report === undefined) return null;
-  const last = report.output.trimEnd().split('\n').at(-1) ?? '';
+  if (report === undefined) return whyNotInstalled(reports, root);
+  const folder = await folderOf(report.command);
+  const missing = missingProgram(report.output);
+  const last = missing?.line ?? report.output.trimEnd().split('\n').at(-1) ?? '';
   const what = `The verify command ${quoted(report.command)} ended with exit code ${report.end.exitCode} before the work`;
-  const program = missingProgram(report.output);
-  const hint = missingProgramHint(root, program ?? '', `${report.command} ${last}`);
-  return `${what}, so a program that it needs is missing or cannot be executed: ${oneLine(last, 300)}${hint && `.${hint}`}`;
+  const hint = missingProgramHint(root, missing?.program ?? '', `${report.command} ${last}`, folder);
+  return `${what}, so a program that it needs is missing or cannot be executed: ${oneLine(last.replace(/\.$/, ''), 300)}${hint && `.${hint}`}`;
+}
+
+/** Nothing that a run may do could make such a command pass. */
+async function whyNotInstalled(
+  reports: readonly CommandReport[],
+  root: string | null,
+): Promise<string | null> {
+  for (const { command, end, output } of reports) {
+    const lacking = succeeded(end) ? null : missingPackage(output);
+    const hint = lacking && installHint(root, command, await folderOf(command));
+    if (hint)
+      return `The verify command ${quoted(command)} fails before the work, since something is not installed: ${lacking}.${hint}`;
+  }
+  return null;
 }

@@ -154,7 +154,7 @@ async function runAll(
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (failedThere)
     return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);
-  const notRun = whyNotRun(verifyBaseline ?? [], session.root);
+  const notRun = await whyNotRun(verifyBaseline ?? [], session.root);
   if (notRun !== null) return unready(notRun, verifyBaseline);
   return { status: 'ok', setup, verifyBaseline };
 }
@@ -202,8 +202,8 @@ function setupFailed(session: Session, { command, end, output }: CommandReport, 
 }
 
 function missingIn(output: string, command: string, root: string | null): string {
-  const program = missingProgram(output);
-  if (program === null) return '';
+  const program = missingProgram(output)?.program;
+  if (program === undefined) return '';
   const hint = missingProgramHint(root, program, command);
   return ` ${JSON.stringify(oneLine(program, 100))} is not found in the sandbox.${hint}`;
 }

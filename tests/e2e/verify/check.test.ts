@@ -288,14 +288,23 @@ test('setup runs again where what it did is gone with the check: settings of git
   }
 });
 
-const SCRIPTS = { test: 'jest --ci', pretest: 'echo first', lint: 'missing-linter', prelint: 'echo install' };
+const SCRIPTS = {
+  test: 'jest --ci',
+  pretest: 'echo first',
+  lint: 'missing-linter',
+  prelint: 'echo install',
+  plain: 'node a.js',
+};
 
 /** A project whose dependencies are not installed, and runs there with one verify command. */
 async function unprepared() {
   const { root } = await makeRepository({
-    'package.json': JSON.stringify({ scripts: SCRIPTS }),
+    'package.json': JSON.stringify({ scripts: SCRIPTS, dependencies: { 'left-pad': '1' } }),
     'package-lock.json': '{}',
     'requirements.txt': 'x\n',
+    'a.js': "import 'left-pad';\n",
+    'web/package.json': JSON.stringify({ scripts: SCRIPTS }),
+    'web/yarn.lock': '',
   });
   const run = async (verify: string, args: readonly string[] = []) =>
     scriptedRun({
@@ -315,6 +324,34 @@ test('a run says within seconds what to type where dependencies are not installe
   );
   expect(npm.result.durations.totalMs).toBeLessThan(10_000);
   expect(npm.result.durations.totalMs).toBeGreaterThan(0);
+});
+
+const LINE = 'Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.';
+
+testAtNight('so it does however the program is started, and in a folder of the repository', async () => {
+  const { run } = await unprepared();
+  for (const [verify, why, line] of [
+    ['cd . && npm test', 'names "jest", which is not found', LINE],
+    ['npm test && npm run build', 'names "jest", which is not found', LINE],
+    ['CI=1 npx vitest run', 'there is no "vitest" in node_modules/.bin.', LINE],
+    ['npm run nosuch', 'package.json has no script "nosuch".', 'run is to add: sh -c "npm run nosuch".'],
+    ['npm run plain', 'package.json names packages such as "left-pad", and none is installed.', LINE],
+    ['cd web && npx tsc', 'there is no "tsc"', 'Install by hand: cd web && yarn install'],
+  ] as const) {
+    const { exitCode, server, result } = await run(verify);
+    expect([exitCode, server.requests], verify).toEqual([2, []]);
+    expect(result.reason).toContain(why);
+    expect(result.reason).toContain(line);
+  }
+});
+
+test('a check fails where a verify command says that a package is missing, and says what to type', async () => {
+  const { root } = await unprepared();
+  const { exitCode, stdout } = await check({ repo: root, args: ['--verify', 'sh -c "node a.js"'] });
+  expect(exitCode).toBe(2);
+  expect(stdout).toMatch(
+    /^FAILED {2}verify .*since something is not installed: .*Cannot find package 'left-pad'.*\. There is no node_modules\. Install by hand: npm ci – /m,
+  );
 });
 
 testAtNight(
