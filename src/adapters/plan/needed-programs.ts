@@ -38,6 +38,13 @@ export function neededPrograms(text: string): NeededProgram[] {
   return walk.needed;
 }
 
+/** The folder that the script is in when it ends, relative to where it begins; `.` there, and where that depends on what runs. */
+export function folderAtEnd(text: string): string {
+  const { commands, errors } = parse(text);
+  if (errors !== undefined && errors.length > 0) return '.';
+  return new Walk().list(commands, START, true).folder ?? '.';
+}
+
 /** The first words of all simple commands that name a program of the machine, also of those that may be left out. */
 export function namedPrograms(text: string): string[] {
   const { commands, errors } = parse(text);

@@ -91,10 +91,10 @@ export function guessed(text: string, why: string): Said {
 
 /**
  * A command for setup that makes a folder where there is none. What it leaves of it when it fails is removed: a half-made one would
- * be taken for a whole one from then on.
+ * be taken for a whole one from then on. The exit code stays, since 127 says that a program is missing.
  */
 export function unlessMade(folder: string, command: string): string {
-  return `test -d ${folder} || ${command} || { rm -rf ${folder}; false; }`;
+  return `test -d ${folder} || ${command} || { code=$?; rm -rf ${folder}; (exit $code); }`;
 }
 
 /** The value at a path of own keys in a parsed file; undefined where there is none. */

@@ -159,7 +159,7 @@ async function notIgnored(top: Folder | null, folder: Folder, makes: string | nu
   return isIgnored
     ? []
     : [
-        `Setup makes ${makes}, and .gitignore does not name it: add it, or its files are looked through in every run.`,
+        `Commands make ${makes}, and .gitignore does not name it: add it, or its files are looked through in every run.`,
       ];
 }
 

@@ -1,5 +1,7 @@
 /** How a project's packages are installed: for the commands that `init` writes, and for what a run says where none are. */
 
+import { PACKAGE_MANAGERS, type PackageManager } from './package-manager.ts';
+
 /** One package manager. */
 export interface Installer {
   /** Exactly what the lock file says. */
@@ -19,7 +21,17 @@ const POETRY = 'POETRY_VIRTUALENVS_IN_PROJECT=true poetry install';
 const BUNDLE = 'bundle config set --local path vendor/bundle && bundle install';
 const COMPOSER = 'composer install --no-interaction --no-progress';
 
-/** By the name of the manager. */
+/** What managers ask that keep packages outside of the checkout. */
+export const HOSTS = {
+  cargo: ['index.crates.io', 'static.crates.io'],
+  go: ['proxy.golang.org', 'sum.golang.org'],
+  maven: ['repo.maven.apache.org'],
+  gradle: ['plugins.gradle.org', 'plugins-artifacts.gradle.org', 'repo.maven.apache.org', 'repo1.maven.org'],
+  /** Gradle's wrapper, besides: it loads Gradle. */
+  gradlew: ['services.gradle.org', 'downloads.gradle.org'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** By the name of the manager. `berry` is Yarn 2 and later. */
 export const INSTALLERS = {
   npm: { ...NPM, locked: 'npm ci', unlocked: 'npm install --no-package-lock' },
   pnpm: { ...NPM, locked: 'pnpm install --frozen-lockfile', unlocked: 'pnpm install --no-lockfile' },
@@ -28,6 +40,13 @@ export const INSTALLERS = {
     makes: NPM.makes,
     locked: 'yarn install --frozen-lockfile',
     unlocked: 'yarn install --no-lockfile',
+  },
+  // Caches in the home folder are gone after each command, and packages can stay in Yarn's own.
+  berry: {
+    hosts: [...NPM.hosts, 'registry.yarnpkg.com'],
+    makes: NPM.makes,
+    locked: 'YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable',
+    unlocked: 'YARN_ENABLE_GLOBAL_CACHE=false yarn install',
   },
   bun: { ...NPM, locked: 'bun install --frozen-lockfile', unlocked: 'bun install --no-save' },
   uv: { ...PYPI, locked: 'uv sync --locked', unlocked: 'uv sync' },
@@ -63,6 +82,7 @@ const FILES: readonly (readonly [
   serves: RegExp,
 ])[] = [
   ['pnpm-lock.yaml', 'pnpm', 'locked', NODE],
+  ['.yarnrc.yml', 'berry', 'locked', NODE],
   ['yarn.lock', 'yarn', 'locked', NODE],
   ['bun.lock', 'bun', 'locked', NODE],
   ['bun.lockb', 'bun', 'locked', NODE],
@@ -78,14 +98,39 @@ const FILES: readonly (readonly [
   ['composer.json', 'composer', 'locked', PHP],
 ];
 
+/** What `installerFor` finds. */
+export interface Installing {
+  readonly line: string;
+  readonly hosts: readonly string[];
+  readonly makes: string;
+  /** The preset of `--cache` for it; null where there is none that helps. */
+  readonly cache: PackageManager | null;
+}
+
 /** What installs the packages that a command needs, by the names in the root; null where they do not tell. */
-export function installerFor(
-  names: readonly string[],
-  command: string,
-): { readonly line: string; readonly hosts: readonly string[]; readonly makes: string } | null {
+export function installerFor(names: readonly string[], command: string): Installing | null {
   const found = FILES.find(([file, , , serves]) => names.includes(file) && serves.test(command));
   if (found === undefined) return null;
   const [, manager, how] = found;
   const { hosts, makes, [how]: line } = INSTALLERS[manager];
-  return { line, hosts, makes };
+  const cache = PACKAGE_MANAGERS.find((one) => one === manager && one !== 'bundler') ?? null;
+  return { line, hosts, makes, cache };
 }
+
+/** What a command asks that loads packages itself; null for none that is known. */
+export function loadingOf(
+  names: readonly string[],
+  command: string,
+): Pick<Installing, 'hosts' | 'cache'> | null {
+  const found = LOADERS.find(([program]) => program.test(command));
+  if (found === undefined) return installerFor(names, command);
+  return { hosts: found[2], cache: found[1] };
+}
+
+const LOADERS: readonly (readonly [program: RegExp, cache: PackageManager, hosts: readonly string[]])[] = [
+  [/\bcargo\b/, 'cargo', HOSTS.cargo],
+  [/\bgo (?:mod|get|build|test|install)\b/, 'go', HOSTS.go],
+  [/\bmvnw?\b/, 'maven', HOSTS.maven],
+  [/\bgradlew\b/, 'gradle', [...HOSTS.gradle, ...HOSTS.gradlew]],
+  [/\bgradle\b/, 'gradle', HOSTS.gradle],
+];

@@ -13,6 +13,8 @@ const TOOLS: readonly Tool[] = [
   { name: 'Node.js', programs: ['node', 'npm', 'npx'], line: 'sudo apt-get install nodejs npm' },
   { name: 'pnpm', programs: ['pnpm', 'pnpx'], line: 'npm install --global pnpm' },
   { name: 'Yarn', programs: ['yarn'], line: 'npm install --global yarn' },
+  // Not the name of a program: Yarn 2 and later is called yarn, too.
+  { name: 'Yarn 2 or later', programs: ['berry'], line: 'npm install --global @yarnpkg/cli-dist' },
   { name: 'Bun', programs: ['bun', 'bunx'], line: 'npm install --global bun' },
   {
     name: 'Python',
@@ -22,7 +24,11 @@ const TOOLS: readonly Tool[] = [
   { name: 'uv', programs: ['uv', 'uvx'], line: 'pipx install uv' },
   { name: 'Poetry', programs: ['poetry'], line: 'pipx install poetry' },
   { name: 'tox', programs: ['tox'], line: 'pipx install tox' },
-  { name: 'Go', programs: ['go', 'gofmt'], line: 'sudo apt-get install golang-go' },
+  {
+    name: 'Go',
+    programs: ['go', 'gofmt'],
+    line: 'see https://go.dev/dl, which has the version that go.mod names',
+  },
   {
     name: 'Rust',
     programs: ['cargo', 'rustc', 'rustup'],
@@ -35,7 +41,7 @@ const TOOLS: readonly Tool[] = [
   { name: 'Bundler', programs: ['bundle', 'bundler'], line: 'sudo apt-get install ruby-bundler' },
   { name: 'PHP', programs: ['php'], line: 'sudo apt-get install php-cli' },
   { name: 'Composer', programs: ['composer'], line: 'sudo apt-get install composer' },
-  { name: '.NET', programs: ['dotnet'], line: 'sudo apt-get install dotnet-sdk-8.0' },
+  { name: '.NET', programs: ['dotnet'], line: 'see https://learn.microsoft.com/dotnet/core/install/linux' },
   {
     name: 'a compiler and make',
     programs: ['make', 'cc', 'gcc', 'g++'],

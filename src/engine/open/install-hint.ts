@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { installerFor } from '../../domain/packages/installers.ts';
+import { type Installing, installerFor } from '../../domain/packages/installers.ts';
 import { toolHint } from '../../domain/packages/tools.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 
@@ -24,13 +24,9 @@ export function installHint(root: string | null, command: string, folder = '.'):
 }
 
 /** What installs the packages that a command needs in that folder; its line is one for the root. */
-export function installerIn(
-  root: string | null,
-  command: string,
-  folder = '.',
-): ReturnType<typeof installerFor> {
-  if (root === null || folder.startsWith('/') || !existsSync(join(root, folder))) return null;
-  const installer = installerFor(readdirSync(join(root, folder)), command);
+export function installerIn(root: string | null, command: string, folder = '.'): Installing | null {
+  if (root === null || folder.startsWith('/')) return null;
+  const installer = installerFor(namesIn(join(root, folder)), command);
   const path = normalize(folder);
   return installer === null || path === '.'
     ? installer
@@ -44,13 +40,20 @@ export function missingProgramHint(
   command: string,
   folder = '.',
 ): string {
-  return toolHint(program) || installHint(root, `${program} ${command}`, folder);
+  const names = root === null ? [] : namesIn(root);
+  const tool = program === 'yarn' && names.includes('.yarnrc.yml') ? 'berry' : program;
+  return toolHint(tool) || installHint(root, `${program} ${command}`, folder);
+}
+
+/** Empty for a folder that is not there. */
+export function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /** Where a command runs in the end, as far as its text tells: most begin with `cd`. */
 export async function folderOf(command: string): Promise<string> {
-  const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
-  return neededPrograms(command).at(-1)?.folder ?? '.';
+  const { folderAtEnd } = await import('../../adapters/plan/needed-programs.ts');
+  return folderAtEnd(command);
 }
 
 /** The line in which a language says that a package is missing: often far above the end. Null where none does. */

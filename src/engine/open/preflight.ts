@@ -3,8 +3,10 @@
  * read them, and whether it finds the programs that they name. Nothing of them is executed.
  */
 
+import { normalize } from 'node:path';
 import type { NeededPackages } from '../../adapters/survey/needed/needed.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
+import { INSTALLERS } from '../../domain/packages/installers.ts';
 import { missingProgram } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
@@ -92,6 +94,26 @@ function whatIsMissing(part: NeededPart): string {
     case 'packages':
       return `package.json names packages such as ${name}, and none is installed`;
   }
+}
+
+/** Why a setup command cannot succeed; null when nothing speaks against it. Most managers find out themselves, at once. */
+export async function whyNoSetup(
+  session: Session,
+  commands: readonly string[],
+  sandbox: Pick<Sandbox, 'level'>,
+): Promise<string | null> {
+  const { root, input } = session;
+  const { caches, preflight } = input.settings;
+  const isYarn = (command: string) => /\byarn(?: install)?(?: --[\w-]+)*\s*(?:$|[;|&}])/.test(command);
+  const command = commands.find(isYarn);
+  if (command === undefined || root === null || preflight === 'off') return null;
+  if (caches.length > 0 || isOpen(session, sandbox)) return null;
+  const { yarnLoads } = await import('../../adapters/survey/needed/yarn.ts');
+  const folder = normalize(await folderOf(command));
+  if (!(await yarnLoads(root, folder === '.' ? '' : folder))) return null;
+  const { hosts } = INSTALLERS.yarn;
+  const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
+  return `The setup command ${quoted(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or show what this machine has loaded: --cache yarn.`;
 }
 
 /** For what may be as it should. */

@@ -1,10 +1,10 @@
 /** The commands that run once before the model is asked: the plan's setup and, on request, the verify commands. */
 
-import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
-import { installerFor } from '../../domain/packages/installers.ts';
+import { loadingOf } from '../../domain/packages/installers.ts';
 import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
@@ -15,8 +15,8 @@ import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { missingProgramHint } from './install-hint.ts';
-import { whyNotRun, whyNotRunnable } from './preflight.ts';
+import { folderOf, installerIn, missingProgramHint, namesIn } from './install-hint.ts';
+import { whyNoSetup, whyNotRun, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
 /** How commands are known to end; null where they have to run. */
@@ -121,6 +121,8 @@ async function runAll(
     for (const report of reports ?? []) progress.commandEnded(kind, report);
     return reports;
   };
+  const hopeless = known?.setup ? null : await whyNoSetup(session, commands.setup, sandbox);
+  if (hopeless !== null) return { status: 'failed', message: hopeless, setup: [], verifyBaseline: null };
   const setup =
     tell('setup', known?.setup ?? null) ??
     (await runCommands(commands.setup, interrupt, {
@@ -140,7 +142,7 @@ async function runAll(
   const left = setup.length === 0 ? null : await whyLeft(session, workspace.root, since);
   if (left !== null) return { status: 'leaked', message: left, setup, verifyBaseline: null };
   const failed = setup.find((report) => !succeeded(report.end));
-  if (failed) return unready(setupFailed(session, failed, ''));
+  if (failed) return unready(await setupFailed(session, failed, ''));
   const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
   if (missing !== null) return unready(missing);
   session.stage = 'verify';
@@ -153,7 +155,10 @@ async function runAll(
   if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline };
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (failedThere)
-    return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);
+    return unready(
+      await setupFailed(session, failedThere, ' in a fresh checkout of the base'),
+      verifyBaseline,
+    );
   const notRun = await whyNotRun(verifyBaseline ?? [], session.root);
   if (notRun !== null) return unready(notRun, verifyBaseline);
   return { status: 'ok', setup, verifyBaseline };
@@ -186,21 +191,29 @@ const NOT_CACHED =
   /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off/;
 
 /** With a cache that is shown and does not have what is locked. */
-function cacheHint({ root, input }: Session, command: string, output: string): string {
+async function cacheHint({ root, input }: Session, command: string, output: string): Promise<string> {
   if (input.settings.caches.length === 0 || !NOT_CACHED.test(output)) return '';
-  const installer = root === null ? null : installerFor(readdirSync(root), command);
+  const installer = installerIn(root, command, await folderOf(command));
   const how = installer === null ? 'install the packages once' : `type once: ${installer.line}`;
   return ` The cache of this machine (--cache) lacks packages: ${how}.`;
 }
 
-function setupFailed(session: Session, { command, end, output }: CommandReport, where: string): string {
+async function setupFailed(
+  session: Session,
+  { command, end, output }: CommandReport,
+  where: string,
+): Promise<string> {
   const { directory, root } = session;
   const what = `A setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
-  const missing = end.exitCode === 127 ? missingIn(output, command, root) : '';
-  const uncached = cacheHint(session, command, output);
-  return `${what}.${missing}${uncached} Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
+  const hints = [
+    missingIn(output, command, root),
+    otherYarn(output),
+    await cacheHint(session, command, output),
+  ].join('');
+  return `${what}.${hints} Its output is in ${directory?.result ?? 'the result'}.${await refusalsIn(session, command, output)}`;
 }
 
+/** Whatever the exit code: many a command passes on that of something else. */
 function missingIn(output: string, command: string, root: string | null): string {
   const program = missingProgram(output)?.program;
   if (program === undefined) return '';
@@ -208,11 +221,22 @@ function missingIn(output: string, command: string, root: string | null): string
   return ` ${JSON.stringify(oneLine(program, 100))} is not found in the sandbox.${hint}`;
 }
 
-/** What the runner says in the output about hosts, also where a program passes it on among words of its own. */
-function refusalsIn(output: string): string {
+/** Yarn 1 only says which other Yarn package.json names, and a home folder in the sandbox keeps none that corepack loads. */
+function otherYarn(output: string): string {
+  const [, version] = /"packageManager": "yarn@([\d.]{1,20})/.exec(output) ?? [];
+  return version === undefined
+    ? ''
+    : ` Install that Yarn: npm install --global @yarnpkg/cli-dist@${version}.`;
+}
+
+/**
+ * What the runner says in the output about hosts, also where a program passes it on among words of its own; then all that the
+ * package manager asks, since it asks for one after the other.
+ */
+async function refusalsIn({ root }: Session, command: string, output: string): Promise<string> {
   const said = output.split('\n').flatMap((line) => {
     const at = line.indexOf(REFUSED);
-    // npm says what it asked for behind it.
+    // npm says what it asked for behind it, pnpm the status.
     return at < 0
       ? []
       : [
@@ -220,15 +244,21 @@ function refusalsIn(output: string): string {
             line
               .slice(at)
               .trimEnd()
-              .replace(/ - GET \S+$/, ''),
+              .replace(/ - (?:GET \S+|\d{3})$/, ''),
             300,
           ),
         ];
   });
-  return [...new Set(said)]
-    .slice(-MAX_REFUSALS)
-    .map((line) => ` ${line}.`)
-    .join('');
+  if (said.length === 0) return '';
+  const lines = [...new Set(said)].slice(-MAX_REFUSALS).map((line) => ` ${line}.`);
+  const folder = await folderOf(command);
+  const names = root === null || folder.startsWith('/') ? [] : namesIn(join(root, folder));
+  const loading = loadingOf(names, command);
+  if (loading === null) return lines.join('');
+  const domains = loading.hosts.map((host) => `--allow-domain ${host}`).join(' ');
+  const cache =
+    loading.cache === null ? '' : ` – or show what this machine has loaded: --cache ${loading.cache}`;
+  return `${lines.join('')} All hosts that it asks: ${domains}${cache}.`;
 }
 
 const MAX_REFUSALS = 3;

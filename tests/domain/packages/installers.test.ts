@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { INSTALLERS, installerFor } from '../../../src/domain/packages/installers.ts';
+import { INSTALLERS, installerFor, loadingOf } from '../../../src/domain/packages/installers.ts';
 import { toolHint } from '../../../src/domain/packages/tools.ts';
 import { missingProgram } from '../../../src/domain/review/denied.ts';
 
@@ -14,9 +14,22 @@ test.each([
     'bundle config set --local path vendor/bundle && bundle install',
   ],
   [['composer.json'], 'vendor/bin/phpunit', 'composer install --no-interaction --no-progress'],
+  [['.yarnrc.yml', 'yarn.lock'], 'yarn test', 'YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable'],
   [['go.mod', 'package.json'], 'go test ./...', undefined],
 ])('in a folder with %j, %s needs what is installed by: %s', (names, command, line) => {
   expect(installerFor(names, command)?.line).toBe(line);
+});
+
+test.each([
+  ['cargo fetch --locked', 'cargo', 'static.crates.io'],
+  ['./gradlew test', 'gradle', 'services.gradle.org'],
+  ['.venv/bin/pip install -r requirements.txt', 'pip', 'files.pythonhosted.org'],
+  ['bundle install', null, 'index.rubygems.org'],
+])('%s loads with the cache of %s, or from %s', (command, cache, host) => {
+  expect(loadingOf(['requirements.txt', 'Gemfile'], command)).toMatchObject({
+    cache,
+    hosts: expect.arrayContaining([host]),
+  });
 });
 
 test('every package manager is a program that can be installed itself', () => {
@@ -27,11 +40,12 @@ test('every package manager is a program that can be installed itself', () => {
 });
 
 test('the program that is missing is read from what shells and env say', () => {
-  const said = (...lines: string[]) => missingProgram(lines.join('\n'));
+  const said = (...lines: string[]) => missingProgram(lines.join('\n'))?.program;
   expect(said('ok', '/bin/bash: line 3: uv: command not found', '')).toBe('uv');
   expect(said('sh: 1: first: not found', 'sh: 1: eslint: not found', 'make: *** [lint] Error 127')).toBe(
     'eslint',
   );
   expect(said("/usr/bin/env: 'node': No such file or directory")).toBe('node');
-  expect(said('all is well')).toBeNull();
+  expect(said('all is well')).toBeUndefined();
+  expect(missingProgram('sh: 1: eslint: not found\ninfo Visit us.')?.line).toBe('sh: 1: eslint: not found');
 });

@@ -183,7 +183,7 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   expect(token.stdout).toMatch(/^note {4}plan {8}none given/m);
   expect(token.stdout).toMatch(/^FAILED {2}verify .*"nmp" is not found in the sandbox/m);
   const setup =
-    'test -d made || { echo "sh: 1: uv: not found" >&2; uv() { exit 127; }; npm --version; uv sync; }';
+    'test -d made || { echo "sh: 1: uv: not found" >&2; uv() { exit 1; }; npm --version; uv sync; }';
   const tool = await check({ args: ['--setup', setup] });
   expect(tool.stdout).toMatch(
     /^FAILED {2}setup .*\. "uv" is not found in the sandbox\. Install uv: pipx install uv – .*result\.json/m,
@@ -286,6 +286,34 @@ test('setup runs again where what it did is gone with the check: settings of git
     });
     expect(readFileSync(join(repository.root, 'made'), 'utf8'), setup).toBe('x\nx\n');
   }
+});
+
+test('what was refused to setup is named with all that its package manager asks, or its cache', async () => {
+  // As pip and pnpm pass it on.
+  const said =
+    'Refused by the sandbox: pypi.org is refused: no host is allowed; to allow it: --allow-domain pypi.org';
+  const files = { ...FILES, 'api/requirements.txt': 'x\n' };
+  const setup = `cd api && { test -d .venv || { echo "${said} - 403"; pip() { return 1; }; pip install x; }; }`;
+  const { exitCode, stdout } = await check({ files, args: ['--setup', setup] });
+  expect(exitCode).toBe(2);
+  expect(stdout).toContain(
+    `${said}. All hosts that it asks: --allow-domain pypi.org --allow-domain files.pythonhosted.org – or show what this machine has loaded: --cache pip.`,
+  );
+});
+
+test('a yarn install that would have to load packages is refused before it tries again and again', async () => {
+  const files = {
+    ...FILES,
+    'web/package.json': '{"dependencies":{"left-pad":"1"}}',
+    'web/yarn.lock': 'left-pad@1:\n  version "1.3.0"\n  resolved "https://registry.yarnpkg.com/left-pad"\n',
+  };
+  const setup = 'cd web && { test -d node_modules || yarn install --frozen-lockfile; }';
+  const { stdout, repository } = await check({ files, args: ['--setup', setup] });
+  expect(stdout).toMatch(
+    /^FAILED {2}setup .* cannot succeed: it loads packages, .*--allow-domain registry\.yarnpkg\.com – .*: --cache yarn\.$/m,
+  );
+  mkdirSync(join(repository.root, 'web/node_modules'));
+  expect((await check({ repo: repository.root, args: ['--setup', setup] })).exitCode).toBe(0);
 });
 
 const SCRIPTS = {

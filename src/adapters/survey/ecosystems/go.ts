@@ -1,5 +1,6 @@
 /** Go modules. */
 
+import { HOSTS } from '../../../domain/packages/installers.ts';
 import { type Ecosystem, found, guessed } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
 
@@ -25,7 +26,7 @@ export const go: Ecosystem = {
       test: found('go test ./...', 'go.mod'),
       lint,
       build: found('go build ./...', 'go.mod'),
-      domains: needsPackages ? ['proxy.golang.org', 'sum.golang.org'] : [],
+      domains: needsPackages ? HOSTS.go : [],
       cache: needsPackages ? cacheOf(folder, 'go') : null,
       steps: [
         {

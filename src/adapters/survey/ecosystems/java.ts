@@ -1,16 +1,9 @@
 /** Java and Kotlin: Maven, Gradle, with or without a wrapper. */
 
+import { HOSTS } from '../../../domain/packages/installers.ts';
 import { type Ecosystem, type Folder, found, type Project, type Said } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
 import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
-
-const MAVEN_HOSTS = ['repo.maven.apache.org'];
-const GRADLE_HOSTS = [
-  'plugins.gradle.org',
-  'plugins-artifacts.gradle.org',
-  'repo.maven.apache.org',
-  'repo1.maven.org',
-];
 
 /** The entry of the registry for Maven. */
 export const maven: Ecosystem = {
@@ -28,7 +21,7 @@ export const maven: Ecosystem = {
       ...tool,
       setup: [],
       cache: cacheOf(folder, 'maven', { filledBy: tool.test.text }),
-      domains: MAVEN_HOSTS,
+      domains: HOSTS.maven,
       ...runnerOf(folder, plainVersion(release), 'pom.xml'),
       decisions: [],
     };
@@ -58,7 +51,7 @@ export const gradle: Ecosystem = {
       ...tool,
       setup: [],
       cache: cacheOf(folder, 'gradle', { filledBy: tool.test.text }),
-      domains: hasWrapper ? [...GRADLE_HOSTS, 'services.gradle.org'] : GRADLE_HOSTS,
+      domains: hasWrapper ? [...HOSTS.gradle, ...HOSTS.gradlew] : HOSTS.gradle,
       ...runnerOf(folder, plainVersion(language), file),
       decisions: /android/i.test(build)
         ? ['This builds for Android: its SDK has to be on the runner, and visible (--mount).']

@@ -40,6 +40,7 @@ export const node: Ecosystem = {
     const lockfile = folder.first(...LOCKFILES.map(([file]) => file));
     const manager = managerOf(manifest, lockfile);
     const name = manager.text as Manager;
+    const berry = name === 'yarn' ? await berryOf(manifest, folder) : null;
     const script = (...names: readonly string[]): Said | null => {
       const one = names.find((each) => textAt(manifest, 'scripts', each) !== null);
       if (one === undefined) return null;
@@ -63,14 +64,14 @@ export const node: Ecosystem = {
       ecosystem: 'Node.js',
       manager,
       lockfile,
-      setup: hasPackages(manifest) ? [setupOf(name, lockfile, folder)] : [],
+      setup: hasPackages(manifest) ? [setupOf(name, lockfile, berry)] : [],
       test: NO_TEST.test(written) ? null : script('test'),
       lint: fixes && lint ? guessed(lint.text, 'it changes files') : lint,
       build: script('build'),
       domains: domainsOf(name, manifest),
-      cache: hasPackages(manifest) ? cacheIn(name, manifest, folder) : null,
-      ...runnerOf(name, manifest, folder),
-      makes: hasPackages(manifest) ? 'node_modules' : null,
+      cache: hasPackages(manifest) ? cacheIn(name, berry, folder) : null,
+      ...runnerOf(name, { manifest, isBerry: berry !== null }, folder),
+      makes: hasPackages(manifest) ? (berry?.keeps ?? 'node_modules') : null,
       decisions,
     };
   },
@@ -89,24 +90,40 @@ function hasPackages(manifest: unknown): boolean {
   return fields.some((field) => keysAt(manifest, field).length > 0);
 }
 
-function setupOf(manager: Manager, lockfile: string | null, { names }: Folder): Said {
-  // Caches in the home folder are gone after each command, and Yarn's packages can stay in its cache.
-  const berry = 'YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable';
-  const { locked, unlocked, makes } = INSTALLERS[manager];
+/** Yarn 2 and later: what is there once it has run, and the folder that keeps packages. */
+interface Berry {
+  readonly made: string;
+  readonly keeps: string;
+}
+
+/** Null for Yarn 1. */
+async function berryOf(manifest: unknown, folder: Folder): Promise<Berry | null> {
+  const settings = await folder.text('.yarnrc.yml');
+  const isBerry =
+    settings !== null ||
+    /^yarn@[^01]/.test(textAt(manifest, 'packageManager') ?? '') ||
+    /^__metadata:/m.test((await folder.text('yarn.lock')) ?? '');
+  if (!isBerry) return null;
+  const isLinked = /^nodeLinker:\s*["']?(?:node-modules|pnpm)/m.test(settings ?? '');
+  // With Plug'n'Play there is no node_modules, and what it has instead may be in the repository.
+  return isLinked
+    ? { made: '-d node_modules', keeps: 'node_modules' }
+    : { made: '-e .yarn/install-state.gz', keeps: '.yarn/cache' };
+}
+
+function setupOf(manager: Manager, lockfile: string | null, berry: Berry | null): Said {
+  const { locked, unlocked, makes } = INSTALLERS[berry === null ? manager : 'berry'];
   // The others leave no folder when they fail.
   const unless = (command: string) =>
-    manager === 'pnpm' ? unlessMade(makes, command) : `test -d ${makes} || ${command}`;
-  if (lockfile === null) return guessed(unless(unlocked), 'there is no lockfile');
-  const isBerry = manager === 'yarn' && names.has('.yarnrc.yml');
-  return found(unless(isBerry ? berry : locked), lockfile);
+    manager === 'pnpm' ? unlessMade(makes, command) : `test ${berry?.made ?? `-d ${makes}`} || ${command}`;
+  return lockfile === null
+    ? guessed(unless(unlocked), 'there is no lockfile')
+    : found(unless(locked), lockfile);
 }
 
 /** Packages of a workspace of pnpm have folders of their own, and what Yarn makes today depends on its settings. */
-function cacheIn(manager: Manager, manifest: unknown, folder: Folder): ProjectCache | null {
-  const isBerry =
-    folder.names.has('.yarnrc.yml') || /^yarn@[^01]/.test(textAt(manifest, 'packageManager') ?? '');
-  if (manager === 'yarn' && isBerry)
-    return cacheOf(folder, manager, { filledBy: 'yarn install --immutable', steps: null });
+function cacheIn(manager: Manager, berry: Berry | null, folder: Folder): ProjectCache | null {
+  if (berry !== null) return cacheOf(folder, manager, { filledBy: 'yarn install --immutable', steps: null });
   const isSpread = manager === 'pnpm' && folder.names.has('pnpm-workspace.yaml');
   return cacheOf(folder, manager, isSpread ? { steps: null } : {});
 }
@@ -117,7 +134,7 @@ function domainsOf(manager: Manager, manifest: unknown): readonly string[] {
 
 function runnerOf(
   manager: Manager,
-  manifest: unknown,
+  { manifest, isBerry }: { manifest: unknown; isBerry: boolean },
   { prefix, first }: Folder,
 ): { steps: WorkflowStep[]; guesses: string[] } {
   const file =
@@ -135,7 +152,6 @@ function runnerOf(
   if (manager === 'npm') return { steps, guesses };
   const [, asked = null] = /^\w+@([^+]+)/.exec(textAt(manifest, 'packageManager') ?? '') ?? [];
   const exact = plainVersion(asked);
-  const isBerry = manager === 'yarn' && !(exact ?? '1').startsWith('1.') && exact !== null;
   const packageName = isBerry ? '@yarnpkg/cli-dist' : manager;
   const run = `npm install --global ${packageName}@${exact ?? 'latest'}`;
   if (exact === null)

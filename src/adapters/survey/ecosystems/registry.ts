@@ -1,6 +1,7 @@
 /** Every ecosystem that `init` knows. Where two are equally likely, the first one counts. */
 
 import type { Ecosystem } from '../project.ts';
+import { cmake } from './cmake.ts';
 import { dotnet } from './dotnet.ts';
 import { go } from './go.ts';
 import { gradle, maven } from './java.ts';
@@ -22,5 +23,6 @@ export const ECOSYSTEMS: readonly Ecosystem[] = [
   ruby,
   php,
   dotnet,
+  cmake,
   make,
 ];

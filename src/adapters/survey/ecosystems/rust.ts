@@ -1,5 +1,6 @@
 /** Rust with Cargo. */
 
+import { HOSTS } from '../../../domain/packages/installers.ts';
 import { at, type Ecosystem, found, keysAt } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
 
@@ -25,7 +26,7 @@ export const rust: Ecosystem = {
       test: found(`cargo test${locked}${all}`, 'Cargo.toml'),
       lint: format === null ? null : found('cargo fmt --all --check', format),
       build: found(`cargo build${locked}${all}`, 'Cargo.toml'),
-      domains: needsPackages ? ['index.crates.io', 'static.crates.io'] : [],
+      domains: needsPackages ? HOSTS.cargo : [],
       cache: needsPackages ? cacheOf(folder, 'cargo') : null,
       steps: [
         folder.first('rust-toolchain.toml', 'rust-toolchain') === null

@@ -1,5 +1,6 @@
 /** Modules of Go that are in no cache. */
 
+import { HOSTS } from '../../../domain/packages/installers.ts';
 import type { Folder } from '../project.ts';
 import type { NeededPackages } from './needed.ts';
 
@@ -32,6 +33,6 @@ export async function ofGo(folder: Folder, command: string): Promise<NeededPacka
       'case $said in *GOPROXY=off*) exit 1;; esac',
     ].join('\n'),
     line: 'go mod download',
-    hosts: ['proxy.golang.org', 'sum.golang.org'],
+    hosts: HOSTS.go,
   };
 }

@@ -1,5 +1,6 @@
 /** The Gradle that a project's wrapper starts, and packages where Gradle has none at all. */
 
+import { HOSTS } from '../../../domain/packages/installers.ts';
 import type { Folder } from '../project.ts';
 import type { NeededPackages } from './needed.ts';
 
@@ -25,8 +26,8 @@ export async function ofGradle(folder: Folder, command: string): Promise<NeededP
     look: isWrapper
       ? `[ -d "\${GRADLE_USER_HOME:-$HOME/.gradle}/wrapper/dists/${name}" ]`
       : `[ -n "$GRADLE_RO_DEP_CACHE" ] || [ -d "\${GRADLE_USER_HOME:-$HOME/.gradle}/caches/modules-2" ]`,
-    line: `${isWrapper ? './gradlew' : 'gradle'} build`,
-    hosts: ['services.gradle.org', 'downloads.gradle.org', 'plugins.gradle.org', 'repo.maven.apache.org'],
+    line: `${isWrapper ? './gradlew' : 'gradle'} test`,
+    hosts: isWrapper ? [...HOSTS.gradle, ...HOSTS.gradlew] : HOSTS.gradle,
   };
 }
 

@@ -3,6 +3,7 @@
  * certain (another folder, options that choose among packages, sources that settings replace) is left to the command.
  */
 
+import { HOSTS } from '../../../domain/packages/installers.ts';
 import { openFolder } from '../folder.ts';
 import { at, type Folder, keysAt, textAt } from '../project.ts';
 import { ofBundler } from './bundler.ts';
@@ -51,7 +52,7 @@ async function ofCargo(folder: Folder, command: string): Promise<NeededPackages 
     what: `the package ${name} of Cargo.lock is not in Cargo's home`,
     look: cargoLook(name),
     line: 'cargo fetch --locked',
-    hosts: ['index.crates.io', 'static.crates.io'],
+    hosts: HOSTS.cargo,
   };
 }
 
@@ -98,7 +99,7 @@ async function ofMaven(folder: Folder, command: string): Promise<NeededPackages 
     what: 'no plugin of Maven is in ~/.m2/repository',
     look: MAVEN_LOOK,
     line: `${program} test`,
-    hosts: ['repo.maven.apache.org'],
+    hosts: HOSTS.maven,
   };
 }
 

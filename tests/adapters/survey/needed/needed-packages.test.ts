@@ -46,8 +46,8 @@ test.each([
   ['mvn -B -ntp test', POM, ['maven', 'mvn test']],
   ['./mvnw verify', { ...POM, '.mvn/wrapper/maven-wrapper.properties': '' }, ['maven', './mvnw test']],
   ['go test -race ./a ./b/...', GO, ['go', 'go mod download']],
-  ['gradle --no-daemon test', GRADLE, ['gradle', 'gradle build']],
-  ['./gradlew check', WRAPPER, ['gradle', './gradlew build']],
+  ['gradle --no-daemon test', GRADLE, ['gradle', 'gradle test']],
+  ['./gradlew check', WRAPPER, ['gradle', './gradlew test']],
   ['bundle exec rake test', GEMS, [null, BUNDLE]],
 ])('%s needs packages', async (command, files, expected) => {
   expect(await whats(files, command)).toEqual([expected]);
