@@ -268,6 +268,11 @@ export interface ProvenPatch {
   readonly baseTree: string;
   readonly tree: string;
   readonly files: ChangedFile[];
+  /**
+   * Folders in `tree` that git takes for repositories, though they are not called `.git`, and that changes belong to; sorted. In a
+   * patch of two trees none are looked for.
+   */
+  readonly repositories: readonly string[];
 }
 
 /** `leftOut`: large uncommitted files that are not in the patch, since the run did not change them. */

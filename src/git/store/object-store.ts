@@ -1,6 +1,6 @@
-/** Creates git objects without git: ids of contents, and loose blobs written to the shadow repository. */
+/** Creates git objects without git: ids of contents, and loose blobs and trees written to the shadow repository. */
 
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   createWriteStream,
@@ -20,10 +20,16 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 /** Git's id of a blob with these bytes. */
 export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
-  return blobHash(bytes.length, format).update(bytes).digest('hex');
+  return objectId('blob', bytes, format);
 }
 
-/** Stores blobs. Writing a blob that already exists costs one lookup. */
+function objectId(kind: Kind, bytes: Uint8Array, format: ObjectFormat): string {
+  return createHash(format).update(header(kind, bytes.length)).update(bytes).digest('hex');
+}
+
+type Kind = 'blob' | 'tree';
+
+/** Stores blobs and trees. Writing a blob that already exists costs one lookup. */
 export class ObjectStore {
   readonly #objects: string;
   readonly #format: ObjectFormat;
@@ -36,12 +42,21 @@ export class ObjectStore {
 
   /** Stores a blob and returns its id. `elsewhere` is the id of a blob in another store, which is not stored twice. */
   write(bytes: Uint8Array, elsewhere: string | null): string {
-    const id = blobId(bytes, this.#format);
+    return this.#write('blob', bytes, elsewhere);
+  }
+
+  /** The same for the bytes of a tree. */
+  writeTree(bytes: Uint8Array, elsewhere: string | null): string {
+    return this.#write('tree', bytes, elsewhere);
+  }
+
+  #write(kind: Kind, bytes: Uint8Array, elsewhere: string | null): string {
+    const id = objectId(kind, bytes, this.#format);
     if (id === elsewhere || existsSync(this.#pathOf(id))) return id;
     const temporary = this.#temporary();
     const file = openSync(temporary, 'wx', 0o444);
     try {
-      const packed = deflateSync(Buffer.concat([header(bytes.length), bytes]), { level: 1 });
+      const packed = deflateSync(Buffer.concat([header(kind, bytes.length), bytes]), { level: 1 });
       for (let at = 0; at < packed.length; ) at += writeSync(file, packed, at);
     } finally {
       closeSync(file);
@@ -58,13 +73,13 @@ export class ObjectStore {
     size: number,
     elsewhere: string | null = null,
   ): Promise<string | null> {
-    const hash = blobHash(size, this.#format);
+    const hash = createHash(this.#format).update(header('blob', size));
     const temporary = this.#temporary();
     let seen = 0;
 
     const [first, rest] = await begun(chunks);
     async function* object(): AsyncGenerator<Buffer> {
-      yield header(size);
+      yield header('blob', size);
       for await (const chunk of rest) {
         seen += chunk.length;
         hash.update(chunk);
@@ -126,10 +141,6 @@ function shrinks(first: Buffer): boolean {
   return deflateSync(sample, { level: 1 }).length < sample.length * 0.9;
 }
 
-function blobHash(size: number, format: ObjectFormat): Hash {
-  return createHash(format).update(header(size));
-}
-
-function header(size: number): Buffer {
-  return Buffer.from(`blob ${size}\0`);
+function header(kind: Kind, size: number): Buffer {
+  return Buffer.from(`${kind} ${size}\0`);
 }

@@ -14,7 +14,14 @@ import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 const bytes = new Uint8Array([0xff, 0x0a, 0x00]);
 const publish = (path: string, content = bytes) =>
-  patchFilePublisher(path).publish({ bytes: content, sha256: '', baseTree: '', tree: '', files: [] });
+  patchFilePublisher(path).publish({
+    bytes: content,
+    sha256: '',
+    baseTree: '',
+    tree: '',
+    files: [],
+    repositories: [],
+  });
 
 test('writes the exact bytes, also over an older patch, and nothing besides', async () => {
   const folder = tempFolder({ 'x.patch': 'older and longer' });

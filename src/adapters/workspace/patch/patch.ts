@@ -9,7 +9,10 @@ import { unquotedName } from '../../../domain/changes/patch-text.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
-import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
+import { editedTree } from '../../../git/store/edited-tree.ts';
+import { pathsOfTree } from '../../../git/store/tree-listing.ts';
+import { repositoriesAmong } from '../../../git/store/tree-repositories.ts';
+import { ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
@@ -21,10 +24,13 @@ export async function makeProvenPatch(
   const { tree: baseTree, objectFormat } = base;
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
   const early = beginProof(shadowDir, baseTree);
-  const target = new ScratchIndex(shadowDir, 'patch.index');
-  if (!target.copy(BASE_INDEX, objectFormat)) await target.readTree(baseTree);
-  const tree = await target.editedTree(net.map(({ path, after }) => ({ path, state: after })));
-  const trees = { shadowDir, baseTree, tree };
+  const { id: tree, folders } = await editedTree(
+    { gitDir: shadowDir, tree: baseTree, objectFormat },
+    net.map(({ path, after }) => ({ path, state: after })),
+  );
+  const paths = net.map(({ path }) => path);
+  const repositories = await repositoriesAmong(paths, folders, () => pathsOfTree(shadowDir, tree));
+  const trees = { shadowDir, baseTree, tree, repositories };
   const asked = { renames: '--find-renames=50%', attributes: [] };
   const first = await prove(trees, asked, early);
   if (first.status === 'proven') return first;
@@ -38,7 +44,7 @@ export async function makeProvenPatch(
 
 /** The patch that makes one tree of the shadow repository into another. */
 export async function makeTreePatch(shadowDir: string, baseTree: string, tree: string): Promise<PatchResult> {
-  const trees = { shadowDir, baseTree, tree };
+  const trees = { shadowDir, baseTree, tree, repositories: [] };
   const first = await prove(trees, { renames: '--find-renames=50%', attributes: [] });
   const last =
     first.status === 'failed' ? await prove(trees, { renames: '--no-renames', attributes: [] }) : first;
@@ -72,13 +78,14 @@ function attributePattern(path: string): string {
 
 function emptyPatch(tree: string): ProvenPatch {
   const bytes = new Uint8Array();
-  return { bytes, sha256: sha256Of(bytes), baseTree: tree, tree, files: [] };
+  return { bytes, sha256: sha256Of(bytes), baseTree: tree, tree, files: [], repositories: [] };
 }
 
 interface Trees {
   readonly shadowDir: string;
   readonly baseTree: string;
   readonly tree: string;
+  readonly repositories: readonly string[];
 }
 
 interface DiffOptions {
@@ -97,7 +104,7 @@ interface Proof {
   readonly isRead: Promise<void>;
 }
 
-/** It begins from the tree itself, and not from the index that the target is made with; so it can be read meanwhile. */
+/** An index of git's own, and nothing that the target is made with: so it proves that too, and can be read meanwhile. */
 function beginProof(shadowDir: string, baseTree: string): Proof {
   const index = new ScratchIndex(shadowDir, 'proof.index');
   const isRead = index.readTree(baseTree);
@@ -107,7 +114,7 @@ function beginProof(shadowDir: string, baseTree: string): Proof {
 }
 
 async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?: Proof): Promise<Proven> {
-  const { shadowDir, baseTree, tree } = trees;
+  const { shadowDir, baseTree, tree, repositories } = trees;
   const git = { cwd: shadowDir };
   const options = [`--git-dir=${shadowDir}`, ...attributes, ...DIFF, renames];
   const proof = early ?? beginProof(shadowDir, baseTree);
@@ -127,7 +134,7 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?:
   } else if (tree !== baseTree) {
     return failed('be made', `trees ${baseTree} and ${tree} differ without a difference`);
   }
-  return { status: 'proven', patch: { bytes, sha256: sha256Of(bytes), baseTree, tree, files } };
+  return { status: 'proven', patch: { bytes, sha256: sha256Of(bytes), baseTree, tree, files, repositories } };
 }
 
 function sha256Of(bytes: Uint8Array): string {

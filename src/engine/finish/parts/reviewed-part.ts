@@ -2,10 +2,8 @@
 
 import type { PathChange } from '../../../domain/changes/change.ts';
 import { pathMatcher } from '../../../domain/changes/path-policy.ts';
-import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
 import type { Withheld } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import { pathsOfTree } from '../../../git/store/tree-listing.ts';
 import type { ProvenPatch, ReadBlobs } from '../../../ports/workspace.ts';
 import type { Ready } from '../../ready.ts';
 import type { Session } from '../../session.ts';
@@ -22,31 +20,23 @@ export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
 /** The modules that do the work are loaded late, since an empty patch needs none of them. */
 export async function reviewedPart(
   { findKnown, input }: Session,
-  { directory, start }: Ready,
+  { start }: Ready,
   { net, patch, read }: { net: readonly PathChange[]; patch: ProvenPatch | null; read: ReadBlobs },
 ): Promise<ReviewedPart> {
   if (patch === null || patch.files.length === 0)
     return { flags: [], secrets: [], withheld: null, oversize: null };
   const { reviewPatch } = await import('../review.ts');
   const { overCaps } = await import('../../../domain/github/publishing/policy.ts');
-  const { shadowGit } = directory;
-  const [{ flags, secrets }, paths] = await Promise.all([
-    reviewPatch({
-      files: patch.files,
-      net,
-      read,
-      principles: start.principles.map(({ path }) => path),
-      findKnown,
-    }),
-    pathsOfTree(shadowGit, patch.tree),
-  ]);
+  const { flags, secrets } = await reviewPatch({
+    files: patch.files,
+    net,
+    read,
+    principles: start.principles.map(({ path }) => path),
+    findKnown,
+  });
   const isAccepted = pathMatcher(start.acceptSecrets);
-  const repositories = repositoriesInTree(
-    net.map(({ path }) => path),
-    paths,
-  );
   const withheld =
-    repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+    repositoriesReason(patch.repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
   const { maxPatchFiles: maxFiles, maxPatchBytes: maxBytes } = input.settings;
   const size = { files: patch.files.length, bytes: patch.bytes.length };
   const oversize = overCaps(size, { maxFiles, maxBytes })?.reason ?? null;
