@@ -10,7 +10,9 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
 import { type Coverage, coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
+import { editedTree } from '../../git/store/edited-tree.ts';
+import type { ObjectFormat } from '../../git/store/object-store.ts';
+import { BASE_INDEX, ScratchIndex, type TreeEdit } from '../../git/store/trees.ts';
 import { readUserSettings, type UserEnvironment, type UserSettings } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, WholeWorkspace, Workspace } from '../../ports/workspace.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
@@ -150,6 +152,7 @@ async function takeWhole({
   keepsBase,
 }: Prepared): Promise<WholeWorkspace> {
   const { root } = checkout;
+  const known = knownTrees(checkout, shadowDir);
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
@@ -160,7 +163,7 @@ async function takeWhole({
   keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
   const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
   const sandboxGitDir = { ...madeGit, nested: underPolicy(nested, isKept), uncovered };
-  const base = await baseRevision(checkout, shadowDir, snapshot);
+  const base = await baseRevision(checkout, shadowDir, { snapshot, known });
   const { tree, planted, contents } = parts;
   const { budget } = contents;
   return openGitWorkspace({
@@ -207,24 +210,49 @@ export function nestedIn(
   return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...found], warn);
 }
 
+/** What does not wait for a look at the files. */
+interface KnownTrees {
+  /** Null without a commit. */
+  readonly head: Promise<Buffer> | null;
+  /** Null where git makes no tree of the index, such as in the middle of a merge. */
+  readonly index: Promise<string | null>;
+}
+
+function knownTrees({ head: { commit }, objectFormat }: Checkout, shadowDir: string): KnownTrees {
+  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`];
+  const head = commit === null ? null : runGit({ cwd: shadowDir, args });
+  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
+  scratch.copy(BASELINE_INDEX, objectFormat);
+  const index = scratch.editedTree([]).catch(() => null);
+  // Its failure counts when it is awaited.
+  head?.catch(() => undefined);
+  return { head, index };
+}
+
 async function baseRevision(
   checkout: Checkout,
   shadowDir: string,
-  snapshot: Snapshot,
+  { snapshot, known }: { snapshot: Snapshot; known: KnownTrees },
 ): Promise<BaseRevision> {
-  const { commit, objectFormat } = baseCommit(checkout);
-  const headTree =
-    commit === null
-      ? null
-      : runGit({
-          cwd: shadowDir,
-          args: [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`],
-        });
-  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
-  scratch.copy(BASELINE_INDEX, objectFormat);
-  const [head, tree] = await Promise.all([headTree, scratch.editedTree(snapshot.known.differences())]);
+  const { objectFormat } = checkout;
+  const [head, index] = await Promise.all([known.head, known.index]);
+  const differences = snapshot.known.differences();
+  const tree =
+    index === null
+      ? await treeOfIndex(shadowDir, differences, objectFormat)
+      : (await editedTree({ gitDir: shadowDir, tree: index, objectFormat }, differences)).id;
   const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
   return { ...baseCommit(checkout), tree, dirty };
+}
+
+function treeOfIndex(
+  shadowDir: string,
+  differences: readonly TreeEdit[],
+  objectFormat: ObjectFormat,
+): Promise<string> {
+  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
+  scratch.copy(BASELINE_INDEX, objectFormat);
+  return scratch.editedTree(differences);
 }
 
 function baseCommit({ head: { commit, branchRef }, objectFormat }: Checkout): BaseCommit {
