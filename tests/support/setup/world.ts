@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,8 @@ export default function makeWorld(): () => Promise<void> {
   for (const folder of [env.HOME, join(env.GIT_TEMPLATE_DIR, 'hooks'), join(env.GIT_TEMPLATE_DIR, 'info')])
     mkdirSync(folder, { recursive: true });
   umask(0o022);
+  // Most repositories begin as a copy of this one.
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main', join(world, 'empty')]);
   return async () => {
     rmSync(world, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     await disk?.remove();
