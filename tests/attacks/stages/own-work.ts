@@ -50,9 +50,9 @@ export const OWN_WORK: readonly Stage[] = [
       'disk',
       'Contents that grow the shadow repository, which fit where they were written',
       toEndWithout('--max-disk'),
-      () => shell('for i in 1 2 3; do head -c 12000000 /dev/urandom > grown-$i; done'),
+      () => shell('for i in 1 2 3; do head -c 6000000 /dev/urandom > grown-$i; done'),
     ),
-    { args: ['--max-disk', '48m'], diskBytes: 256 * 1024 * 1024 },
+    { args: ['--max-disk', '24m'], diskBytes: 256 * 1024 * 1024 },
   ),
   stage(
     'ignore rules that take hours',

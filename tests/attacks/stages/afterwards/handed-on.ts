@@ -182,7 +182,6 @@ const byPrograms = attacksIn('Known incidents', 'incident', 'programs');
 
 export const HANDED_ON: Stage = {
   name: 'what others have left for the next command',
-  byOwner: true,
   async prepare(victim) {
     const other = join(victim.outside, 'other');
     victim.put(join(other, PRIVATE), `${victim.canary('linked')} ${victim.canary('stored')}\n`);
