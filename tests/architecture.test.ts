@@ -52,6 +52,7 @@ async function violations(): Promise<string[]> {
     ['src'],
     {
       tsPreCompilationDeps: true,
+      moduleSystems: ['es6'],
       doNotFollow: { path: 'node_modules' },
       enhancedResolveOptions: { extensions: ['.ts', '.js', '.json', '.md'] },
       ruleSet: {
