@@ -8,7 +8,7 @@ import { playAttacks } from './play.ts';
 import { STAGES } from './stages.ts';
 
 /** What depends on the user, and one stage of the others. */
-const stages = sampled(STAGES, ({ name, byOwner }) => (byOwner ? name : 'others'));
+const stages = sampled(STAGES, ({ name, byOwner }) => (byOwner ? name : 'others'), 16);
 
 describe.runIf(isRoot).each(IS_FULL ? MODES : (['contained'] as const))('as a plain user, %s', (mode) => {
   playAttacks(stages, mode, 'nobody');
