@@ -52,6 +52,16 @@ export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
 }
 
+/** The absolute path that `path` names for someone in `folder`, by its names alone: no link is followed. */
+export function resolvedPath(folder: string, path: string): string {
+  const names: string[] = [];
+  for (const name of absolutePath(folder, path).split('/')) {
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return `/${names.join('/')}`;
+}
+
 /** A name for people: in quotes, and shortened where it is long. */
 export function quotedName(name: string): string {
   return JSON.stringify(shortened(name, 200));

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { isGitDirName } from '../changes/path.ts';
+import { isGitDirName, isWithin, resolvedPath } from '../changes/path.ts';
 import type { ToolCall } from '../conversation/conversation.ts';
 import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
 import { listed } from '../text/listed.ts';
@@ -66,8 +66,16 @@ function keyOf({ kind, what, calls }: Denial): string {
   return JSON.stringify([kind, what, calls]);
 }
 
-/** What the end of one call says that it was denied, besides the hosts that are `known` to have been refused to it. */
-export function denialsOf(call: ToolCall, outcome: ToolOutcome, known: readonly Denial[] = []): Denial[] {
+/** Where a call is made, and what is known of it before its end. */
+export interface CallPlace {
+  /** Absolute path of the work tree. */
+  readonly root: string;
+  /** What was denied to calls so far. */
+  readonly known: readonly Denial[];
+}
+
+/** What the end of one call says that it was denied, besides the hosts that are known to have been refused to it. */
+export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }: CallPlace): Denial[] {
   if (outcome.status === 'finished') return [];
   const of = denialBy([call.id]);
   if (outcome.command !== undefined) {
@@ -75,13 +83,15 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, known: readonly 
     return deniedToCommand(commandOf(call), outcome, of).filter((denial) => !isKnown(denial, hosts));
   }
   if (outcome.status === 'ok') return [];
-  if (outcome.reason === 'unknown_tool') return [of('missing_tool', call.name, outcome.text)];
+  const { reason, text } = outcome;
+  if (reason === 'unknown_tool') return [of('missing_tool', call.name, text)];
   const path = inputText(call, 'path') ?? call.name;
-  if (outcome.reason === 'policy') return [of('policy', path, outcome.text)];
-  if (outcome.reason !== 'path_refused') return [];
-  if (/\((?:EROFS|EACCES|EPERM)\)/.test(outcome.text)) return [of('sandbox', path, outcome.text)];
-  return isOffLimits(path) || outcome.text.includes('lies in the submodule')
-    ? [of('policy', path, outcome.text)]
+  if (reason === 'policy') return [of('policy', path, text)];
+  if (reason !== 'path_refused') return [];
+  if (/\((?:EROFS|EACCES|EPERM)\)/.test(text)) return [of('sandbox', path, text)];
+  const isOutside = WRITING_TOOLS.includes(call.name) && leadsOutside(path, text, root);
+  return isOutside || isOffLimits(path) || text.includes('lies in the submodule')
+    ? [of('policy', path, text)]
     : [];
 }
 
@@ -101,6 +111,18 @@ function isKnown({ kind, what, why }: Denial, hosts: readonly Denial[]): boolean
   if (kind !== 'network' || hosts.length === 0) return false;
   return why.includes(REFUSED) || hosts.some((host) => host.what === what);
 }
+
+/** An absolute path of the work tree is a mistake, and so is a link to another place in it. */
+function leadsOutside(path: string, text: string, root: string): boolean {
+  if (path.startsWith('/')) return !isWithin(resolvedPath('/', path), root);
+  const [, link, target] = LINK.exec(text) ?? [];
+  if (link === undefined || target === undefined) return false;
+  const folder = resolvedPath(root, `${JSON.parse(link)}/..`);
+  return !isWithin(resolvedPath(folder, JSON.parse(target)), root);
+}
+
+/** As the work tree's files say it. */
+const LINK = /^("(?:[^"\\]|\\.)*") is a symbolic link to ("(?:[^"\\]|\\.)*");/;
 
 /** What commands changed against the policy and the runner put back. */
 export function deniedChanges(paths: readonly string[], calls: readonly string[], by: string): Denial[] {

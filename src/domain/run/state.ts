@@ -46,6 +46,8 @@ export type Phase =
 /** The state of a run: what its events add up to. */
 export interface RunState extends Repeats, Spending {
   readonly phase: Phase;
+  /** Absolute path of the work tree in which the run began. */
+  readonly root: string;
   /** Without a tree until the baseline is recorded: nothing has been changed by then. */
   readonly base: BaseRevision | BaseCommit;
   /** Sequence number of the last event. */
@@ -125,6 +127,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
   return {
     phase: { at: 'model' },
     conversation: openingOf(event),
+    root: event.root,
     base: event.base,
     seq: event.seq,
     startedAt: event.at,

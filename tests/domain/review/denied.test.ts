@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd, ToolOutcome } from '../../../src/domain/conversation/tool.ts';
 import {
-  denialsOf,
+  type Denial,
+  denialsOf as denialsIn,
   deniedChanges,
   deniedHosts,
   describeDenials,
@@ -10,6 +12,8 @@ import {
   withDenials,
 } from '../../../src/domain/review/denied.ts';
 
+const denialsOf = (call: ToolCall, outcome: ToolOutcome, known: readonly Denial[] = []) =>
+  denialsIn(call, outcome, { root: '/work', known });
 const end = (exitCode: number): CommandEnd => ({
   exitCode,
   signal: null,
@@ -47,6 +51,23 @@ describe('a file tool', () => {
   test('is denied nothing by its own mistakes', () => {
     expect(denialsOf(write, failed('path_refused', '"x" is a folder.'))).toEqual([]);
     expect(denialsOf(write, failed('not_found', 'There is no "x".'))).toEqual([]);
+  });
+
+  test.each([
+    ['/etc/hosts', '"/etc/hosts" is absolute.', true],
+    ['/worker/x', '"/worker/x" is absolute.', true],
+    ['/work/x', '"/work/x" is absolute.', false],
+    ['out/x', '"out" is a symbolic link to "/tmp"; links are not followed.', true],
+    ['a/out', '"a/out" is a symbolic link to "../../x \\"y\\""; links are not followed.', true],
+    ['a/in', '"a/in" is a symbolic link to "../b"; links are not followed.', false],
+    ['in', '"in" is a symbolic link to "/work/b"; links are not followed.', false],
+    ['in', '"in" is a symbolic link; links are not followed.', false],
+  ])('that would write to %j is denied what lies outside: %s', (path, text, isDenied) => {
+    const found = denialsOf({ ...write, input: { path } }, failed('path_refused', text));
+    expect(found.map(({ kind, what }) => [kind, what])).toEqual(isDenied ? [['policy', path]] : []);
+    expect(denialsOf({ ...write, name: 'read_file', input: { path } }, failed('path_refused', text))).toEqual(
+      [],
+    );
   });
 
   test('that there is not counts as missing', () => {

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { RunResult } from '../../../src/domain/run/result.ts';
@@ -98,6 +99,24 @@ testAtNight('and one that was refused to the attempt that is kept', async () => 
   expect([exitCode, hostsIn(result)], stderr).toEqual([
     8,
     [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]],
+  ]);
+});
+
+test('a write outside of the repository is denied, by an absolute path and through a link', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  symlinkSync('/tmp', join(root, 'out'));
+  const mistake = join(root, 'b.txt');
+  const { result, exitCode, stderr } = await scriptedRun({
+    repository: { root },
+    turns: [{ calls: ['/etc/hosts2', 'out/x', mistake, 'b.txt'].map(write) }, DONE],
+    args: ['--if-denied', 'error'],
+  });
+  expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
+    8,
+    [
+      ['policy', '/etc/hosts2'],
+      ['policy', 'out/x'],
+    ],
   ]);
 });
 

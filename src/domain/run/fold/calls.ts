@@ -54,7 +54,8 @@ function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase 
 /** Adds what a call asked for and did not get. */
 export function withDenied(state: RunState, callId: string, outcome: ToolOutcome): RunState {
   const call = state.phase.at === 'tools' ? state.phase.calls.find(({ id }) => id === callId) : undefined;
-  const more = call === undefined ? [] : denialsOf(call, outcome, state.denied.named);
+  const more =
+    call === undefined ? [] : denialsOf(call, outcome, { root: state.root, known: state.denied.named });
   if (call === undefined || more.length === 0) return state;
   const unwritten = state.unwritten ?? unwrittenIn(call, more);
   return { ...state, denied: withDenials(state.denied, more), unwritten };
