@@ -85,6 +85,7 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }:
   if (outcome.status === 'ok') return [];
   const { reason, text } = outcome;
   if (reason === 'unknown_tool') return [of('missing_tool', call.name, text)];
+  if (reason === 'policy' && call.name === 'web_fetch') return [of('network', hostIn(call, text), text)];
   const path = inputText(call, 'path') ?? call.name;
   if (reason === 'policy') return [of('policy', path, text)];
   if (reason !== 'path_refused') return [];
@@ -237,6 +238,13 @@ export function missingProgram(output: string): { readonly program: string; read
     if (what !== undefined) return { program: what, line: line.trim() };
   }
   return null;
+}
+
+/** The host that a page reader names, which a redirection may have led to, or the one that was asked for. */
+function hostIn(call: ToolCall, text: string): string {
+  const url = inputText(call, 'url') ?? '';
+  const asked = URL.canParse(url) ? new URL(url).host : '';
+  return /^Not read: (\S+) is not one of the hosts/.exec(text)?.[1] ?? (asked || call.name);
 }
 
 function commandOf(call: ToolCall): string {

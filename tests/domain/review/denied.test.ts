@@ -78,6 +78,16 @@ describe('a file tool', () => {
   });
 });
 
+test('a page that may not be read is denied by its host', () => {
+  const fetch = { id: 'f', name: 'web_fetch', input: { url: 'https://a.example:8443/x' } };
+  const hosts = (text: string) =>
+    denialsOf(fetch, failed('policy', text)).map(({ kind, what }) => [kind, what]);
+  expect(hosts('Not read: b.example is not one of the hosts that may be read.')).toEqual([
+    ['network', 'b.example'],
+  ]);
+  expect(hosts('Not read: it resolves to 10.0.0.1.')).toEqual([['network', 'a.example:8443']]);
+});
+
 describe('of a command its output tells', () => {
   test.each([
     ['/usr/bin/bash: line 1: eslint: command not found\n[exit code 127]', 127, [['missing_tool', 'eslint']]],
