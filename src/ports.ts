@@ -105,7 +105,7 @@ export interface ToolContext {
 /**
  * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows what was cut out of the
  * middle; `shown` receives what the model really gets to see, so that a tool never remembers more than that; `command` is
- * how a command ended, for the journal.
+ * how a command ended, for the journal, and `signs` the lines of its output that say what was denied to it.
  */
 export type ToolResult =
   | {
@@ -114,10 +114,18 @@ export type ToolResult =
       next?: NextCall;
       shown?: (excerpt: Excerpt) => void;
       command?: CommandEnd;
+      signs?: readonly string[] | undefined;
       /** Shown besides the text, as far as there is room for images. */
       images?: readonly FoundImage[];
     }
-  | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
+  | {
+      status: 'failed';
+      reason: FailureReason;
+      output: Excerpt;
+      next?: NextCall;
+      command?: CommandEnd;
+      signs?: readonly string[] | undefined;
+    }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string; answer?: z.core.util.JSONType };
 
 /** Reads documents that are no text themselves. */
@@ -232,6 +240,8 @@ export type OpenedPlace =
 export interface CommandResult {
   readonly end: CommandEnd;
   readonly output: Excerpt;
+  /** Lines of all that it printed that say what was denied to it; left out where nobody looked. */
+  readonly signs?: readonly string[];
 }
 
 // ── After the run ────────────────────────────────────────────────────────────────────────────────────────────

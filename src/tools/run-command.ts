@@ -47,11 +47,12 @@ export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: Comman
   };
 }
 
-function report(command: string, { end, output }: CommandResult, notes: string): ToolResult {
+function report(command: string, { end, output, signs }: CommandResult, notes: string): ToolResult {
   const told = {
     output: withLastLines(output, notes),
     next: linesBetween(command, output, notes),
     command: end,
+    signs,
   };
   return succeeded(end) ? { status: 'ok', ...told } : { status: 'failed', reason: reasonOf(end), ...told };
 }

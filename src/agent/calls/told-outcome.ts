@@ -2,6 +2,7 @@
 
 import { cutTo, type Excerpt, excerptLength } from '../../domain/conversation/excerpt.ts';
 import type { ToolOutcome } from '../../domain/conversation/tool.ts';
+import { signsIn } from '../../domain/review/denied.ts';
 import { type Redact, redactedExcerpt, redactedStrings } from '../../domain/secrets/redact.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import type { NextCall, ToolResult } from '../../ports.ts';
@@ -31,7 +32,11 @@ export function toldOutcome(
   const shown = cutTo(output, maxOutputChars);
   const text = shown.omitted === 0 ? shown.head : withCutNotice(shown, tool, result.next);
   const said = text.trim() === '' ? '(no output)' : text;
-  const command = result.command === undefined ? {} : { command: result.command };
+  const signs = signsIn((result.signs ?? []).map(redact), result.status);
+  const command = {
+    ...(result.command === undefined ? {} : { command: result.command }),
+    ...(signs.length === 0 ? {} : { signs }),
+  };
   if (result.status === 'failed') return { status: 'failed', reason: result.reason, text: said, ...command };
   result.shown?.(shown);
   const { images, notes } = room.take(result.images ?? []);

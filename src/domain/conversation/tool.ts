@@ -45,12 +45,16 @@ export const CommandEnd = z.strictObject({
 });
 export type CommandEnd = z.infer<typeof CommandEnd>;
 
+/** Lines of a command's whole output, also of what was cut out, that say what was denied to it; left out for none. */
+const Signs = z.array(z.string()).min(1).optional();
+
 /** What the model is told about a call. `text` is already truncated and never empty; `command` says how a command ended. */
 export const ToolOutcome = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('ok'),
     text: z.string().min(1),
     command: CommandEnd.optional(),
+    signs: Signs,
     /** What the model is shown besides the text; left out for nothing. */
     images: z.array(Image).min(1).optional(),
   }),
@@ -59,6 +63,7 @@ export const ToolOutcome = z.discriminatedUnion('status', [
     reason: FailureReason,
     text: z.string().min(1),
     command: CommandEnd.optional(),
+    signs: Signs,
   }),
   z.strictObject({
     status: z.literal('finished'),

@@ -155,7 +155,9 @@ function comparableOutcome(outcome: ToolOutcome): unknown {
   if (wasInterrupted(outcome)) return { interrupted: true };
   if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
   const { durationMs: _, ...end } = outcome.command;
-  return { ...outcome, text: withoutTimes(outcome.text), command: end };
+  // What the signs say of the output is compared with it.
+  const { signs: __, ...told } = outcome;
+  return { ...told, text: withoutTimes(outcome.text), command: end };
 }
 
 /** Which of the commands that ran together was waited for is a matter of time. */

@@ -168,16 +168,13 @@ function denialBy(calls: readonly string[]): MakeDenial {
 /** By what programs print: nothing else is known of what happens in a command. The shell's own line counts whatever the exit code. */
 function deniedToCommand(
   command: string,
-  { status, text, command: end }: Exclude<ToolOutcome, { status: 'finished' }>,
+  { status, text, command: end, signs }: Exclude<ToolOutcome, { status: 'finished' }>,
   of: MakeDenial,
 ): Denial[] {
   const found = new Map<string, Denial>();
-  for (const line of text.split('\n')) {
-    if (line.length > 2_000 || found.size >= MAX_OF_A_CALL) continue;
-    const sign = SIGNS.find(
-      ({ pattern, isCertain }) => (isCertain || status === 'failed') && pattern.test(line),
-    );
-    if (sign === undefined) continue;
+  for (const line of signs ?? linesOf(text)) {
+    const sign = signOf(line, status);
+    if (sign === undefined || found.size >= MAX_OF_A_CALL) continue;
     const what = sign.pattern.exec(line)?.groups?.what ?? command;
     const denial = of(sign.kind, what, line.trim());
     found.set(`${denial.kind} ${denial.what}`, denial);
@@ -189,6 +186,34 @@ function deniedToCommand(
     );
   return [...found.values()];
 }
+
+/** Without the notice of what was cut out, which repeats the command. */
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => !line.startsWith('[OUTPUT TRUNCATED: '));
+}
+
+/** Longer lines are no messages for people. */
+export const MAX_SIGN_CHARS = 2_000;
+
+function signOf(line: string, status: ToolOutcome['status']): Sign | undefined {
+  if (line.length > MAX_SIGN_CHARS || !HINT_OF_DENIAL.test(line)) return undefined;
+  return SIGNS.find(({ pattern, isCertain }) => (isCertain || status === 'failed') && pattern.test(line));
+}
+
+/** What a line of a failed command says was denied, as a key; null where it says nothing of the kind. */
+export function signIn(line: string): string | null {
+  const sign = signOf(line, 'failed');
+  return sign === undefined ? null : `${sign.kind} ${sign.pattern.exec(line)?.groups?.what ?? ''}`;
+}
+
+/** Those lines that say so of a command that ended like this. */
+export function signsIn(lines: readonly string[], status: ToolOutcome['status']): string[] {
+  return lines.filter((line) => signOf(line, status) !== undefined);
+}
+
+/** What every sign has something of; cheap enough to be looked for in all that is printed. */
+export const HINT_OF_DENIAL =
+  /not found|No such file|Read-only file|EROFS|not permitted|EPERM|ermission denied|EACCES|ould not resolve|ailed to resolve|EAI_AGAIN|ENOTFOUND|could not translate|Refused by the|name resolution|Name or service|unreachable|ENETUNREACH/;
 
 interface Sign {
   readonly kind: Denial['kind'];

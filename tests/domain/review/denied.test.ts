@@ -9,6 +9,7 @@ import {
   describeDenials,
   MAX_DENIALS,
   NO_DENIALS,
+  signsIn,
   withDenials,
 } from '../../../src/domain/review/denied.ts';
 
@@ -116,6 +117,21 @@ describe('of a command its output tells', () => {
   ])('%j (exit code %d)', (text, exitCode, denied) => {
     expect(found(ended(text, exitCode))).toEqual(denied);
   });
+});
+
+test('the notice of what was cut out of an output is no part of it', () => {
+  const notice =
+    '[OUTPUT TRUNCATED: Showing 1 of 2 characters from run_command] To see the rest: run_command {"command":"grep \\"Read-only file system\\" x"}';
+  expect(found(ended(`1\n${notice}\n2\n`))).toEqual([]);
+});
+
+test('lines of the whole output count in place of what is left of it', () => {
+  const outcome = ended('sh: 1: a: not found\n');
+  const signs = ['sh: 1: b: not found'];
+  expect(found({ ...outcome, signs } as ToolOutcome)).toEqual([['missing_tool', 'b']]);
+  expect(signsIn([...signs, '/bin/bash: line 1: c: command not found', '1 failed'], 'ok')).toEqual([
+    '/bin/bash: line 1: c: command not found',
+  ]);
 });
 
 test('the list is bounded, and what it leaves out is counted', () => {

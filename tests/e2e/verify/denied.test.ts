@@ -43,6 +43,24 @@ test('what was denied is in the result, by call, and in the last line', async ()
   );
 });
 
+test('what a command is denied counts where its output was cut out, and what the notice of that repeats does not', async () => {
+  const flood = 'seq 1 20000';
+  const hidden = `${flood}; touch /usr/x; nmp test; ${flood}; false`;
+  const named = `${flood}; false # grep "Read-only file system"`;
+  const { result, stderr } = await scriptedRun({
+    repository: await makeRepository({ 'a.txt': 'a\n' }),
+    turns: [{ calls: [hidden, named].map((command) => call('run_command', { command })) }, DONE],
+    args: ['--sandbox', 'required'],
+  });
+  expect(
+    result.denied.map(({ kind, what, calls }) => [kind, what, calls]),
+    stderr,
+  ).toEqual([
+    ['sandbox', '/usr/x', ['toolu_0_0']],
+    ['missing_tool', 'nmp', ['toolu_0_0']],
+  ]);
+});
+
 test('with --if-denied error the run ends with exit 8, and its patch is there', async () => {
   const { result, exitCode, patch } = await denied(['--if-denied', 'error']);
   expect([result.outcome, exitCode, result.reason]).toEqual([

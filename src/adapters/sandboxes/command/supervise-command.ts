@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { whole } from '../../../domain/conversation/excerpt.ts';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
 import type { CommandResult, SandboxCommand } from '../../../ports.ts';
+import { DenialLines } from './denial-lines.ts';
 import { OutputCapture } from './output-capture.ts';
 import type { ResourceUsage, UsageDepth } from './usage.ts';
 import type { ResourceWatchdog } from './watchdog.ts';
@@ -43,7 +44,11 @@ export async function superviseCommand(
   if (command.signal.aborted) return neverStarted();
   const startedAt = performance.now();
   const capture = new OutputCapture();
-  const contained = await start((bytes) => capture.write(bytes));
+  const denials = new DenialLines();
+  const contained = await start((bytes) => {
+    capture.write(bytes);
+    denials.write(bytes);
+  });
   const drained = untilClosed(contained.output);
 
   const watch = watchdog.watch((look) => contained.usage(look));
@@ -69,6 +74,7 @@ export async function superviseCommand(
       durationMs,
     },
     output: capture.excerpt(),
+    signs: denials.lines(),
   };
 }
 

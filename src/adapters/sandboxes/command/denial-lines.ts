@@ -1,0 +1,47 @@
+/** Finds the lines of a command's output that say what was denied to it, however much it prints, in bounded memory. */
+
+import { HINT_OF_DENIAL, MAX_SIGN_CHARS, signIn } from '../../../domain/review/denied.ts';
+
+/** Different things that one command is found to be denied; what follows is not looked at. */
+const MAX_LINES = 20;
+
+/** Looks at bytes as they come. A chunk may be reused after `write`. */
+export class DenialLines {
+  /** By what each says, the first such line. */
+  readonly #found = new Map<string, string>();
+  /** The beginning of the line that is still open, a character a byte. */
+  #open = '';
+
+  write(chunk: Uint8Array): void {
+    if (this.#found.size >= MAX_LINES) return;
+    const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
+    const end = text.lastIndexOf('\n') + 1;
+    if (end > 0) {
+      this.#look(this.#open + text.slice(0, end - 1));
+      this.#open = '';
+    }
+    // One more than a line may have shows that it is too long.
+    this.#open += text.slice(end, end + MAX_BYTES + 1 - this.#open.length);
+  }
+
+  /** All of them, in their order. Call it once, at the end. */
+  lines(): string[] {
+    this.#look(this.#open);
+    return [...this.#found.values()];
+  }
+
+  #look(lines: string): void {
+    // Most output has none, and is not taken apart.
+    if (!HINT_OF_DENIAL.test(lines)) return;
+    for (const bytes of lines.split('\n')) {
+      if (bytes.length > MAX_BYTES || !HINT_OF_DENIAL.test(bytes)) continue;
+      const line = Buffer.from(bytes, 'latin1').toString('utf8');
+      const sign = signIn(line);
+      if (sign !== null && !this.#found.has(sign) && this.#found.size < MAX_LINES)
+        this.#found.set(sign, line);
+    }
+  }
+}
+
+/** Up to four for a character. */
+const MAX_BYTES = 4 * MAX_SIGN_CHARS;

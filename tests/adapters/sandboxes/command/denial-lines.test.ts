@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { DenialLines } from '../../../../src/adapters/sandboxes/command/denial-lines.ts';
+
+function linesIn(...chunks: readonly (string | Uint8Array)[]): string[] {
+  const lines = new DenialLines();
+  for (const chunk of chunks) lines.write(Buffer.from(chunk as string));
+  return lines.lines();
+}
+
+const TOUCH = "touch: cannot touch '/usr/ü': Read-only file system";
+const CURL = 'curl: (6) Could not resolve host: a.org';
+
+test('a line is found wherever it stands in a flood, and however it arrives', () => {
+  const flood = 'nothing to see, the address resolved\n'.repeat(50_000);
+  const printed = Buffer.from(`${flood}${TOUCH}\n${flood}${TOUCH}\n${CURL}`);
+  expect(linesIn(printed)).toEqual([TOUCH, CURL]);
+  fc.assert(
+    fc.property(fc.array(fc.nat(200), { maxLength: 5 }), (cuts) => {
+      const ends = [...cuts.sort((a, b) => a - b), undefined];
+      const short = Buffer.from(`not found\n${TOUCH}\n${CURL}`);
+      const chunks = ends.map((end, at) => short.subarray(ends[at - 1] ?? 0, end));
+      expect(linesIn(...chunks)).toEqual([TOUCH, CURL]);
+    }),
+  );
+});
+
+test('what one line says is kept once, and what many say up to a bound', () => {
+  const many = Array.from({ length: 100 }, (_, at) => `sh: 1: tool${at}: not found`);
+  expect(linesIn(many.join('\n'))).toEqual(many.slice(0, 20));
+  expect(linesIn(...many.map((line) => `${line}\n`))).toEqual(many.slice(0, 20));
+});
+
+test('a line that is too long to be a message takes no room', () => {
+  const long = 'x'.repeat(10_000_000);
+  expect(linesIn(long, `${CURL}\n`, `${CURL}\n`)).toEqual([CURL]);
+  expect(linesIn(`${long}${CURL}`)).toEqual([]);
+});
+
+test('other lines say nothing', () => {
+  expect(linesIn('')).toEqual([]);
+  expect(linesIn('1 failed\nsh: 1: eslint: not found in the log\n')).toEqual([]);
+});
