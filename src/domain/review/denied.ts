@@ -110,7 +110,11 @@ function isOffLimits(path: string): boolean {
 /** Of hosts, commands print less than the proxy knows. */
 function isKnown({ kind, what, why }: Denial, hosts: readonly Denial[]): boolean {
   if (kind !== 'network' || hosts.length === 0) return false;
-  return why.includes(REFUSED) || hosts.some((host) => host.what === what);
+  const isUnnamed = !why.includes(what);
+  return (
+    why.includes(REFUSED) ||
+    hosts.some((host) => host.what === what || (isUnnamed && why.includes(host.what)))
+  );
 }
 
 /** An absolute path of the work tree is a mistake, and so is a link to another place in it. */
