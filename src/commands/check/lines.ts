@@ -11,6 +11,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { missingPackage } from '../../engine/open/install-hint.ts';
+import { refusalsSaid } from '../../engine/open/refused-hosts.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 
 /** How far the run was opened. */
@@ -152,7 +153,7 @@ function verifyLine(
       part: 'verify',
       status: 'note',
       code: null,
-      said: `${ended(report)}: fails before the work, and hosts were refused${lastWords(report.output)}`,
+      said: `${ended(report)}: fails before the work, and hosts were refused${refusalIn(report.output)}`,
       fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
     };
   const missing = missingPackage(report.output);
@@ -173,6 +174,12 @@ function verifyLine(
       ? null
       : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, so that what fails as before does not fail the run',
   };
+}
+
+/** Its last refusal says it all, and what programs say around it fills a screen. */
+function refusalIn(output: string): string {
+  const last = refusalsSaid(stripVTControlCharacters(output)).at(-1);
+  return last === undefined ? lastWords(output) : `; it says: ${last}`;
 }
 
 /** The end of what a command printed, so that nobody has to open the result to see why it failed. */

@@ -69,8 +69,8 @@ export const EARLY_WARNINGS = {
     'Work in a checkout of its own.',
   ),
   WARN_CACHE_MISSING: warns(
-    'A cache that `--cache auto` looks for is not on this machine, so installing takes the network.',
-    'Fill it with the command that the message names, or leave it.',
+    'A cache that `--cache auto` looks for is not on this machine, or there is no lock file to go by, so installing takes the network.',
+    'Fill it with the command that the message names, name the package manager, or leave it.',
   ),
   WARN_REPOSITORY_UNCOVERED: warns(
     'The git dir of a repository in the work tree cannot be kept from commands. What they plant in it is removed afterwards.',

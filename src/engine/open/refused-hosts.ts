@@ -8,6 +8,7 @@ import { succeeded } from '../../domain/conversation/tool.ts';
 import { flagFor } from '../../domain/review/allowed-domain.ts';
 import { REFUSED } from '../../domain/review/denied.ts';
 import { type HostRefusal, type RefusedHost, withRefused } from '../../domain/review/refused-hosts.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 
 /** Hosts named after one command. */
@@ -91,4 +92,24 @@ const NOT_FOUND =
 
 function namesNotFound({ head, tail }: Excerpt): string[] {
   return [...new Set([...`${head}\n${tail}`.matchAll(NOT_FOUND)].map(([, host = '']) => host))];
+}
+
+/** What the output of a command says that was refused, a line each, also where a program passes it on among words of its own. */
+export function refusalsSaid(output: string): string[] {
+  const said = output.split('\n').flatMap((line) => {
+    const at = line.indexOf(REFUSED);
+    // npm says what it asked for behind it, pnpm the status.
+    return at < 0
+      ? []
+      : [
+          oneLine(
+            line
+              .slice(at)
+              .trimEnd()
+              .replace(/ - (?:GET \S+|\d{3})$/, ''),
+            300,
+          ),
+        ];
+  });
+  return [...new Set(said)];
 }

@@ -5,7 +5,7 @@ import { type CommandWatch, runCommands, runInPlace } from '../../agent/verifica
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { loadingOf } from '../../domain/packages/installers.ts';
-import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
+import { missingProgram } from '../../domain/review/denied.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -17,6 +17,7 @@ import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { folderOf, installerIn, missingProgramHint, namesIn } from './install-hint.ts';
 import { whyNoSetup, whyNotRun, whyNotRunnable } from './preflight.ts';
+import { refusalsSaid } from './refused-hosts.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
 /** How commands are known to end; null where they have to run. */
@@ -234,23 +235,9 @@ function otherYarn(output: string): string {
  * package manager asks, since it asks for one after the other.
  */
 async function refusalsIn({ root }: Session, command: string, output: string): Promise<string> {
-  const said = output.split('\n').flatMap((line) => {
-    const at = line.indexOf(REFUSED);
-    // npm says what it asked for behind it, pnpm the status.
-    return at < 0
-      ? []
-      : [
-          oneLine(
-            line
-              .slice(at)
-              .trimEnd()
-              .replace(/ - (?:GET \S+|\d{3})$/, ''),
-            300,
-          ),
-        ];
-  });
+  const said = refusalsSaid(output);
   if (said.length === 0) return '';
-  const lines = [...new Set(said)].slice(-MAX_REFUSALS).map((line) => ` ${line}.`);
+  const lines = said.slice(-MAX_REFUSALS).map((line) => ` ${line}.`);
   const folder = await folderOf(command);
   const names = root === null || folder.startsWith('/') ? [] : namesIn(join(root, folder));
   const loading = loadingOf(names, command);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { CheckReport } from '../../../src/domain/check-report.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -314,6 +315,28 @@ test('a yarn install that would have to load packages is refused before it tries
   );
   mkdirSync(join(repository.root, 'web/node_modules'));
   expect((await check({ repo: repository.root, args: ['--setup', setup] })).exitCode).toBe(0);
+});
+
+test('--cache auto that has no lock file to go by says so, and a lacking cache names the line for its folder', async () => {
+  const files = { ...FILES, 'web/package.json': '{}', 'web/package-lock.json': '{}' };
+  const without = await check({ files, args: ['--cache', 'auto'] });
+  expect(without.stderr).toContain('--cache auto finds no lock file in the root of the commit');
+  const setup =
+    'cd web && { test -d node_modules || { echo "npm error code ENOTCACHED"; npm() { return 1; }; npm ci; }; }';
+  const home = tempFolder({ '.npm/_cacache/index-v5/a': '' });
+  const lacking = await check({ files, args: ['--cache', 'npm', '--setup', setup], env: { HOME: home } });
+  expect(lacking.stdout).toContain(
+    'The cache of this machine (--cache) lacks packages: type once: cd web && npm ci.',
+  );
+});
+
+test('a refused host is all that a page shows of a command that says much about it', async () => {
+  const { root } = await makeRepository(FILES);
+  const said =
+    'Refused by the sandbox: a.example is refused: no host is allowed; to allow it: --allow-domain a.example';
+  const verify = `curl -sf http://a.example/ || { echo "npm error 403 ${said} - GET https://a.example/x"; seq 9; exit 1; }`;
+  const { stdout } = await check({ repo: root, args: ['--verify', verify] });
+  expect(stdout).toContain(`fails before the work, and hosts were refused; it says: ${said}\n`);
 });
 
 const SCRIPTS = {
