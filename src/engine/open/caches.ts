@@ -21,7 +21,7 @@ export async function wantedCaches(
   const found =
     isAuto && checkout !== null ? managersOf(await namesAtBase(checkout, [checkout.prefix], env)) : [];
   if (isAuto && checkout !== null && found.length + named.length === 0) {
-    const where = checkout.prefix === '' ? 'the root' : checkout.prefix;
+    const where = checkout.prefix === '' ? 'the root' : `the root and ${checkout.prefix}`;
     warn(
       warning(
         'WARN_CACHE_MISSING',
