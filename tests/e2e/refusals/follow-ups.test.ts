@@ -266,6 +266,10 @@ test('a conflict that the run left', async () => {
 
     The conflict with main (ID) is not resolved in a.txt.
 
-    Run it again. The patch of this run is kept among the artifacts."
+    Run it again. The patch of this run is kept among the artifacts.
+
+    In the model's own words:
+
+    > Done."
   `);
 });
