@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withLeftOver } from '../../../src/domain/attempts/left-over.ts';
+import { ofWholeRun, withLeftOver } from '../../../src/domain/attempts/left-over.ts';
 import { TWO_ATTEMPTS } from '../../support/runs/finished-run.ts';
 
 const usage = { input: 0, output: 10_000, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
@@ -36,4 +36,18 @@ test.each([
   ['no end at all', caps, 0.5, null],
 ] as const)('nothing is left over for %s', (_, shared, costUsd, why) => {
   expect(withLeftOver(shared, attempts(costUsd), why)).toBeNull();
+});
+
+test('a cap is told as that of the whole run', () => {
+  const own = stop('cost_usd', 0.3, 0.1, 0.3);
+  expect(ofWholeRun(own, attempts(0.1))).toEqual({ ...own, value: 0.4, used: 0.2 });
+  const tokens = stop('tokens', 5_000, 4_000, 2_000);
+  expect(ofWholeRun(tokens, attempts('unknown'))).toEqual({ ...tokens, value: 15_000, used: 14_000 });
+  const iterations = { why: 'limit', limit: 'iterations', value: 25, used: 25 } as const;
+  for (const [reached, list] of [
+    [own, attempts('unknown')],
+    [own, null],
+    [iterations, attempts(0.1)],
+  ] as const)
+    expect(ofWholeRun(reached, list)).toEqual(reached);
 });

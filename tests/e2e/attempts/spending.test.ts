@@ -97,3 +97,33 @@ test('of a killed one the journals say it, wherever they are by then, and what i
   writeFileSync(join(runDir, 'attempts/3/events.jsonl'), another);
   expect((await usage()).total).toMatchObject({ runs: 1, costUsd: expect.closeTo(both, 9) });
 });
+
+test('a cap given to resume is for the whole run, with what the other attempts have spent', async () => {
+  const { repository, state, env } = await place();
+  const some = (name: string) => ({
+    calls: [call('write_file', { path: name, content: name })],
+    outputTokens: 3_000,
+  });
+  const turns = conversations([some('b'), some('c')], [some('d'), some('e')]);
+  const args = ['--attempts', '2', '--max-iterations', '2'];
+  const { runDir, result } = await scriptedRun({ repository, turns, args, env: state });
+  const more = await startClaudeServer({ turns: ['f', 'g', 'h'].map(some), apiKey: KEY });
+  onTestFinished(() => more.close());
+  const given = { ...env, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: more.url };
+  const resume = (cap: number) =>
+    cliHere(['resume', runDir, '--max-iterations', '9', '--max-cost-usd', `${cap}`, '--output', 'json'], {
+      cwd: repository.root,
+      env: given,
+    });
+  const spent = Number(result.costUsd);
+  const less = await resume(spent / 3);
+  expect(less.exitCode).toBe(2);
+  expect(less.stderr).toContain('holds for all attempts of the run together, and the others have spent that');
+  const cap = Number((spent + 0.04).toFixed(4));
+  const resumed = await resume(cap);
+  const { costUsd, reason, outcome } = JSON.parse(resumed.stdout);
+  expect(outcome, resumed.stderr).toBe('limit_reached');
+  expect(reason).toContain(`Spent $${costUsd.toFixed(4)} of $${cap} (--max-cost-usd)`);
+  expect(costUsd).toBeLessThanOrEqual(cap);
+  expect(resumed.stderr).toContain(`--max-cost-usd ${2 * cap}`);
+});
