@@ -7,6 +7,7 @@ import { openLog } from '../adapters/sinks/log.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
+import { ofWholeRun } from '../domain/attempts/left-over.ts';
 import { nearCapWarning } from '../domain/budget/caps.ts';
 import type { CompactionState } from '../domain/compaction/compaction.ts';
 import type { ModelReplaced } from '../domain/fallback/fallback.ts';
@@ -22,6 +23,7 @@ import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
 import type { LoopEnd } from './finish/final-outcome.ts';
 import type { Ended } from './finish/finish.ts';
+import { partSoFar } from './finish/known-part.ts';
 import { loadForChanges } from './finish/load-for-changes.ts';
 import { keepReport, loadReport } from './finish/report.ts';
 import { baselinePart, startedPart } from './finish/result.ts';
@@ -130,6 +132,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
   progress.follow(() => loop.state);
+  session.follow(() => partSoFar(session, ready, loop.state));
   // What only the end needs is loaded while the model works, before any command runs.
   const finishing = import('./finish/finish.ts');
   finishing.catch(() => undefined);
@@ -154,7 +157,8 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     if (event.type === 'change.recorded') loadForChanges();
     if (event.type === 'run.stopped') stop = event.stop;
     if (event.type === 'model.replaced') session.warn(replacementWarning(event, loop.state.models));
-    if (event.type === 'budget.warned') session.warn(nearCapWarning(event));
+    if (event.type === 'budget.warned')
+      session.warn(nearCapWarning(ofWholeRun(event, session.input.attempts ?? null)));
     if (event.type === 'review.failed' && !event.again)
       session.warn(warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`));
     const shortened = compactionWarning(event, loop.state.compaction);

@@ -87,6 +87,8 @@ export class Session {
   readonly #locks: (() => void)[] = [];
   /** There is a result in the directory. */
   #isKept = false;
+  /** Before the loop nothing is spent, or only the journal of the earlier part says what. */
+  #soFar: () => Partial<RunResult> = () => ({ costUsd: 'unknown' });
   #disarm: () => Promise<void> = async () => {};
   #disarmed: Promise<void> | null = null;
 
@@ -196,10 +198,15 @@ export class Session {
     this.#isKept = true;
   }
 
-  /** A result that says that the run is running does not outlive the process. What was spent stands in the journal alone. */
+  /** `soFar` says what the result would say if the run ended now. It is asked when the process is about to end at once. */
+  follow(soFar: () => Partial<RunResult>): void {
+    this.#soFar = soFar;
+  }
+
+  /** A result that says that the run is running does not outlive the process. */
   #endSuddenly(outcome: RunOutcome): void {
     if (this.result.status === 'finished') return;
-    this.record({ costUsd: 'unknown' });
+    this.record(this.#soFar());
     this.decide(outcome);
     this.writeResult();
   }

@@ -1,6 +1,7 @@
 /** The outcome of a run that has come to its end, from how its loop ended and what the steps after it made. */
 
 import { access, constants } from 'node:fs/promises';
+import { ofWholeRun } from '../../domain/attempts/left-over.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { whyUnreviewed } from '../../domain/findings/review.ts';
@@ -44,7 +45,9 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
   const unmade = whyUnmade(decision);
   const isMade = unmade === null;
   const decided = decideOutcome({
-    stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
+    stop: isMade
+      ? ofWholeRun(stop, session.input.attempts ?? null)
+      : stopOfInterruption(state, session.interrupt.reason, session.limits),
     changedFiles: proven?.files.length ?? 0,
     setupChanged: ready.start.setupChanges.length,
     merges: (ready.start.followUp?.merge ?? null) !== null,

@@ -3,11 +3,9 @@
  * outcome. Every step is tried, whether or not the earlier ones succeeded.
  */
 
-import { withAttempts } from '../../domain/attempts/attempts.ts';
+import { ofWholeRun } from '../../domain/attempts/left-over.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { isTaken } from '../../domain/journal/base.ts';
-import type { Denials } from '../../domain/review/denied.ts';
-import { withRefusedHosts } from '../../domain/run/fold/refused-hosts.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
@@ -16,7 +14,7 @@ import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { commandToContinue } from './command-to-continue.ts';
 import { finalOutcome, type LoopEnd } from './final-outcome.ts';
-import { statePart } from './parts/state-part.ts';
+import { allDenied, knownPart } from './known-part.ts';
 import { closingWarnings } from './result.ts';
 import { doneValue } from './step.ts';
 import { type Steps, takeSteps } from './steps.ts';
@@ -33,26 +31,15 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   if (driven.status !== 'done') await sweep(session, ready);
   const denied = allDenied(session, ready, state);
   session.record({ mcp: [...ready.servers()] });
-  const spent = statePart(state);
-  const { attempts = null } = session.input;
-  session.record({ ...(attempts === null ? spent : withAttempts(spent, attempts)), attempts });
-  session.record({ denied: [...denied.named], deniedCount: denied.count });
-  session.record({ durations: { totalMs: 0, modelMs: state.modelMs } });
+  session.record(knownPart(session, state, denied));
   const net = state.changes.net();
   const steps = await takeSteps(session, ready, { state, net });
   warnOf(session, ready, { state, steps });
   session.record(partOf(ready, { state, steps }));
   const outcome = await finalOutcome(session, ready, { loop, net, steps, denied });
-  if (loop.stop !== null) session.nextCommand = commandToContinue(session, loop.stop);
+  const { attempts = null } = session.input;
+  if (loop.stop !== null) session.nextCommand = commandToContinue(session, ofWholeRun(loop.stop, attempts));
   return { outcome, patch: steps.kept.patch };
-}
-
-/** With the hosts that were refused after the last event. Those of the whole run are in the result, whoever began it. */
-function allDenied(session: Session, ready: Ready, state: RunState): Denials {
-  const { denied, refusedHosts } = withRefusedHosts(state, ready.refused());
-  const { network } = session.result;
-  if (network !== null) session.record({ network: { ...network, refused: [...refusedHosts] } });
-  return denied;
 }
 
 /** What a command created must not wait for the user's git, however the run ended. */

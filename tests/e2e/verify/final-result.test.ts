@@ -68,6 +68,26 @@ describe('every run that has a run directory leaves a final result there', () =>
       exitCode,
     ]);
     expect(result.reason).toContain(reason);
+    expect(result).toMatchObject({
+      iterations: 2,
+      tokens: { output: ended.server.bill().usage.output },
+    });
+    // As soon as the interrupted call has its answer, the model is to be asked.
+    if (!result.estimated) expect(result.costUsd).toBeGreaterThan(0);
+  });
+
+  test('one that a second signal ends in the middle of an answer', async () => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    const { result } = await scriptedRun({
+      repository,
+      turns: [WRITE, { text: 'Hello', fault: { kind: 'stall', afterEvents: 3 } }, DONE],
+      async during({ pid, server }) {
+        await until('the second answer begins', () => server.requests.length === 2);
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal);
+      },
+    });
+    expect(result).toMatchObject({ iterations: 1, estimated: true, costUsd: 'unknown' });
+    expect(result.tokens.output).toBeGreaterThan(0);
   });
 });
 

@@ -1,0 +1,38 @@
+/** What the result says of a run by its events so far: at its end, and when its process ends at once. */
+
+import { withAttempts } from '../../domain/attempts/attempts.ts';
+import type { Denials } from '../../domain/review/denied.ts';
+import { withRefusedHosts } from '../../domain/run/fold/refused-hosts.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import type { Ready } from '../ready.ts';
+import type { Session } from '../session.ts';
+import { statePart } from './parts/state-part.ts';
+
+/** What the events so far say, spending of other attempts included. */
+export function knownPart({ input }: Session, state: RunState, denied: Denials) {
+  const spent = statePart(state);
+  const { attempts = null } = input;
+  return {
+    ...(attempts === null ? spent : withAttempts(spent, attempts)),
+    attempts,
+    denied: [...denied.named],
+    deniedCount: denied.count,
+    durations: { totalMs: 0, modelMs: state.modelMs },
+  } satisfies Partial<RunResult>;
+}
+
+/** What is known of a run whose process ends at once. What a request under way will have cost is not. */
+export function partSoFar(session: Session, ready: Ready, state: RunState): Partial<RunResult> {
+  const known = knownPart(session, state, allDenied(session, ready, state));
+  const isAsking = state.phase.at === 'model' || state.phase.at === 'review';
+  return isAsking ? { ...known, costUsd: 'unknown', estimated: true } : known;
+}
+
+/** With the hosts that were refused after the last event. Those of the whole run are in the result, whoever began it. */
+export function allDenied(session: Session, ready: Ready, state: RunState): Denials {
+  const { denied, refusedHosts } = withRefusedHosts(state, ready.refused());
+  const { network } = session.result;
+  if (network !== null) session.record({ network: { ...network, refused: [...refusedHosts] } });
+  return denied;
+}
