@@ -2,6 +2,7 @@
 
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { awaitedBefore } from '../domain/conversation/awaited.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
@@ -99,14 +100,19 @@ export function stopped(outcome: RunOutcome): Stopped {
 /** Ends a run whose commands before the work did not all succeed. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
   return stopped(
-    ran.status === 'failed' ? usageError('ERR_SETUP_FAILED', ran.message) : interruptedOutcome(session),
+    ran.status === 'failed'
+      ? usageError('ERR_SETUP_FAILED', ran.message)
+      : interruptedOutcome(session, { awaited: awaitedBefore(ran) }),
   );
 }
 
-/** The outcome when a signal or the deadline came before the loop began. `unknown` says what could not be looked at. */
+/**
+ * The outcome when a signal or the deadline came before the loop began. `unknown` says what could not be looked at, `awaited`
+ * which command was running.
+ */
 export function interruptedOutcome(
   { interrupt, limits, isResumed }: Session,
-  unknown: string | null = null,
+  { unknown = null, awaited = null }: { unknown?: string | null; awaited?: string | null } = {},
 ): RunOutcome {
   const facts = {
     changedFiles: 0,
@@ -140,7 +146,7 @@ export function interruptedOutcome(
           why: 'deadline',
           valueMs: deadlineMs,
           usedMs: deadlineMs,
-          awaited: 'the preparation of the run',
+          awaited: awaited ?? 'the preparation of the run',
         },
       });
 }

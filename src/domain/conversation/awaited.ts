@@ -1,6 +1,6 @@
 /** What a run was waiting for when its time was over: for the last line of a run that ends at its deadline. */
 
-import type { RunEvent } from '../run/events.ts';
+import type { CommandReport, RunEvent, RunStarted } from '../run/events.ts';
 import type { ToolCall } from './conversation.ts';
 import { type ToolOutcome, wasInterrupted } from './tool.ts';
 
@@ -26,12 +26,25 @@ export function awaitedAfter(
     case 'turn.failed':
     case 'review.completed':
     case 'review.failed':
+    case 'context.compacted':
+    case 'compaction.failed':
     case 'run.resumed':
       return null;
     default:
       return awaited;
   }
 }
+
+/** The command before the work that was cut off, as the end of a sentence; null when none was. */
+export function awaitedBefore({ setup, verifyBaseline }: CommandsBefore): string | null {
+  const cutOff = (reports: readonly CommandReport[] | null) => reports?.find(({ end }) => end.interrupted);
+  const ofSetup = cutOff(setup);
+  if (ofSetup !== undefined) return named('the setup command', ofSetup.command);
+  const ofVerify = cutOff(verifyBaseline);
+  return ofVerify === undefined ? null : named('the verify command', ofVerify.command);
+}
+
+type CommandsBefore = Pick<RunStarted, 'setup' | 'verifyBaseline'>;
 
 function described(tool: string, input: unknown, outcome: ToolOutcome): string {
   const isCommand = outcome.status !== 'finished' && outcome.command !== undefined;

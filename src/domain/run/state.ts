@@ -8,6 +8,7 @@ import { ChangeLedger } from '../changes/ledger.ts';
 import type { VerifiedPatch } from '../changes/verified-patch.ts';
 import { type CompactionState, noCompactions } from '../compaction/compaction.ts';
 import type { AliasCounts } from '../conversation/alias-counts.ts';
+import { awaitedBefore } from '../conversation/awaited.ts';
 import { type Conversation, noUsage, openConversation, totalTokens } from '../conversation/conversation.ts';
 import type { Repeats } from '../conversation/repeats.ts';
 import type { ToolsPhase } from '../conversation/tools-phase.ts';
@@ -165,7 +166,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     models: [unused(event)],
     providerFailure: null,
     review: reviewToCome(event.review, event),
-    awaited: null,
+    awaited: awaitedBefore(event),
     warnings: [],
     changes: new ChangeLedger(event),
     putBack: new Map(),

@@ -98,10 +98,18 @@ export function stopOfInterruption(state: RunState, interruption: Interruption, 
 
 function deadlinePassed(state: RunState, { deadlineMs }: Limits): StopReason {
   const { phase, now, startedAt } = state;
-  const awaited = state.awaited ?? (phase.at === 'model' ? "the model's answer" : null);
+  const awaited = state.awaited ?? AWAITED_IN[phase.at] ?? null;
   const passed = { why: 'deadline', valueMs: deadlineMs, usedMs: now - startedAt } as const;
   return awaited === null ? passed : { ...passed, awaited };
 }
+
+/** For what no event has named more closely. */
+const AWAITED_IN: Partial<Record<RunState['phase']['at'], string>> = {
+  model: "the model's answer",
+  tools: 'the calls of the last answer',
+  verify: 'the verify commands',
+  review: 'the review',
+};
 
 function endOfWork(state: RunState): StopReason | null {
   if (state.phase.at !== 'ended') return null;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout } from '../../adapters/workspace/find-checkout.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { awaitedBefore } from '../../domain/conversation/awaited.ts';
 import { isTaken } from '../../domain/journal/base.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
@@ -216,10 +217,11 @@ async function settle(
   };
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
   const { changes } = ran;
-  if (changes === null) return stopped(interruptedOutcome(session, NOT_LOOKED_AT));
+  const awaited = awaitedBefore(ran);
+  if (changes === null) return stopped(interruptedOutcome(session, { unknown: NOT_LOOKED_AT, awaited }));
   // Where there is something to undo, the run has a journal that says so.
   const isUnchanged = changes.length === 0;
-  if (ran.status === 'interrupted' && isUnchanged) return stopped(interruptedOutcome(session));
+  if (ran.status === 'interrupted' && isUnchanged) return stopped(interruptedOutcome(session, { awaited }));
   if (ran.status === 'failed' && isUnchanged) return stopped(usageError('ERR_SETUP_FAILED', ran.message));
   const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
   const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;

@@ -186,3 +186,17 @@ describe('stopReason', () => {
     });
   });
 });
+
+describe('at the deadline, what was being waited for', () => {
+  const awaited = (...parameters: Parameters<typeof stateAfter>) => {
+    const stop = stopReason(stateAfter(...parameters), { ...limits, deadlineMs: 0 });
+    return stop?.why === 'deadline' ? stop.awaited : stop;
+  };
+  const cutOff = [{ command: 'sleep 30', end: { ...commandEnd(1), interrupted: true }, output: '' }];
+
+  test('is named', () => {
+    expect(awaited([])).toBe("the model's answer");
+    expect(awaited([], { setup: cutOff })).toBe('the setup command sleep 30');
+    expect(awaited([], { verifyBaseline: cutOff })).toBe('the verify command sleep 30');
+  });
+});
