@@ -27,7 +27,7 @@ import { below, describeSpecial, enterParent, openNamedPlace, type Place, throug
 
 /** Files of the work tree below one root. Keeps no descriptor open between calls. */
 export interface NofollowFiles {
-  /** The whole file, up to `maxBytes`; a larger one is refused as `too_large`. */
+  /** The whole file, up to `maxBytes`; of a larger one its `beginning`, as `too_large`. */
   read(path: RepoPath, maxBytes: number): GuardedRead;
   /**
    * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their
@@ -37,7 +37,9 @@ export interface NofollowFiles {
   write(path: RepoPath, bytes: Uint8Array): GuardedWrite;
 }
 
-type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | FileFailure;
+type GuardedRead =
+  | { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' }
+  | (FileFailure & { beginning?: Buffer });
 type GuardedWrite = { status: 'ok'; created: boolean } | FileFailure;
 
 /** `root` is an absolute path without links. */
@@ -70,7 +72,6 @@ function readAt(place: Place, maxBytes: number): GuardedRead {
   if ('status' in step) return step;
   try {
     if (!step.stat.isFile()) return fileFailure('path_refused', describeSpecial(place, step.stat));
-    if (step.stat.size > maxBytes) return tooLarge(place, step.stat.size, maxBytes);
     return readRegular(place, step.descriptor, maxBytes);
   } finally {
     closeSync(step.descriptor);
@@ -87,8 +88,8 @@ function readRegular(place: Place, found: number, maxBytes: number): GuardedRead
   }
   try {
     const stat = fstatSync(file);
-    const bytes = readUpTo(file, Math.min(stat.size, maxBytes), maxBytes);
-    if (bytes === null) return tooLarge(place, stat.size, maxBytes);
+    const bytes = stat.size > maxBytes ? null : readUpTo(file, stat.size, maxBytes);
+    if (bytes === null) return tooLarge(place, { file, size: stat.size, maxBytes });
     return { status: 'ok', bytes, mode: stat.mode & 0o100 ? '100755' : '100644' };
   } catch (error) {
     return ioFailure(error, place.path, 'read');
@@ -110,12 +111,18 @@ function readUpTo(file: number, expected: number, maxBytes: number): Buffer | nu
   }
 }
 
-function tooLarge(place: Place, size: number, maxBytes: number): FileFailure {
-  return fileFailure(
-    'too_large',
-    `${JSON.stringify(place.path)} has ${formatNumber(size)} bytes; files over ${formatNumber(maxBytes)} bytes are not read whole.`,
-  );
+function tooLarge(
+  place: Place,
+  { file, size, maxBytes }: { file: number; size: number; maxBytes: number },
+): FileFailure & { beginning: Buffer } {
+  const buffer = Buffer.allocUnsafe(BEGINNING_BYTES);
+  const beginning = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0));
+  const message = `${JSON.stringify(place.path)} has ${formatNumber(size)} bytes; files over ${formatNumber(maxBytes)} bytes are not read whole.`;
+  return { ...fileFailure('too_large', message), beginning };
 }
+
+/** What is read of a file that is too large to be read whole. */
+const BEGINNING_BYTES = 102_400;
 
 function writeAt(place: Place, bytes: Uint8Array): GuardedWrite {
   const step = openNamedPlace(place);

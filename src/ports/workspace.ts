@@ -221,7 +221,7 @@ export interface NestedChange {
 /** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */
 export type FileRead =
   | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
-  | { status: 'failed'; reason: FailureReason; message: string };
+  | { status: 'failed'; reason: FailureReason; message: string; beginning?: Uint8Array };
 
 /**
  * The outcome of a write; `blob` is git's id of the bytes as they are on disk. `unseen` is the write as a change where no capture

@@ -37,7 +37,7 @@ export function readFileTool(documents: DocumentReader = NO_DOCUMENTS): Tool<Inp
       if (!parsed.ok) return failedCall('path_refused', parsed.message);
       const { path } = parsed;
       const file = await context.workspace.readFile(path);
-      if (file.status === 'failed') return unreadable(path, file);
+      if (file.status === 'failed') return unreadable(path, file, input);
       const { blob, text, bytes } = file;
       const kind = documents.kindOf(bytes);
       if (kind !== null)
@@ -91,10 +91,31 @@ interface TextFile {
   readonly size: number;
 }
 
-function unreadable(path: RepoPath, file: Extract<FileRead, { status: 'failed' }>): ToolResult {
-  if (file.reason !== 'too_large') return failedCall(file.reason, file.message);
-  const next = literalCall('run_command', { command: `sed -n '1,400p' ${shellWord(`./${path}`)}` });
-  return failedCall('too_large', `${file.message} Next: ${next}`);
+function unreadable(
+  path: RepoPath,
+  { reason, message, beginning }: Extract<FileRead, { status: 'failed' }>,
+  { offset = 1, limit = 400 }: Input,
+): ToolResult {
+  if (reason !== 'too_large') return failedCall(reason, message);
+  const begins = offset === 1 && beginning !== undefined ? wholeLines(beginning) : null;
+  const text = begins ?? '';
+  const from = offset + countLines(text);
+  const command = `sed -n '${from},${from + limit - 1}p' ${shellWord(`./${path}`)}`;
+  const next = literalCall('run_command', { command });
+  if (text === '') return failedCall('too_large', `${message} Next: ${next}`);
+  return said(`${text}[Lines 1-${from - 1}. ${message} Next: ${next}]`);
+}
+
+/** The whole lines that a file begins with; null for what is not text, or has none. */
+function wholeLines(beginning: Uint8Array): string | null {
+  const end = beginning.lastIndexOf(0x0a) + 1;
+  if (end === 0 || beginning.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(beginning.subarray(0, end));
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
 }
 
 function showLines(

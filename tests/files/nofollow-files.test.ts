@@ -153,6 +153,7 @@ describe('reading', () => {
     expect(read('sparse')).toEqual({
       status: 'failed',
       reason: 'too_large',
+      beginning: Buffer.alloc(102_400),
       message: '"sparse" has 1,000,000,000 bytes; files over 1,000,000 bytes are not read whole.',
     });
     expect(read('fits', 5)).toMatchObject({ status: 'ok' });

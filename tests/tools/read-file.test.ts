@@ -101,13 +101,22 @@ describe('a large file', () => {
     expect(await coverage("it's.min.js")).toBe('none');
   });
 
-  test('that is not even read whole is shown through a command', async () => {
-    workspace.put('huge', 'x'.repeat(1_000_001));
-    expect(await read({ path: 'huge' })).toEqual({
-      status: 'failed',
-      reason: 'too_large',
-      text: `"huge" has 1,000,001 bytes; files over 1,000,000 bytes are not read whole. Next: run_command {"command":"sed -n '1,400p' ./huge"}`,
+  test('that is not even read whole is shown from its beginning on, and the rest through a command', async () => {
+    workspace.put('huge', `${'x'.repeat(99)}\n`.repeat(10_001));
+    const why = '"huge" has 1,000,100 bytes; files over 1,000,000 bytes are not read whole.';
+    const next = (from: number, to: number) =>
+      `Next: run_command {"command":"sed -n '${from},${to}p' ./huge"}`;
+    expect(await read({ path: 'huge' }, 200_000)).toEqual({
+      status: 'ok',
+      text: `${`${'x'.repeat(99)}\n`.repeat(1_024)}[Lines 1-1024. ${why} ${next(1_025, 1_424)}]`,
     });
+    const failed = { status: 'failed', reason: 'too_large' };
+    expect(await read({ path: 'huge', offset: 7, limit: 10 })).toEqual({
+      ...failed,
+      text: `${why} ${next(7, 16)}`,
+    });
+    workspace.put('huge', `\0${'x'.repeat(1_000_000)}\n`);
+    expect(await read({ path: 'huge' })).toMatchObject(failed);
   });
 });
 
