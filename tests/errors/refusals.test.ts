@@ -67,6 +67,11 @@ test.each<[string, string[], Parameters<typeof codesOf>[1]?]>([
     { env: { GITHUB_TOKEN: 'ghp_1' } },
   ],
   ['ERR_MCP_SETTINGS', ['run', '-m', 'x', '--mcp', 'nothing']],
+  [
+    'ERR_MCP_NOT_COMMITTED',
+    ['run', '-m', 'x', ...played],
+    { files: { '.patchsmith.yml': 'mcp: { a: { command: a } }\n' } },
+  ],
   ['ERR_MCP_FILE', ['run', '-m', 'x', '--mcp-config', 'nowhere.json']],
   [
     'ERR_MCP_VARIABLE',

@@ -80,6 +80,10 @@ export const SETTINGS = {
     'An MCP server is described in a way that cannot be used, or that a project file may not have.',
     'Fix what the message names; docs/mcp.md has examples.',
   ),
+  ERR_MCP_NOT_COMMITTED: misuse(
+    'The MCP servers of the project file are not those of the checked-out commit, so that a model may have named them.',
+    'Commit `.patchsmith.yml` after a look at it, or name the servers with `--mcp-config`.',
+  ),
   ERR_MCP_FILE: misuse(
     'The file of `--mcp-config` cannot be used: it is not there, not JSON or YAML with `mcpServers`, or is in a place that is not trusted.',
     'Fix the file, or name another one.',

@@ -1,12 +1,15 @@
 /** The MCP servers that a run is given: by its settings, and by the file that they name. */
 
 import { resolve } from 'node:path';
-import type { Settings } from '../../config/resolve.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { PROJECT_FILE, type Settings } from '../../config/resolve.ts';
 import { readServerFile } from '../../config/server-file.ts';
 import { serversIn } from '../../config/server-values.ts';
+import { readSettingsAt } from '../../config/settings-file.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { type FilledEntries, filledIn } from '../../domain/mcp/server-spec.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
+import { openRevision } from '../../git/revision.ts';
 import type { HostContext } from '../../host/context.ts';
 import type { Trust } from '../trust/trust.ts';
 
@@ -27,6 +30,17 @@ export async function readGivenServers(
   const named = serversIn(mcp, from);
   if (named.status === 'failed') return { servers: {}, problems: named.problems };
   const root = await repositoryRoot(resolve(cwd, repo ?? ''));
+  const isFromWorkTree = from.from === 'file' && (trust?.revision ?? null) === null;
+  if (isFromWorkTree && !(await isCommitted(mcp, root, env)))
+    return {
+      servers: {},
+      problems: [
+        problem(
+          'ERR_MCP_NOT_COMMITTED',
+          `${from.name}: mcp is not as in the checked-out commit, and a model may have written it; commit it, or use --mcp-config`,
+        ),
+      ],
+    };
   const read =
     mcpConfig === null
       ? { status: 'ok' as const, servers: {} }
@@ -49,4 +63,16 @@ export async function readGivenServers(
   for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) context.hide(secret);
   for (const name of filled.variables) context.hide(env[name] ?? '', name);
   return { servers: filled.servers, problems: [] };
+}
+
+/** Whether the project file of the checked-out commit names the same servers. That of the work tree is one that an earlier run could write. */
+async function isCommitted(
+  mcp: Settings['mcp'],
+  root: string | null,
+  env: HostContext['env'],
+): Promise<boolean> {
+  const revision = root === null ? null : await openRevision(root, 'HEAD', env);
+  if (revision === null) return false;
+  const committed = await readSettingsAt(revision, PROJECT_FILE);
+  return committed.status === 'ok' && isDeepStrictEqual(committed.file?.values.mcp, mcp);
 }

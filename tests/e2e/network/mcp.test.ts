@@ -1,6 +1,6 @@
 /** MCP servers through the built command. */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -78,4 +78,29 @@ test('what is wrong with servers is said before anything else happens', async ()
     2,
     expect.stringContaining('MCP server a.env.C: the variable NO_SUCH is not set'),
   ]);
+});
+
+test('a server that a run writes into the project file is not started by the next one until it is committed', async () => {
+  const file = 'mcp:\n  later: { command: sh, args: [-c, "touch started"] }\n';
+  const { root, git } = await makeRepository({
+    'write.yml': `- calls:\n    - name: write_file\n      input: { path: .patchsmith.yml, content: ${JSON.stringify(file)} }\n- text: Written.\n`,
+    'script.yml': '- text: Done.\n',
+  });
+  const run = (script: string) =>
+    runCli(
+      [
+        ...['run', '-m', 'Do it', '--provider', 'replay', '--recording', script],
+        ...['--run-dir', join(temporaryFolder(), 'run')],
+      ],
+      { cwd: root },
+    );
+  expect((await run('write.yml')).exitCode).toBe(0);
+  expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toBe(file);
+  const next = await run('script.yml');
+  expect([next.exitCode, next.stderr]).toEqual([2, expect.stringContaining('[ERR_MCP_NOT_COMMITTED]')]);
+  expect(existsSync(join(root, 'started'))).toBe(false);
+  await git('add', '.patchsmith.yml');
+  await git('commit', '--quiet', '--message', 'A server');
+  const committed = await run('script.yml');
+  expect(committed.stderr).toContain('The MCP server later is not there');
 });
