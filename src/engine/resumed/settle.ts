@@ -13,6 +13,7 @@ import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
+import { whyNotRunnable } from '../open/preflight.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';
@@ -69,6 +70,10 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     if (put.status === 'stopped') return put;
     brought.push(...put.actions);
   }
+  // The model would be paid for finding out.
+  const missing =
+    state.phase.at === 'ended' ? null : await whyNotRunnable(session, run.events[0].verify, sandbox);
+  if (missing !== null) return stopped(usageError('ERR_PROGRAM_MISSING', missing));
   if (foreign.length > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
     session.warn(warning('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign)}.`));

@@ -1,8 +1,10 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
@@ -83,4 +85,28 @@ test("setup commands of the project file run before the plan's, and each of them
   const check = 'test "$(tr "\\n" - <log)" = project-plan-';
   const run = await scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args: ['--verify', check] });
   expect([run.result.outcome, run.result.exitCode], run.stderr).toEqual(['done', 0]);
+});
+
+test('a resumed run looks again before it asks the model', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'tools/\n' });
+  const lint = join(repository.root, 'tools/lint');
+  mkdirSync(join(repository.root, 'tools'));
+  writeFileSync(lint, '#!/bin/sh\n', { mode: 0o755 });
+  const args = ['--verify', 'tools/lint', '--max-iterations', '1'];
+  const { runDir } = await scriptedRun({ repository, turns: [WRITE], args });
+  rmSync(lint);
+  const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
+  onTestFinished(() => server.close());
+  const env = { PATH: process.env.PATH, HOME: temporaryFolder(), ANTHROPIC_BASE_URL: server.url };
+  const resume = () =>
+    cliHere(['resume', runDir, '--max-iterations', '5'], {
+      cwd: repository.root,
+      env: { ...env, ANTHROPIC_API_KEY: KEY },
+    });
+  const refused = await resume();
+  expect([refused.exitCode, server.requests]).toEqual([2, []]);
+  expect(refused.stderr).toContain('"tools/lint" is not found in the sandbox.');
+  writeFileSync(lint, '#!/bin/sh\n', { mode: 0o755 });
+  const resumed = await resume();
+  expect(resumed.exitCode, resumed.stderr).toBe(0);
 });
