@@ -79,6 +79,11 @@ export function eventsSchema(): string {
   const place = {
     seq: z.int().positive().describe('Number of the event, from 1'),
     at: z.number().describe('Unix time in milliseconds'),
+    attempt: z
+      .int()
+      .positive()
+      .optional()
+      .describe('Only on stdout, with `--attempts`: which of them says it'),
   };
   const events = RunAction.options.map((option) => option.extend(place));
   const result = RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line');

@@ -11,6 +11,7 @@ import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -37,6 +38,7 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
     args: [...CHECKED, '--setup', 'test -f b.txt && mkdir -p made && touch made/x', '--output', 'jsonl'],
   });
   const { result, runDir, server } = run;
+  expect(validEvents(run.stdout).at(-1)?.type).toBe('result');
   expect({ exitCode: run.exitCode, text: textOf(repository.root) }).toEqual({
     exitCode: 0,
     text: 'ONE\ntwo\nthree\n',
