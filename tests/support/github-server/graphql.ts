@@ -4,7 +4,6 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { buildSchema, graphql as carryOut, type GraphQLSchema } from 'graphql';
 import {
   associationOf,
@@ -22,8 +21,8 @@ let published: GraphQLSchema | undefined;
 
 function schema(): GraphQLSchema {
   if (published !== undefined) return published;
-  // The package's own module would read it twice more, as JSON.
-  const path = createRequire(import.meta.url).resolve('@octokit/graphql-schema/schema.graphql');
+  // The package's own module would read it twice more, as JSON, and exports nothing else.
+  const path = new URL('../../../node_modules/@octokit/graphql-schema/schema.graphql', import.meta.url);
   published = buildSchema(readFileSync(path, 'utf8'), {
     assumeValid: true,
     assumeValidSDL: true,
