@@ -1,6 +1,7 @@
 /** Settings and key for a run, from all their sources; all problems are reported at once. */
 
 import { resolve } from 'node:path';
+import { unusedPrices } from '../config/contradictions.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { readKey, readOtherKeys } from '../config/provider-keys.ts';
 import {
@@ -132,7 +133,7 @@ export async function readRunParts(
   return {
     settings,
     sources,
-    problems: [...all, ...given.problems],
+    problems: [...all, ...unusedPrices(settings, sources), ...given.problems],
     hasFile: file !== null,
     key: first.key,
     otherKeys: others.keys,

@@ -7,7 +7,7 @@ import {
   providerNamed,
 } from '../adapters/providers/registry.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { hasPrice, mainPrice, priceByName } from '../domain/run/pricing.ts';
+import { hasPrice, isPriceOf, mainPrice, priceByName } from '../domain/run/pricing.ts';
 import { attemptsConflicts } from './attempts.ts';
 import { fallbackParts, reviewerParts } from './named-provider.ts';
 import type { SettingKey, Settings } from './schema.ts';
@@ -199,4 +199,26 @@ function* ofCostLimit({ settings, sources, provider, name }: Given): Generator<P
       `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`,
     );
   }
+}
+
+/**
+ * Prices of models that the run does not ask, such as those of a name with a typing error, which would be passed over. A project file may
+ * have more prices than one run needs. Not for a resumed run, whose models are in its record.
+ */
+export function unusedPrices(
+  settings: Settings,
+  sources: Readonly<Record<SettingKey, NamedSource>>,
+): Problem[] {
+  if (sources.price.from === 'file' || providerNamed(settings.provider)?.playsRecording) return [];
+  const models = [settings, fallbackParts(settings), reviewerParts(settings)].flatMap((one) => one ?? []);
+  const unused = settings.price.filter(
+    (given) => given.model !== null && !models.some((model) => isPriceOf(given, model)),
+  );
+  const names = [...new Set(models.map(({ provider, model }) => shown(`${provider}/${model}`)))];
+  return unused.map(({ model }) =>
+    problem(
+      'ERR_SETTING_WITHOUT_EFFECT',
+      `${sources.price.name}: this run does not ask ${shown(model)}; its models are ${names.join(', ')}`,
+    ),
+  );
 }

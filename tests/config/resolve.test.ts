@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { unusedPrices } from '../../src/config/contradictions.ts';
 import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs, type Settings } from '../../src/config/resolve.ts';
 import { settingEntries } from '../../src/config/schema.ts';
@@ -612,6 +613,22 @@ describe('settings that do not go together', () => {
       [],
     );
   });
+});
+
+test('a price of a model that the run does not ask is refused, but for those of a project file', () => {
+  const unused = (inputs: Partial<SettingInputs>) => {
+    const resolved = resolve(inputs);
+    if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));
+    return unusedPrices(resolved.settings, resolved.sources).map(problemLine);
+  };
+  const price = [PRICE, `gpt-5.4:${PRICE}`, `claude-sonet-5-5:${PRICE}`];
+  expect(unused({ flags: { price, 'review-model': 'openai/gpt-5.4' } })).toEqual([
+    '[ERR_SETTING_WITHOUT_EFFECT] --price: this run does not ask "claude-sonet-5-5"; its models are "anthropic/claude-sonnet-5-5", "openai/gpt-5.4"',
+  ]);
+  expect(unused({ env: { PATCHSMITH_PRICE: `x:${PRICE}` } })).toEqual([
+    expect.stringContaining('PATCHSMITH_PRICE: this run does not ask "x"'),
+  ]);
+  expect(unused(file({ price }))).toEqual([]);
 });
 
 test('a size is bytes, with units of 1024', () => {

@@ -19,13 +19,20 @@ export interface GivenPrice {
   readonly price: Price;
 }
 
+/** Whether a price was given for a model by its name. */
+export function isPriceOf(
+  given: GivenPrice,
+  { provider, model }: { readonly provider: string; readonly model: string },
+): boolean {
+  return given.model === model || given.model === `${provider}/${model}`;
+}
+
 /** The price that was given for a model by its name; null where none was. */
 export function priceByName(
   given: readonly GivenPrice[],
-  { provider, model }: { readonly provider: string; readonly model: string },
+  asked: { readonly provider: string; readonly model: string },
 ): Price | null {
-  const named = given.find((one) => one.model === model || one.model === `${provider}/${model}`);
-  return named?.price ?? null;
+  return given.find((one) => isPriceOf(one, asked))?.price ?? null;
 }
 
 /** The price that was given for the model that a run begins with; null where none was. */
