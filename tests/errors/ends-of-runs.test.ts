@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NO_DENIALS, withDenials } from '../../src/domain/review/denied.ts';
+import { decideOutcome, type OutcomeFacts } from '../../src/domain/run/decide-outcome.ts';
 import { ProviderFailureKind, type StopReason } from '../../src/domain/run/limits.ts';
-import { decideOutcome, type OutcomeFacts } from '../../src/domain/run/outcome.ts';
 import { repositoriesReason, withheldReason } from '../../src/engine/finish/result.ts';
 
 const completed: StopReason = { why: 'completed', summary: '' };

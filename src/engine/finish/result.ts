@@ -4,8 +4,9 @@ import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-file
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
 import { isTaken } from '../../domain/journal/base.ts';
+import type { Withheld } from '../../domain/run/decide-outcome.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
-import type { RunOutcome, Withheld } from '../../domain/run/outcome.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';

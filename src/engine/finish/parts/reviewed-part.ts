@@ -2,7 +2,7 @@
 
 import type { PathChange } from '../../../domain/changes/change.ts';
 import { pathMatcher } from '../../../domain/changes/path-policy.ts';
-import type { Withheld } from '../../../domain/run/outcome.ts';
+import type { Withheld } from '../../../domain/run/decide-outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import type { ProvenPatch, ReadBlobs } from '../../../ports/workspace.ts';
 import type { Ready } from '../../ready.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_DENIALS, withDenials } from '../../../src/domain/review/denied.ts';
+import { decideOutcome, type OutcomeFacts } from '../../../src/domain/run/decide-outcome.ts';
 import type { StopReason } from '../../../src/domain/run/limits.ts';
-import { decideOutcome, type OutcomeFacts } from '../../../src/domain/run/outcome.ts';
 
 const completed: StopReason = { why: 'completed', summary: '' };
 const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({

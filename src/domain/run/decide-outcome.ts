@@ -1,0 +1,213 @@
+/** Decides how a run has ended, from facts. */
+
+import { BLOCKED_CODE, LIMIT_CODE, PROVIDER_CODE } from '../errors/end-codes.ts';
+import { type Denials, describeDenials } from '../review/denied.ts';
+import { formatNumber } from '../text/format-number.ts';
+import { listed } from '../text/listed.ts';
+import { pluralize } from '../text/pluralize.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
+import type { StopReason } from './limits.ts';
+import type { VerifyIn } from './model-settings.ts';
+import {
+  blocked,
+  changesExpected,
+  deadlineExceeded,
+  done,
+  internalError,
+  interrupted,
+  limitReached,
+  noChange,
+  policyViolation,
+  providerError,
+  publishFailed,
+  type RunOutcome,
+  usageError,
+  verifyFailed,
+} from './outcome.ts';
+
+/** Why a patch that exists is not given out. */
+export interface Withheld {
+  readonly code: 'ERR_SECRET_IN_PATCH' | 'ERR_REPOSITORY_IN_PATCH';
+  readonly reason: string;
+}
+
+/** What is known when a run has ended. */
+export interface OutcomeFacts {
+  readonly stop: StopReason;
+  readonly changedFiles: number;
+  /** Number of files that commands before the work changed; they are not in the patch. */
+  readonly setupChanged: number;
+  /** The work is a merge of the base: keeping it as git made it is a result, too. */
+  readonly merges: boolean;
+  /** The model gave the answer that the run was to end with. */
+  readonly answered: boolean;
+  /** Number of verify commands that passed at the end, and where. */
+  readonly verified: number;
+  readonly verifyIn: VerifyIn;
+  /** Paths whose contents in the patch are not the ones the verify commands saw. */
+  readonly unverified: readonly string[];
+  /** Number of verify commands that failed at the end just as they had failed before the run. */
+  readonly preexisting: number;
+  readonly ifNoChanges: 'ok' | 'error';
+  /** What calls asked for and did not get, and whether a run may end well without it. */
+  readonly denied: Denials;
+  readonly ifDenied: 'report' | 'error';
+  /** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
+  readonly unwritable: string | null;
+  /** Why an existing patch is not published; null when it may be. */
+  readonly withheld: Withheld | null;
+  /** Why the patch could not be proven or written; null when it was. */
+  readonly publishFailure: string | null;
+  /** Why time ran out before the patch of an interrupted run was made; null when there is a patch. */
+  readonly unmade: string | null;
+  /** Why a run that has to be reviewed was not, as the beginning of a sentence; null where it was, or need not be. */
+  readonly unreviewed: string | null;
+  /** Paths that were changed although `allow` and `protect` of the plan and the settings forbid it. */
+  readonly forbiddenPaths: readonly string[];
+  /** Files that could no longer be examined, so it is unknown whether they changed. */
+  readonly hiddenPaths: readonly string[];
+  /** Git dirs that commands created and that may be copies of earlier ones that are gone. */
+  readonly gitDirsInDoubt: readonly string[];
+}
+
+/** Decides the outcome. A signal takes precedence over what happened to the patch, and that over any other end. */
+export function decideOutcome(facts: OutcomeFacts): RunOutcome {
+  const { stop } = facts;
+  if (stop.why === 'interrupted') {
+    return interrupted(stop.signal, `Stopped by ${stop.signal}; ${keptWork(facts)}.`);
+  }
+  if (facts.withheld !== null) return policyViolation(facts.withheld.code, facts.withheld.reason);
+  if (facts.publishFailure !== null) return publishFailed('ERR_PATCH_NOT_PROVEN', facts.publishFailure);
+  switch (stop.why) {
+    case 'deadline':
+      return deadlineExceeded(
+        `The deadline of ${seconds(stop.valueMs)} passed${stop.awaited === undefined ? '' : ` while waiting for ${stop.awaited}`}; ${keptWork(facts)}. Raise it with --deadline.`,
+      );
+    case 'limit':
+      return limitReached(LIMIT_CODE[stop.limit], `${describeLimit(stop)}; ${keptWork(facts)}.`);
+    case 'provider':
+      return providerError(PROVIDER_CODE[stop.kind], `${openEnded(stop.message)}; ${keptWork(facts)}.`);
+    case 'blocked':
+      return blocked(BLOCKED_CODE[stop.by], `${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
+    case 'verify_failed':
+      return verifyFailed('ERR_VERIFY_FAILED', `Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
+    case 'unready':
+      return usageError('ERR_SETUP_FAILED', stop.reason);
+    case 'completed':
+      return completed(facts);
+  }
+}
+
+/** Maximum number of paths in one sentence. */
+const MAX_NAMED = 10;
+
+function completed(facts: OutcomeFacts): RunOutcome {
+  if (facts.forbiddenPaths.length > 0) {
+    return policyViolation(
+      'ERR_FORBIDDEN_PATH',
+      `The plan and the settings do not allow changes to: ${listed(facts.forbiddenPaths, MAX_NAMED, 'file')}.`,
+    );
+  }
+  if (facts.hiddenPaths.length > 0) {
+    return policyViolation(
+      'ERR_HIDDEN_PATH',
+      `Files that existed before could not be examined, so they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Make their folders accessible, and run again.`,
+    );
+  }
+  if (facts.gitDirsInDoubt.length > 0) {
+    return policyViolation(
+      'ERR_GIT_DIR_IN_DOUBT',
+      `A repository that was there before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Look into their configuration before you use git there.`,
+    );
+  }
+  const { denied } = facts;
+  if (facts.ifDenied === 'error' && denied.count > 0) {
+    return policyViolation(
+      'ERR_DENIED',
+      `The run could not have what it asked for (--if-denied error): ${describeDenials(denied)}.`,
+    );
+  }
+  if (facts.changedFiles === 0 && facts.unwritable !== null) {
+    return internalError(
+      'ERR_NO_FILE_WRITTEN',
+      `No file could be written: ${openEnded(facts.unwritable)}. Make the work tree writable, and run it again.`,
+    );
+  }
+  if (facts.unreviewed !== null)
+    return verifyFailed('ERR_NOT_REVIEWED', `${facts.unreviewed} (--if-not-reviewed error).`);
+  const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
+  const verified = verifiedPart(facts);
+  if (facts.changedFiles === 0 && facts.answered && facts.ifNoChanges === 'ok')
+    return done(`The model answered, without changing a file${verified}${without}.`);
+  if (facts.changedFiles === 0 && facts.merges)
+    return done(`The merge of the base is kept as git made it, without a change${verified}${without}.`);
+  if (facts.changedFiles === 0) {
+    const reason = `The model finished without changing a file${verified}${without}.`;
+    return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
+  }
+  return done(
+    `${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}${without}.`,
+  );
+}
+
+/** Empty when nothing was verified, otherwise starts with a comma. */
+function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFacts): string {
+  const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
+  const otherwise =
+    unverified.length > 0 ? ` with other contents than the patch has in ${listed(unverified, 5)}` : '';
+  const passed = verified > 0 ? `, ${pluralize(verified, 'verify command')} passed${where}${otherwise}` : '';
+  if (preexisting === 0) return passed;
+  const failed = verified > 0 ? String(preexisting) : pluralize(preexisting, 'verify command');
+  return `${passed}, ${failed} failed as before the run`;
+}
+
+const BLOCKED_BY = {
+  model: 'The model says it is blocked',
+  refusal: 'The model refused',
+  stall: 'The model made no progress',
+} as const;
+
+function describeLimit(stop: StopReason & { why: 'limit' }): string {
+  switch (stop.limit) {
+    case 'iterations':
+      return `Reached the limit of ${pluralize(stop.value, 'iteration')} (--max-iterations)`;
+    case 'tokens':
+      return `Used ${formatNumber(stop.used)} tokens of ${formatNumber(stop.value)} (--max-total-tokens)${stop.needed === undefined ? '' : `, and the next request could take ${formatNumber(stop.needed)}`}`;
+    case 'cost_usd':
+      return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)${stop.needed === undefined ? '' : `, and the next request could cost $${stop.needed.toFixed(4)}`}`;
+    case 'output_tokens':
+      return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
+    case 'changed_files':
+      return `Changed ${formatNumber(stop.used)} files of ${formatNumber(stop.value)} (--max-changed-files)`;
+    case 'changed_bytes':
+      return `Changed files hold ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-size)`;
+    case 'changed_file_bytes':
+      return `A changed file holds ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-file-size)`;
+    case 'folder_entries':
+      return `${stop.folder ? `The folder ${JSON.stringify(stop.folder)}` : 'The root of the work tree'} has more than ${formatNumber(stop.value)} entries, so it was not looked through (raise it with --max-changed-files: a folder may have five times as many entries)`;
+    case 'disk_bytes':
+      return `The disk of the run directory has ${formatNumber(stop.used)} bytes less than at the start, of ${formatNumber(stop.value)} (--max-disk)`;
+    case 'context_window':
+      return `The conversation is too large for the model's context window (the last prompt that fitted had ${formatNumber(stop.used)} tokens): split or narrow the plan`;
+  }
+}
+
+function keptWork(facts: OutcomeFacts): string {
+  const unpublished = facts.withheld?.reason ?? facts.publishFailure ?? facts.unmade;
+  if (unpublished !== null) return openEnded(unpublished);
+  if (facts.changedFiles > 0) return `the patch so far has ${pluralize(facts.changedFiles, 'file')}`;
+  const { stop, setupChanged } = facts;
+  if (setupChanged > 0)
+    return `commands before the work changed ${pluralize(setupChanged, 'file')}, the model none`;
+  const isLeftOut = stop.why === 'limit' && ExceededChangeLimit.shape.limit.safeParse(stop.limit).success;
+  return isLeftOut ? 'nothing of it is in the patch' : 'no file was changed';
+}
+
+/** The sentence without its full stop, so that it can go on. */
+function openEnded(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}
+
+function seconds(ms: number): string {
+  return `${formatNumber(ms / 1000)} s`;
+}
