@@ -22,6 +22,7 @@ import type { CommandReport } from '../domain/run/events.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
+import { listed } from '../domain/text/listed.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { bullets, table } from './bounded-list.ts';
 
@@ -61,8 +62,7 @@ function verdict(result: RunResult): string {
 }
 
 function firstThree(paths: readonly string[]): string {
-  const more = paths.length > 3 ? ` and ${paths.length - 3} more` : '';
-  return `${paths.slice(0, 3).map(pathCode).join(', ')}${more}`;
+  return listed(paths.map(pathCode), 3);
 }
 
 function where({ verifyIn }: RunResult): string {

@@ -7,7 +7,7 @@ import { formatNumber } from '../domain/text/format-number.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { describeNotText } from './text/not-text.ts';
-import { MAX_WRITE_BYTES, targetOf, WellFormedText, written } from './written.ts';
+import { targetOf, tooLarge, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;
@@ -33,10 +33,8 @@ export const appendFileTool: Tool<Input> = {
     const joint = before.text === '' || before.text.endsWith('\n') ? '' : eol;
     const added = new TextEncoder().encode(joint + (eol === '\n' ? content : content.replace(/\r?\n/g, eol)));
     const length = before.bytes.length + added.length;
-    if (length > MAX_WRITE_BYTES) {
-      const what = `Not written: the file would have ${formatNumber(length)} bytes`;
-      return failedCall('too_large', `${what}; one call writes at most ${formatNumber(MAX_WRITE_BYTES)}.`);
-    }
+    const refused = tooLarge('the file would have', length);
+    if (refused !== null) return refused;
     const wasKnown = before.blob === null || seen.coverage(path, before.blob) === 'all';
     const bytes = new Uint8Array(length);
     bytes.set(before.bytes);

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/list_files.md';
-import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import { folderOf, parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';
@@ -55,7 +55,7 @@ function outline(paths: readonly string[], folder: RepoPath, glob: string | unde
 
 /** Lists the folder of the first path that was cut out; in a flat folder, the names with the same beginning. */
 function narrower(listed: RepoPath, missing: string, glob: string | undefined): string {
-  const folder = missing.slice(0, Math.max(0, missing.lastIndexOf('/')));
+  const folder = folderOf(missing);
   if (folder !== listed)
     return literalCall('list_files', { path: folder === '' ? '.' : folder, ...(glob && { glob }) });
   const first = [...missing.slice(folder === '' ? 0 : folder.length + 1)][0] ?? '';

@@ -7,7 +7,7 @@ import { formatNumber } from '../domain/text/format-number.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';
-import { MAX_WRITE_BYTES, targetOf, WellFormedText, written } from './written.ts';
+import { targetOf, tooLarge, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;
@@ -25,10 +25,8 @@ export const writeFileTool: Tool<Input> = {
     if (!parsed.ok) return failedCall('path_refused', parsed.message);
     const { path } = parsed;
     const bytes = new TextEncoder().encode(content);
-    if (bytes.length > MAX_WRITE_BYTES) {
-      const what = `Not written: the content has ${formatNumber(bytes.length)} bytes`;
-      return failedCall('too_large', `${what}; one call writes at most ${formatNumber(MAX_WRITE_BYTES)}.`);
-    }
+    const refused = tooLarge('the content has', bytes.length);
+    if (refused !== null) return refused;
     const current = await workspace.readFile(path);
     if (current.status === 'ok' && seen.coverage(path, current.blob) === 'part') {
       return failedCall('conflict', partlySeen(path, current.text ?? ''));

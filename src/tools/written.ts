@@ -2,17 +2,26 @@
 
 import * as z from 'zod';
 import { parseRepoPath } from '../domain/changes/path.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import type { FileWrite } from '../ports/workspace.ts';
 import type { ToolResult } from '../ports.ts';
-import { said } from './result.ts';
+import { failedCall, said } from './result.ts';
 
 /** Maximum bytes of a file that one call writes: no tool could read a larger one, so it is left to commands. */
-export const MAX_WRITE_BYTES = 8 * 1024 * 1024;
+const MAX_WRITE_BYTES = 8 * 1024 * 1024;
 
 /** Text that UTF-8 can represent: half a surrogate pair would silently become another character. */
 export const WellFormedText = z.string().refine((text) => !/\p{Surrogate}/u.test(text), {
   error: 'holds half a surrogate pair, which is not valid Unicode',
 });
+
+/** Refuses more than one call may write; `what` is the subject of the sentence and its verb. */
+export function tooLarge(what: string, bytes: number): ToolResult | null {
+  if (bytes <= MAX_WRITE_BYTES) return null;
+  const most = formatNumber(MAX_WRITE_BYTES);
+  const message = `Not written: ${what} ${formatNumber(bytes)} bytes; one call writes at most ${most}.`;
+  return failedCall('too_large', message);
+}
 
 /** The path as it will be recorded; null when it is not allowed. */
 export function targetOf(input: { readonly path: string }): string | null {

@@ -2,6 +2,7 @@
 
 import type { FileMode } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { folderOf, foldersAround, nameOf } from '../../domain/changes/path.ts';
 import type { Occupant } from '../../domain/github/publishing/rebase-file.ts';
 import { folderId, readFolder, type TreeEntry } from './objects.ts';
 import type { OnGitHub } from './request.ts';
@@ -32,7 +33,7 @@ export async function readPartialTree(
   paths: readonly string[],
 ): Promise<PartialTree> {
   const folders = new Map<string, TreeEntry[]>();
-  const wanted = new Set(paths.flatMap(foldersOf));
+  const wanted = new Set(paths.flatMap(foldersAround));
   for (let level = new Map([['', sha]]); level.size > 0; ) {
     const read = await Promise.all(
       [...level].map(async ([path, id]) => [path, await readFolder(where, id)] as const),
@@ -51,23 +52,12 @@ export async function readPartialTree(
 
 const FOLDER = '040000';
 
-/** `a/b/c` is in ``, `a` and `a/b`. */
-function foldersOf(path: string): string[] {
-  const parts = path.split('/').slice(0, -1);
-  return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
-}
-
 function joined(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }
 
-function split(path: string): [folder: string, name: string] {
-  const at = path.lastIndexOf('/');
-  return [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
-}
-
 function occupantOf(folders: ReadonlyMap<string, readonly TreeEntry[]>, path: string): Occupant | null {
-  const [folder, name] = split(path);
+  const [folder, name] = [folderOf(path), nameOf(path)];
   const entry = folders.get(folder)?.find((one) => one.path === name);
   if (!entry) return null;
   if (entry.mode === FOLDER) return { kind: 'folder' };
@@ -83,12 +73,12 @@ function edited(
     [...folders].map(([path, entries]) => [path, new Map(entries.map((entry) => [entry.path, entry]))]),
   );
   for (const { path, state } of deletionsFirst(edits, (edit) => edit.state)) {
-    const [folder, name] = split(path);
+    const [folder, name] = [folderOf(path), nameOf(path)];
     if (state === null) {
       now.get(folder)?.delete(name);
       continue;
     }
-    for (const above of foldersOf(path)) if (!now.has(above)) now.set(above, new Map());
+    for (const above of foldersAround(path)) if (!now.has(above)) now.set(above, new Map());
     now.get(folder)?.set(name, { path: name, mode: state.mode, sha: state.blob });
   }
   // Deepest first, so that a folder is known when its parent is written. Git does not store empty folders.
@@ -96,7 +86,7 @@ function edited(
   for (const folder of deepestFirst) {
     if (folder === '') continue;
     const entries = [...(now.get(folder)?.values() ?? [])];
-    const [parent, name] = split(folder);
+    const [parent, name] = [folderOf(folder), nameOf(folder)];
     const around = now.get(parent);
     const occupant = around?.get(name);
     if (entries.length > 0) {

@@ -7,6 +7,7 @@ import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
+import { attemptParts } from './asking/attempt-parts.ts';
 import { askPatiently, type Patience } from './asking/patience.ts';
 import { toolUseIds } from './asking/tool-use.ts';
 import { attemptCommand } from './command/attempt.ts';
@@ -68,7 +69,7 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
     // A link on the way may be changed during the run.
     obstacle,
     complete: async (request) => {
-      const { conversation, signal } = request;
+      const { conversation } = request;
       const { program, environment } = start();
       const message = obstacle();
       if (program === null || message !== null)
@@ -78,11 +79,7 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
         args,
         env: environment,
         earlierCalls: toolUseIds(conversation),
-        idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
-        signal,
-        redact,
-        onText: (text: string) => request.onProgress({ type: 'text', text }),
-        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
+        ...attemptParts(options, request, redact),
       };
       const asked = {
         patience: options,

@@ -6,6 +6,7 @@
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
+import { attemptParts } from './asking/attempt-parts.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
 import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
 import { askPatiently } from './asking/patience.ts';
@@ -29,18 +30,13 @@ export function createGeminiProvider(options: EndpointOptions): LlmProvider {
     name: 'gemini',
     model: options.model,
     complete: (request) => {
-      const { conversation, signal } = request;
+      const { conversation } = request;
       const attempt = {
         url: url.href,
         headers: { 'x-goog-api-key': key },
         ask,
-        idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
-        clock: options.clock ?? Date.now,
-        signal,
-        redact,
+        ...attemptParts(options, request, redact),
         failureOf: geminiFailure,
-        onText: (text: string) => request.onProgress({ type: 'text', text }),
-        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
       };
       const asked = {
         patience: options,

@@ -9,6 +9,7 @@ import type { Conversation } from '../../domain/conversation/conversation.ts';
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
+import { attemptParts } from './asking/attempt-parts.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
 import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
 import { askPatiently } from './asking/patience.ts';
@@ -41,20 +42,15 @@ export function createOpenAiProvider(options: EndpointOptions): LlmProvider {
     name: 'openai',
     model: options.model,
     complete: async (request) => {
-      const { conversation, signal } = request;
+      const { conversation } = request;
       if (isOfOtherApi(api, conversation))
         return { status: 'failed', kind: 'invalid_request', message: otherApi(api, where) };
       const attempt = {
         url: url.href,
         headers: key === null ? {} : keyHeader(url, key),
         ask,
-        idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
-        clock: options.clock ?? Date.now,
-        signal,
-        redact,
+        ...attemptParts(options, request, redact),
         failureOf: openAiFailure,
-        onText: (text: string) => request.onProgress({ type: 'text', text }),
-        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
       };
       const beyond = bytesBeyondTokens(conversation);
       const attemptOnce = (maxTokens: number, how: Accommodation) =>

@@ -14,7 +14,7 @@ import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
-import { leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
+import { checkoutSteps, inTurn, leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
 import { BASELINE_INDEX, copyIndex } from './baseline/index/baseline-index.ts';
 import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
 
@@ -86,15 +86,8 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   if (unpacked !== null) return failed(unpacked);
   const ask = (args: readonly string[], input?: Buffer) => askGit(inFolder(request, args, input));
   const left = await leftOut(shadowDir, shadowDir);
-  for (const [args, input] of [
-    [['read-tree', tree]],
-    [['update-index', '--skip-worktree', '-z', '--stdin'], left],
-    // Only writes files that do not exist yet, and follows no link.
-    [['checkout-index', '--all', '--index', '--quiet']],
-  ] as const) {
-    const answer = await ask(args, input);
-    if (answer.exitCode !== 0) return failed(answer.stderr || `git ${args[0]} gave no reason`);
-  }
+  const unmade = await inTurn(ask, checkoutSteps(tree, left));
+  if (unmade !== null) return failed(unmade);
   const pointers = namesIn((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
   const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;
   const absent = new Set(namesIn(left));

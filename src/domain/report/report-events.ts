@@ -9,6 +9,7 @@ import type { StopReason } from '../run/limits.ts';
 import { costOf, type Price } from '../run/pricing.ts';
 import { type Redact, redactedStrings } from '../secrets/redact.ts';
 import { formatNumber } from '../text/format-number.ts';
+import { listed } from '../text/listed.ts';
 import { pluralize } from '../text/pluralize.ts';
 import { firstUnits, lastUnits } from '../text/shorten.ts';
 import { pageJson } from './page-json.ts';
@@ -274,9 +275,10 @@ function jsonText(value: unknown): string {
 }
 
 function named(changes: readonly { readonly path: string }[]): string {
-  const paths = changes.slice(0, MAX_NAMED).map(({ path }) => path);
-  const more = changes.length - paths.length;
-  return `${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return listed(
+    changes.map(({ path }) => path),
+    MAX_NAMED,
+  );
 }
 
 /** Beginning and end, with the number of characters between them. */

@@ -3,7 +3,7 @@
  * `git status` in it starts the programs that its configuration names (such as `core.fsmonitor`).
  */
 
-import { foldedName } from '../changes/path.ts';
+import { foldedName, folderOf, foldersAround, nameOf } from '../changes/path.ts';
 
 /**
  * Of the folders around these paths, those that git considers a repository to which the paths belong; sorted, `''` is the
@@ -54,12 +54,6 @@ export function belongsTo(path: string, repository: string): boolean {
   return PARTS.has(foldedName(path.split('/', 1)[0] ?? ''));
 }
 
-/** `''`, `a` and `a/b` for `a/b/c`. */
-export function foldersAround(path: string): string[] {
-  const parts = path.split('/').slice(0, -1);
-  return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
-}
-
 /** Whether git considers a folder with these names a repository. Most folders contain nothing that could be a HEAD. */
 export function isRepository(names: Iterable<string>): boolean {
   const listed = [...names];
@@ -75,12 +69,8 @@ const PARTS: ReadonlySet<string> = new Set([
 ]);
 
 function isHead(path: string): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const name = nameOf(path);
   return (/^h/i.test(name) || /[^ -~]/.test(name)) && foldedName(name) === 'head';
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
 function folded(folder: string): string {

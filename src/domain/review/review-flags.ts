@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import type { FileState } from '../changes/change.ts';
+import { nameOf } from '../changes/path.ts';
 import { jsonOrUndefined } from '../text/json.ts';
 import type { Flag, FlagName } from './flag.ts';
 import { STEERING_PATHS, steeringFlags } from './steering-paths.ts';
@@ -80,10 +81,6 @@ const LOCK_FILES: ReadonlySet<string> = new Set([
   ...['Gemfile.lock', 'composer.lock', 'mix.lock', 'pubspec.lock', 'packages.lock.json', 'gradle.lockfile'],
   ...['flake.lock', 'Podfile.lock', 'Package.resolved', 'conan.lock'],
 ]);
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
-}
 
 /** Applies to a file with such a name, before or after a rename. */
 function named(isMeant: (path: string, principles: readonly string[]) => boolean): Rule['detail'] {

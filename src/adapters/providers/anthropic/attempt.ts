@@ -3,10 +3,9 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
-import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import type { Clock } from '../../../ports.ts';
 import { type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import type { AttemptParts } from '../asking/attempt-parts.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
 import { RequestWatchdog } from '../asking/watchdog.ts';
 import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
@@ -16,7 +15,7 @@ import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
 
 /** One request to the API, with its timeouts. */
-export interface Attempt {
+export interface Attempt extends AttemptParts {
   /** Without the SDK's resources, which are most of its code and not needed for a single kind of request. */
   readonly client: BaseAnthropic;
   readonly body: RequestBody;
@@ -25,15 +24,6 @@ export interface Attempt {
   readonly headers: Readonly<Record<string, string>>;
   /** Call ids that the conversation already has. */
   readonly earlierCalls: ReadonlySet<string>;
-  /** Longest silence before the answer and inside it; any byte ends a silence. */
-  readonly idleTimeoutMs: number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** For text from the server, which may repeat the key. */
-  readonly redact: Redact;
-  onText(text: string): void;
-  /** Called with the bytes of the answer that have come so far. */
-  onBytes(bytes: number): void;
 }
 
 /** The SDK's own timer is left out of it. */

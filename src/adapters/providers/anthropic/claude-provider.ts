@@ -3,6 +3,7 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../../ports.ts';
+import { attemptParts } from '../asking/attempt-parts.ts';
 import { askPatiently, type Patience } from '../asking/patience.ts';
 import { toolUseIds } from '../asking/tool-use.ts';
 import { attemptTurn } from './attempt.ts';
@@ -53,12 +54,7 @@ export function claudeProvider(settings: ClaudeSettings, access: ClaudeAccess): 
         headers: betaHeaders(conversation, purpose),
         isTranscoded,
         earlierCalls: toolUseIds(conversation),
-        idleTimeoutMs: settings.idleTimeoutMs ?? 120_000,
-        clock: settings.clock ?? Date.now,
-        signal,
-        redact,
-        onText: (text: string) => request.onProgress({ type: 'text', text }),
-        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
+        ...attemptParts(settings, request, redact),
       };
       const asked = {
         patience: settings,

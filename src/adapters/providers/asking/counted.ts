@@ -14,6 +14,18 @@ export interface Counting {
   readonly answerBytes: number;
 }
 
+/** Counts an answer from its first event to its last. */
+export class AnswerCount implements Counting {
+  hasBegun = false;
+  usage: Usage | null = null;
+  answerBytes = 0;
+  readonly requestBytes: number;
+
+  constructor(requestBytes: number) {
+    this.requestBytes = requestBytes;
+  }
+}
+
 /** What is paid for an answer that goes no further; undefined before anything came. */
 export function spentOf(counting: Counting): SpentTokens | undefined {
   if (!counting.hasBegun) return undefined;

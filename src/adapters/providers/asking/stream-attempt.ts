@@ -2,10 +2,9 @@
 
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
-import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import type { Clock } from '../../../ports.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from './answer.ts';
+import type { AttemptParts } from './attempt-parts.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from './failures.ts';
 import { type RefusalSaid, refusalSaid } from './refusal-said.ts';
 import { depthOf, MAX_DEPTH } from './tool-input.ts';
@@ -13,19 +12,10 @@ import { RequestWatchdog } from './watchdog.ts';
 import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from './watched-body.ts';
 
 /** Where one request goes, with its timeouts. */
-export interface StreamAttempt {
+export interface StreamAttempt extends AttemptParts {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly ask: typeof fetch;
-  /** Longest silence before the answer and inside it; any byte ends a silence. */
-  readonly idleTimeoutMs: number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** For text from the server, which may repeat the key. */
-  readonly redact: Redact;
-  onText(text: string): void;
-  /** Called with the bytes of the answer that have come so far. */
-  onBytes(bytes: number): void;
   /** By the API's error table. */
   failureOf(refusal: RefusedRequest): AttemptFailure;
 }

@@ -3,10 +3,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { addAbortSignal } from 'node:stream';
 import type { ToolCall } from '../../../domain/conversation/conversation.ts';
-import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import type { AttemptParts } from '../asking/attempt-parts.ts';
 import { spentOf, usageOrEstimate } from '../asking/counted.ts';
 import { type AttemptFailure, failureRows, refusalFailure, streamFailure } from '../asking/failures.ts';
 import { depthOf, MAX_DEPTH, parseInput } from '../asking/tool-input.ts';
@@ -15,24 +15,16 @@ import { AnswerTooLarge, ByteBounds } from '../asking/watched-body.ts';
 import { CommandReply, type CommandRequest } from './messages.ts';
 
 /** One request to a program. */
-export interface CommandAttempt {
+export interface CommandAttempt extends AttemptParts {
   /** An absolute path, and its arguments. */
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly request: CommandRequest;
-  /** Call ids that the conversation already has. */
   /** Bytes of the request that are no tokens. */
   readonly beyondTokens: number;
+  /** Call ids that the conversation already has. */
   readonly earlierCalls: ReadonlySet<string>;
-  /** Longest silence before the answer and inside it; any byte ends a silence. */
-  readonly idleTimeoutMs: number;
-  readonly signal: AbortSignal;
-  /** For text from the program, which may repeat a secret. */
-  readonly redact: Redact;
-  onText(text: string): void;
-  /** Called with the bytes of the answer that have come so far. */
-  onBytes(bytes: number): void;
 }
 
 const rows = failureRows({});

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../asking/answer.ts';
-import { type Counting, spentOf, usageOrEstimate } from '../asking/counted.ts';
+import { AnswerCount, spentOf, usageOrEstimate } from '../asking/counted.ts';
 import { saidIn } from '../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../asking/stream-attempt.ts';
 import { GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
@@ -57,31 +57,23 @@ const BROKEN = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOO
 
 /** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class GeminiReader implements StreamReader {
-  readonly #requestBytes: number;
+  readonly #count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #parts: Part[] = [];
   #finish: { reason: string; detail: string } | null = null;
-  #usage: Usage | null = null;
   #model = '';
-  #bytes = 0;
-  #begun = false;
 
   constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.#requestBytes = requestBytes;
+    this.#count = new AnswerCount(requestBytes);
     this.#earlier = earlier;
   }
 
   /** What is counted before the end is the prompt, and the answer as far as it goes. */
   get spent(): SpentTokens | undefined {
-    const spent = spentOf(this.#counting);
+    const spent = spentOf(this.#count);
     if (spent === undefined || this.#finish !== null) return spent;
-    const output = Math.max(spent.usage.output, estimatedTokens(this.#bytes));
+    const output = Math.max(spent.usage.output, estimatedTokens(this.#count.answerBytes));
     return { usage: { ...spent.usage, output }, estimated: true };
-  }
-
-  get #counting(): Counting {
-    const [requestBytes, answerBytes] = [this.#requestBytes, this.#bytes];
-    return { hasBegun: this.#begun, usage: this.#usage, requestBytes, answerBytes };
   }
 
   add(event: object): ReadStep {
@@ -89,10 +81,10 @@ export class GeminiReader implements StreamReader {
     if (said !== null) return { status: 'refused', said };
     const chunk = Chunk.safeParse(event);
     if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
-    this.#begun = true;
+    this.#count.hasBegun = true;
     const { candidates, promptFeedback, usageMetadata, modelVersion } = chunk.data;
     this.#model ||= modelVersion ?? '';
-    this.#usage = usageOf(usageMetadata) ?? this.#usage;
+    this.#count.usage = usageOf(usageMetadata) ?? this.#count.usage;
     const blocked = promptFeedback?.blockReason;
     if (blocked) this.#finish = { reason: 'SAFETY', detail: blocked };
     const [candidate] = candidates ?? [];
@@ -101,8 +93,8 @@ export class GeminiReader implements StreamReader {
       this.#finish = { reason, detail: message ? `${reason}: ${message}` : reason };
     }
     const parts = candidate?.content?.parts ?? [];
-    this.#bytes += parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
-    if (this.#bytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
+    this.#count.answerBytes += parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
+    if (this.#count.answerBytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
     for (const part of parts) this.#addPart(part);
     return { status: 'more', text: parts.map(({ text }) => text ?? '').join('') };
   }
@@ -129,7 +121,7 @@ export class GeminiReader implements StreamReader {
         stopDetail: stop === 'refusal' ? detail : '',
         calls,
         text: this.#parts.map(({ text, thought }) => (thought === true ? '' : (text ?? ''))).join(''),
-        usage: usageOrEstimate(this.#counting),
+        usage: usageOrEstimate(this.#count),
         model: this.#model,
       },
     };

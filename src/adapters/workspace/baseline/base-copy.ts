@@ -102,15 +102,33 @@ export async function copyBase({
   const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
   if (commit.exitCode !== 0) return commit.stderr;
   const left = await leftOut(shadowDir, objectsGitDir);
-  for (const [args, input] of [
+  return inTurn(ask, [
     [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
-    [['read-tree', base.tree]],
+    ...checkoutSteps(base.tree, left),
+  ]);
+}
+
+/** One command of git, with what it reads. */
+type GitStep = readonly [args: readonly string[], input?: Buffer];
+
+/** Makes a tree the index and the files of a work tree that is empty. `left` are the paths that stay out, NUL-terminated. */
+export function checkoutSteps(tree: string, left: Buffer): GitStep[] {
+  return [
+    [['read-tree', tree]],
     [['update-index', '--skip-worktree', '-z', '--stdin'], left],
     // Only writes files that do not exist yet, and follows no link.
     [['checkout-index', '--all', '--index', '--quiet']],
-  ] as const) {
-    const answer = await ask(args, input);
-    if (answer.exitCode !== 0) return answer.stderr || `git ${args[0]} gave no reason`;
+  ];
+}
+
+/** Takes the steps until one fails. Null when none did, otherwise the reason. */
+export async function inTurn(
+  ask: (...step: GitStep) => Promise<{ exitCode: number | null; stderr: string }>,
+  steps: readonly GitStep[],
+): Promise<string | null> {
+  for (const step of steps) {
+    const { exitCode, stderr } = await ask(...step);
+    if (exitCode !== 0) return stderr || `git ${step[0][0]} gave no reason`;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 /** Collects the rule files of a checkout (.gitignore, .gitattributes) for the baseline rules. */
 
 import { closeSync } from 'node:fs';
+import { nameOf } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/run/unusable-file.ts';
 import { openRegular, readWhole } from '../../../files/opened-file.ts';
 import { lookAt } from '../../../files/tree-view.ts';
@@ -36,7 +37,7 @@ export async function takeRuleFilesOfIndex(
   rules: BaselineRules,
 ): Promise<void> {
   for (const [path, { blob, mode, skipWorktree }] of index.entries.ruleFiles()) {
-    const name = path.slice(path.lastIndexOf('/') + 1);
+    const name = nameOf(path);
     const counts = name === '.gitattributes' || (name === '.gitignore' && skipWorktree);
     if (!counts || blob === null || mode === '120000' || lookAt(root, path).status !== 'absent') continue;
     const bytes = await runGit({

@@ -1,7 +1,7 @@
 /** Cleans up what a guarded write leaves behind when the runner is killed in the middle of it. */
 
 import { closeSync, readdirSync, unlinkSync } from 'node:fs';
-import { parseRepoPath } from '../../../domain/changes/path.ts';
+import { nameOf, parseRepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
 import { TEMPORARY_NAME } from '../../../files/nofollow-files.ts';
 import { below, enterParent, through } from '../../../files/nofollow-path.ts';
@@ -9,7 +9,7 @@ import { Breath } from '../../../files/time-limit.ts';
 
 /** Whether the path ends in a name that only a guarded write uses. */
 export function isTemporary(path: string): boolean {
-  return TEMPORARY_NAME.test(path.slice(path.lastIndexOf('/') + 1));
+  return TEMPORARY_NAME.test(nameOf(path));
 }
 
 /** Removes the temporary files beside these paths. */

@@ -1,6 +1,6 @@
 /** The walk: which files of the work tree git would see, determined without git reading the work tree. */
 
-import { isGitDirName } from '../../../domain/changes/path.ts';
+import { folderOf, isGitDirName, nameOf } from '../../../domain/changes/path.ts';
 import { type FileStat, type Look, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
@@ -88,7 +88,7 @@ class Walk {
     const steps = scope === '' ? [] : [...foldersOf(scope)].reverse().concat(scope);
     for (const step of steps) {
       if (tracked.isSubmodule(step)) return this.#found(step, 'foreign');
-      if (!this.#isStorable(step, step.slice(step.lastIndexOf('/') + 1))) return this.#found(step, 'foreign');
+      if (!this.#isStorable(step, nameOf(step))) return this.#found(step, 'foreign');
       const look = this.#look(step);
       if (look.status === 'unreadable') this.#unreadable.push(step);
       if (look.status !== 'seen') return this.#found(step, 'absent');
@@ -257,10 +257,4 @@ class Walk {
     this.#unstorable.push(path);
     return true;
   }
-}
-
-/** The folder that contains a path; `''` is the root. */
-function folderOf(path: string): string {
-  const cut = path.lastIndexOf('/');
-  return cut < 0 ? '' : path.slice(0, cut);
 }

@@ -24,6 +24,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { folderOf } from '../../../domain/changes/path.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
@@ -89,7 +90,7 @@ export class SetIds {
   #isInherited(view: TreeView, path: string, { kind, setId }: FileStat): boolean {
     if (kind !== 'folder' || setId !== S_ISGID) return false;
     if (this.#asFound.has(path)) return true;
-    const above = path === '' ? null : view.lookAtFolder(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+    const above = path === '' ? null : view.lookAtFolder(folderOf(path));
     return above?.status === 'seen' && (above.stat.setId & S_ISGID) !== 0;
   }
 }

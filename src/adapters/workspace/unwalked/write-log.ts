@@ -6,6 +6,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { Writer } from '../../../domain/changes/change.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
 
 /** A ctime in ns; JSON has no numbers of that size. */
 const Time = z.string().regex(/^\d{1,20}$/);
@@ -43,8 +44,9 @@ export class WriteLog {
     // The process may have been killed within a line.
     if (!kept.endsWith('\n')) appendFileSync(this.#file, '\n');
     for (const text of kept.split('\n')) {
-      const line = parsed(text);
-      if (line !== null) this.#take(line);
+      // Anything else, such as half a line, is no entry.
+      const line = Line.safeParse(jsonOrUndefined(text)).data;
+      if (line !== undefined) this.#take(line);
     }
     if (this.#spans.at(-1)?.to === null) this.end(now);
   }
@@ -90,15 +92,5 @@ export class WriteLog {
       const last = this.#spans.at(-1);
       if (last) last.to = BigInt(line.to);
     }
-  }
-}
-
-/** Null for what is no entry, such as half a line. */
-function parsed(text: string): Line | null {
-  try {
-    return Line.safeParse(JSON.parse(text)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
   }
 }

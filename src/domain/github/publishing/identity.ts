@@ -1,5 +1,6 @@
 /** Which branch, pull request and comment belong to a plan: the same for every run of it. */
 
+import { nameOf } from '../../changes/path.ts';
 import type { PlanSource } from '../../run/plan.ts';
 import type { RunResult } from '../../run/result.ts';
 
@@ -119,7 +120,7 @@ function wordsOf(source: PlanSource, title: string): string {
     case 'comment':
       return `issue-${source.number}`;
     case 'file': {
-      const name = source.path.slice(source.path.lastIndexOf('/') + 1);
+      const name = nameOf(source.path);
       return name.replace(/\.[^.]*$/, '') || title;
     }
     case 'stdin':

@@ -2,9 +2,9 @@
 
 import * as z from 'zod';
 import type { SpentTokens } from '../../../../domain/budget/spent.ts';
-import type { ToolCall, TurnStop, Usage } from '../../../../domain/conversation/conversation.ts';
+import type { ToolCall, TurnStop } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
-import { type Counting, spentOf, usageOrEstimate } from '../../asking/counted.ts';
+import { AnswerCount, spentOf, usageOrEstimate } from '../../asking/counted.ts';
 import { saidIn } from '../../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
@@ -50,30 +50,22 @@ const STOPS: ReadonlyMap<string, TurnStop> = new Map([
 
 /** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class ChatReader implements StreamReader {
-  readonly #requestBytes: number;
+  readonly #count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #calls: OpenCall[] = [];
   readonly #others: Record<string, unknown> = {};
   #text = '';
   #refusal = '';
   #finish: string | null = null;
-  #usage: Usage | null = null;
   #model: string | null = null;
-  #bytes = 0;
-  #begun = false;
 
   constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.#requestBytes = requestBytes;
+    this.#count = new AnswerCount(requestBytes);
     this.#earlier = earlier;
   }
 
   get spent(): SpentTokens | undefined {
-    return spentOf(this.#counting);
-  }
-
-  get #counting(): Counting {
-    const [requestBytes, answerBytes] = [this.#requestBytes, this.#bytes];
-    return { hasBegun: this.#begun, usage: this.#usage, requestBytes, answerBytes };
+    return spentOf(this.#count);
   }
 
   add(event: object): ReadStep {
@@ -81,16 +73,17 @@ export class ChatReader implements StreamReader {
     if (said !== null) return { status: 'refused', said };
     const chunk = Chunk.safeParse(event);
     if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
-    this.#begun = true;
+    this.#count.hasBegun = true;
     const { model, choices, usage } = chunk.data;
     this.#model ??= model ?? null;
-    this.#usage = usageOf(usage) ?? this.#usage;
+    this.#count.usage = usageOf(usage) ?? this.#count.usage;
     const [choice] = choices ?? [];
     if (choice?.finish_reason) this.#finish = choice.finish_reason;
     if (!choice?.delta) return { status: 'more', text: '' };
-    this.#bytes += Buffer.byteLength(JSON.stringify(choice.delta));
+    this.#count.answerBytes += Buffer.byteLength(JSON.stringify(choice.delta));
     // Each piece is wrapped in names of fields, several times its own size.
-    if (this.#bytes > 8 * MAX_CONTENT_BYTES || this.#calls.length > MAX_CALLS) return { status: 'too_large' };
+    if (this.#count.answerBytes > 8 * MAX_CONTENT_BYTES || this.#calls.length > MAX_CALLS)
+      return { status: 'too_large' };
     const { content, refusal, tool_calls: calls, role: _, ...others } = choice.delta;
     this.#text += content ?? '';
     this.#refusal += refusal ?? '';
@@ -129,7 +122,7 @@ export class ChatReader implements StreamReader {
         stopDetail: isRefusal ? this.#refusal || this.#finish : '',
         calls: calls.map(({ call }) => call),
         text: this.#text,
-        usage: usageOrEstimate(this.#counting),
+        usage: usageOrEstimate(this.#count),
         model: this.#model ?? '',
       },
     };

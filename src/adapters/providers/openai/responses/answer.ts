@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { SpentTokens } from '../../../../domain/budget/spent.ts';
 import { ContentBlock, type ToolCall, type Usage } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
-import { type Counting, spentOf, usageOrEstimate } from '../../asking/counted.ts';
+import { AnswerCount, spentOf, usageOrEstimate } from '../../asking/counted.ts';
 import { NOTHING_SAID, saidIn } from '../../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
@@ -37,27 +37,20 @@ const SHOWN = [
 
 /** Takes the events of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class ResponsesReader implements StreamReader {
-  readonly #requestBytes: number;
+  readonly #count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #items = new Map<number, ContentBlock>();
   #ended: Ended | null = null;
-  #usage: Usage | null = null;
   #itemBytes = 0;
   #pieceBytes = 0;
-  #begun = false;
 
   constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.#requestBytes = requestBytes;
+    this.#count = new AnswerCount(requestBytes);
     this.#earlier = earlier;
   }
 
   get spent(): SpentTokens | undefined {
-    return spentOf(this.#counting);
-  }
-
-  get #counting(): Counting {
-    const answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
-    return { hasBegun: this.#begun, usage: this.#usage, requestBytes: this.#requestBytes, answerBytes };
+    return spentOf(this.#count);
   }
 
   add(given: object): ReadStep {
@@ -65,7 +58,7 @@ export class ResponsesReader implements StreamReader {
     if (!parsed.success) return { status: 'broken', why: 'An event of the answer has an unknown form' };
     const event = parsed.data;
     if (event.type === 'error') return { status: 'refused', said: saidOf(event) };
-    this.#begun = true;
+    this.#count.hasBegun = true;
     switch (event.type) {
       case 'response.output_item.done':
         return this.#addItem(event);
@@ -73,7 +66,7 @@ export class ResponsesReader implements StreamReader {
       case 'response.incomplete':
         return this.#end(event.response);
       case 'response.failed':
-        this.#usage = usageIn(event.response);
+        this.#count.usage = usageIn(event.response);
         return { status: 'refused', said: saidOf(event.response) };
       default:
         return this.#addPiece(event);
@@ -96,7 +89,7 @@ export class ResponsesReader implements StreamReader {
       calls,
       stopDetail: refusal,
       text: parts.map(({ text }) => text ?? '').join(''),
-      usage: usageOrEstimate(this.#counting),
+      usage: usageOrEstimate(this.#count),
       model: model ?? '',
     };
     const reason = details?.reason ?? 'none';
@@ -118,14 +111,21 @@ export class ResponsesReader implements StreamReader {
     if (!done.success || this.#items.has(done.data.output_index))
       return { status: 'broken', why: 'An item of the answer came out of order' };
     this.#itemBytes += Buffer.byteLength(JSON.stringify(done.data.item));
+    this.#countBytes();
     if (this.#itemBytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
     this.#items.set(done.data.output_index, done.data.item);
     return { status: 'more', text: '' };
   }
 
+  /** Pieces and items say the same. */
+  #countBytes(): void {
+    this.#count.answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
+  }
+
   #addPiece({ type, delta }: z.infer<typeof StreamEvent>): ReadStep {
     if (typeof delta !== 'string') return { status: 'more', text: '' };
     this.#pieceBytes += Buffer.byteLength(delta);
+    this.#countBytes();
     if (this.#pieceBytes > MAX_CONTENT_BYTES) return { status: 'too_large' };
     return { status: 'more', text: SHOWN.includes(type) ? delta : '' };
   }
@@ -134,7 +134,7 @@ export class ResponsesReader implements StreamReader {
     const ended = Ended.safeParse(response);
     if (!ended.success) return { status: 'broken', why: 'The end of the answer has an unknown form' };
     this.#ended = ended.data;
-    this.#usage = usageIn(response);
+    this.#count.usage = usageIn(response);
     return { status: 'done' };
   }
 }

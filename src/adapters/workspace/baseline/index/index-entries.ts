@@ -1,6 +1,7 @@
 /** The entries of the user's index by their paths, with what each of them proves of its file. */
 
 import type { FileMode } from '../../../../domain/changes/change.ts';
+import { folderOf } from '../../../../domain/changes/path.ts';
 import { IndexRecords } from './index-records.ts';
 
 /** What an index says of one path. An unmerged path has an entry with `blob` null. */
@@ -187,7 +188,7 @@ export class IndexEntries {
   #findRuns(): Map<string, number[]> {
     const runs = new Map<string, number[]>();
     for (const [run, path] of this.onePathAFolder().entries()) {
-      const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+      const folder = folderOf(path);
       const known = runs.get(folder);
       if (known === undefined) runs.set(folder, [run]);
       else known.push(run);
