@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
-import { UnusableFile } from '../domain/run/unusable-file.ts';
+import { UnusableFile } from '../domain/errors/unusable-file.ts';
 import { eachChunk, type FileReadFailure, readRegularFile } from '../files/regular-file.ts';
 
 /** For the index and packed refs of a million files; git holds them in memory. */

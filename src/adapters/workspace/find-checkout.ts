@@ -2,8 +2,8 @@
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { decodeName } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';

@@ -5,7 +5,7 @@
 
 import { type BigIntStats, type Dirent, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { UnusableFile } from '../../domain/run/unusable-file.ts';
+import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { Breath } from '../../files/time-limit.ts';
 import {
   MAX_INDEX_BYTES,

@@ -1,10 +1,10 @@
 /** The outcome of a run that ended unexpectedly, and what to do about it. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
+import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { interruptedOutcome, LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
 

@@ -2,7 +2,7 @@
 
 import { closeSync } from 'node:fs';
 import { nameOf } from '../../../domain/changes/path.ts';
-import { UnusableFile } from '../../../domain/run/unusable-file.ts';
+import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
 import { openRegular, readWhole } from '../../../files/opened-file.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { runGit } from '../../../git/git.ts';

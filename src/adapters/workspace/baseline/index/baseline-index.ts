@@ -5,7 +5,7 @@
 
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { UnusableFile } from '../../../../domain/run/unusable-file.ts';
+import { UnusableFile } from '../../../../domain/errors/unusable-file.ts';
 import { decodeName, encodeName } from '../../../../files/names.ts';
 import { runGit } from '../../../../git/git.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../../git/repository-file.ts';
