@@ -1,57 +1,28 @@
 /** Collects what a report shows of a run while it goes on, as JSON that is ready to be written when it ends. */
 
-import type { Usage } from '../conversation/conversation.ts';
-import { describeCall } from '../conversation/describe-call.ts';
-import { describeEndAndTime } from '../conversation/tool.ts';
-import { countFindings, placeOf } from '../findings/finding.ts';
 import type { RunEvent } from '../run/events.ts';
-import type { StopReason } from '../run/limits.ts';
-import { costOf, type Price } from '../run/pricing.ts';
-import { type Redact, redactedStrings } from '../secrets/redact.ts';
-import { formatNumber } from '../text/format-number.ts';
-import { listed } from '../text/listed.ts';
+import type { Redact } from '../secrets/redact.ts';
 import { pluralize } from '../text/pluralize.ts';
-import { firstUnits, lastUnits } from '../text/shorten.ts';
 import { pageJson } from './page-json.ts';
-import type { ReportEvent, ReportedInput } from './report-data.ts';
-
-/** Maximum characters of one text of the model's, of a call's parameters and output, and of the task. */
-const MAX_TEXT = 4_000;
-const MAX_PROMPT = 64_000;
+import { EventReporter } from './reported-event.ts';
 
 /** Maximum characters of all events as JSON, and their number; beyond it, texts and then events are left out. */
 const MAX_CHARS = 6 * 1024 * 1024;
 const MAX_EVENTS = 20_000;
 
-/** Paths that one event names, and parameters that one call shows. */
-const MAX_NAMED = 50;
-
 /** Takes every event of a run in order. Holds only what the report shows of it. */
 export class ReportEvents {
-  readonly #redact: Redact;
+  readonly #reporter: EventReporter;
   readonly #entries: string[] = [];
   #chars = 0;
   #leftOut = 0;
-  #price: Price | null = null;
-  #model = '';
-  /** Null where it is the model that does the work. */
-  #reviewer: Billed | null = null;
 
   constructor(redact: Redact) {
-    this.#redact = redact;
+    this.#reporter = new EventReporter(redact, () => this.#isFull);
   }
 
   accept(event: RunEvent): void {
-    if (event.type === 'run.started') {
-      this.#price = event.price;
-      this.#model = event.model;
-      this.#reviewer = event.review?.by ?? null;
-    }
-    if (event.type === 'model.replaced') {
-      this.#price = event.to.price;
-      this.#model = event.to.model;
-    }
-    const entry = this.#reported(event);
+    const entry = this.#reporter.reported(event);
     if (entry === null) return;
     if (this.#entries.length >= MAX_EVENTS) this.#leftOut += 1;
     else this.#add(pageJson(entry));
@@ -76,235 +47,5 @@ export class ReportEvents {
   #add(json: string): void {
     this.#chars += json.length;
     this.#entries.push(json);
-  }
-
-  #reported(event: RunEvent): ReportEvent | null {
-    const { at } = event;
-    const note = (text: string): ReportEvent => ({ type: 'note', at, of: event.type, text: this.#cut(text) });
-    switch (event.type) {
-      case 'run.started': {
-        const { replayOf = null, root, prompt, limits, unready = null } = event;
-        const said = unready === null ? null : this.#cut(unready);
-        const task = this.#cut(prompt, MAX_PROMPT);
-        return { type: 'started', at, replayOf, root: this.#cut(root), prompt: task, limits, unready: said };
-      }
-      case 'turn.completed':
-        return this.#turn(event);
-      case 'turn.retried':
-        return this.#lost(event, `${event.kind}: ${event.cause}`, event.waitMs);
-      case 'turn.failed':
-        return this.#lost(event, `${event.kind}: ${event.message}`, 0);
-      case 'turn.interrupted':
-        return this.#lost(event, 'interrupted in the middle of an answer', 0);
-      case 'context.compacted': {
-        const { tokens, cut, turn, text: placed } = event;
-        const what = `The conversation of ${formatNumber(tokens)} tokens continues without ${pluralize(cut - 1, 'message')}.`;
-        if (turn === undefined) return note(what);
-        return this.#lost({ at, spent: turn }, `${what}\n\n${placed}`, 0);
-      }
-      case 'compaction.failed': {
-        const { kind, message, turn, spent } = event;
-        const used = turn ?? spent;
-        const what = `The conversation could not be compacted: ${kind}: ${message}`;
-        return used === undefined ? note(what) : this.#lost({ at, spent: used }, what, 0);
-      }
-      case 'review.completed': {
-        const said = event.findings.map(
-          (finding) => `${finding.severity}: ${placeOf(finding)}: ${finding.problem}`,
-        );
-        const text = [`Review: ${countFindings(event.findings)}.`, ...said].join('\n\n');
-        return this.#lost({ at, spent: event.turn }, text, 0, this.#reviewer);
-      }
-      case 'review.failed': {
-        const { kind, message, turn, spent } = event;
-        const what = `There is no review: ${kind}: ${message}`;
-        const used = turn ?? spent;
-        return used === undefined ? note(what) : this.#lost({ at, spent: used }, what, 0, this.#reviewer);
-      }
-      case 'model.replaced': {
-        const { provider, model } = event.to;
-        return note(`${provider}/${model} takes over the task (${event.why}): ${event.reason}`);
-      }
-      case 'tool.started':
-        return { type: 'call', at, id: event.call.id, iteration: event.iteration };
-      case 'tool.completed': {
-        const { outcome } = event;
-        const command = 'command' in outcome ? outcome.command : undefined;
-        return {
-          type: 'done',
-          at,
-          id: event.call,
-          ms: event.durationMs,
-          status: outcome.status,
-          reason: outcome.status === 'failed' ? outcome.reason : null,
-          end: command === undefined ? null : describeEndAndTime(command),
-          text: this.#cut(outcome.text),
-        };
-      }
-      case 'change.recorded':
-        return this.#change(event);
-      case 'verify.completed': {
-        const reports = event.reports.map((report) => ({
-          ...report,
-          command: this.#cut(report.command),
-          output: this.#cut(report.output),
-        }));
-        return { type: 'verify', at, reports, otherwise: event.otherwise.slice(0, MAX_NAMED) };
-      }
-      case 'run.resumed': {
-        const { supersedes, accepted } = event;
-        const ended = supersedes?.outcome
-          ? ` It had ended as ${supersedes.outcome}: ${supersedes.reason}`
-          : '';
-        const took =
-          accepted.length > 0 ? ` ${pluralize(accepted.length, 'change')} by others accepted.` : '';
-        return { type: 'resumed', at, text: this.#cut(`The run was resumed.${ended}${took}`) };
-      }
-      case 'changes.put_back': {
-        const stuck = event.stuck.map(({ path, why }) => `; ${path} could not be: ${why}`).join('');
-        return note(`Put back, since it must not change: ${named(event.changes)}${stuck}`);
-      }
-      case 'files.hidden':
-        return note(`Could not be examined: ${event.paths.slice(0, MAX_NAMED).join(', ')}`);
-      case 'network.refused':
-        return note(
-          `Refused: ${event.hosts
-            .slice(0, MAX_NAMED)
-            .map(({ why }) => why)
-            .join('; ')}`,
-        );
-      case 'message.added':
-        return note(event.text);
-      case 'budget.warned':
-        return note(`Four fifths of the limit of ${event.limit} are used up.`);
-      case 'budget.reached':
-        return note(event.text);
-      case 'run.interrupted': {
-        const { interruption } = event;
-        return note(
-          interruption.cause === 'signal' ? `Stopped by ${interruption.signal}.` : 'The deadline passed.',
-        );
-      }
-      case 'changes.limited':
-        return note(`The changes exceed the limit ${event.limit}; what is over was left out.`);
-      case 'warning.raised':
-        return note(event.message);
-      case 'run.stopped':
-        return note(`The loop ended: ${whyStopped(event.stop)}`);
-      case 'baseline.taken':
-        return null;
-    }
-  }
-
-  #turn({ at, turn }: RunEvent & { type: 'turn.completed' }): ReportEvent {
-    const calls = turn.calls.map(({ id, name, input }) => ({
-      id,
-      tool: this.#cut(name, 100),
-      about: describeCall('', redactedStrings(input, this.#redact)).trim(),
-      input: this.#input(input),
-    }));
-    const { durationMs: ms, model, stop, text, usage } = turn;
-    const costUsd = this.#cost(model, usage);
-    return {
-      type: 'turn',
-      at,
-      ms,
-      model: this.#cut(model, 100),
-      stop,
-      text: this.#cut(text),
-      costUsd,
-      usage,
-      calls,
-    };
-  }
-
-  #lost(
-    { at, spent }: { readonly at: number; readonly spent?: { readonly usage: Usage } },
-    text: string,
-    waitMs: number,
-    billed: Billed | null = null,
-  ): ReportEvent {
-    const usage = spent?.usage ?? null;
-    const { model, price } = billed ?? { model: this.#model, price: this.#price };
-    const costUsd = usage === null ? 0 : costOf(model, usage, price);
-    return { type: 'lost', at, text: this.#cut(text), waitMs, costUsd, usage };
-  }
-
-  #change({ at, changes, leftOut = 0 }: RunEvent & { type: 'change.recorded' }): ReportEvent | null {
-    const [first] = changes;
-    if (first === undefined) return null;
-    const { source, iteration } = first;
-    const files = changes.slice(0, MAX_NAMED).map(({ path, kind, excluded }) => ({
-      path: this.#cut(path),
-      kind,
-      ...(excluded === undefined ? {} : { excluded }),
-    }));
-    const calls = source.by === 'tool' ? source.calls : [];
-    return { type: 'change', at, by: source.by, calls, iteration, files, count: changes.length + leftOut };
-  }
-
-  /** An endpoint may answer under a name of its own; the requested model's price is known. */
-  #cost(model: string, usage: Usage): number | null {
-    return costOf(model, usage, this.#price) ?? costOf(this.#model, usage, this.#price);
-  }
-
-  #input(input: unknown): ReportedInput[] {
-    if (typeof input !== 'object' || input === null) return [['', this.#cut(jsonText(input))]];
-    return Object.entries(input)
-      .slice(0, MAX_NAMED)
-      .map(([name, value]) => [
-        this.#cut(name, 100),
-        this.#cut(typeof value === 'string' ? value : jsonText(value)),
-      ]);
-  }
-
-  /** Redacted as a whole before it is cut: half of a secret is no known value. */
-  #cut(text: string, most = MAX_TEXT): string {
-    return bothEnds(this.#redact(text), this.#isFull ? Math.min(most, 200) : most);
-  }
-}
-
-/** Whose price counts. */
-interface Billed {
-  readonly model: string;
-  readonly price: Price | null;
-}
-
-function jsonText(value: unknown): string {
-  return JSON.stringify(value) ?? '';
-}
-
-function named(changes: readonly { readonly path: string }[]): string {
-  return listed(
-    changes.map(({ path }) => path),
-    MAX_NAMED,
-  );
-}
-
-/** Beginning and end, with the number of characters between them. */
-function bothEnds(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const tail = Math.floor(most / 4);
-  const left = `[… ${formatNumber(text.length - most)} characters left out …]`;
-  return `${firstUnits(text, most - tail)}\n${left}\n${lastUnits(text, tail)}`;
-}
-
-function whyStopped(stop: StopReason): string {
-  switch (stop.why) {
-    case 'completed':
-      return 'the work is done.';
-    case 'verify_failed':
-      return `verify commands failed: ${stop.commands.join(', ')}`;
-    case 'blocked':
-    case 'unready':
-      return stop.reason;
-    case 'limit':
-      return `the limit of ${stop.limit} is reached (${stop.used} of ${stop.value}).`;
-    case 'deadline':
-      return `the deadline passed${stop.awaited === undefined ? '' : ` while waiting for ${stop.awaited}`}.`;
-    case 'interrupted':
-      return `stopped by ${stop.signal}.`;
-    case 'provider':
-      return `${stop.kind}: ${stop.message}`;
   }
 }
