@@ -3,7 +3,7 @@
  * the folders on the way to what has changed.
  */
 
-import { foldersAround } from '../../domain/review/git-folder.ts';
+import { foldersAround } from '../../domain/changes/path.ts';
 import { type ObjectFormat, ObjectStore } from './object-store.ts';
 import { FOLDER_MODE, latin1Name, readFolders, type TreeFolder, treeBytes } from './tree-folders.ts';
 import type { TreeEdit } from './trees.ts';

@@ -1,7 +1,7 @@
 /** Repositories that are not called `.git` in a tree. */
 
-import { foldedName } from '../../domain/changes/path.ts';
-import { foldersAround, repositoriesAround, repositoriesInTree } from '../../domain/review/git-folder.ts';
+import { foldedName, foldersAround } from '../../domain/changes/path.ts';
+import { repositoriesAround, repositoriesInTree } from '../../domain/review/git-folder.ts';
 import { namesInFolder, type TreeFolder } from './tree-folders.ts';
 
 /** Those of a tree that one of these paths belongs to, sorted. `folders` are the folders of the tree around the paths. */
