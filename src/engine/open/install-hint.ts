@@ -51,7 +51,7 @@ export function namesIn(folder: string): string[] {
 }
 
 /** Where a command runs in the end, as far as its text tells: most begin with `cd`. */
-export async function folderOf(command: string): Promise<string> {
+export async function folderOfCommand(command: string): Promise<string> {
   const { folderAtEnd } = await import('../../adapters/plan/needed-programs.ts');
   return folderAtEnd(command);
 }

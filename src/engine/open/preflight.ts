@@ -13,7 +13,7 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { folderOf, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
+import { folderOfCommand, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
 import type { NeededPart } from './needed-parts.ts';
 
 /** Milliseconds for the shell to look names up. */
@@ -109,7 +109,7 @@ export async function whyNoSetup(
   if (command === undefined || root === null || preflight === 'off') return null;
   if (caches.length > 0 || isOpen(session, sandbox)) return null;
   const { yarnLoads } = await import('../../adapters/survey/needed/yarn.ts');
-  const folder = normalize(await folderOf(command));
+  const folder = normalize(await folderOfCommand(command));
   if (!(await yarnLoads(root, folder === '.' ? '' : folder))) return null;
   const { hosts } = INSTALLERS.yarn;
   const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
@@ -222,7 +222,7 @@ export async function whyNotRun(
 ): Promise<string | null> {
   const report = reports.find(({ end }) => wasNotRun(end));
   if (report === undefined) return whyNotInstalled(reports, root);
-  const folder = await folderOf(report.command);
+  const folder = await folderOfCommand(report.command);
   const missing = missingProgram(report.output);
   const last = missing?.line ?? report.output.trimEnd().split('\n').at(-1) ?? '';
   const what = `The verify command ${quoted(report.command)} ended with exit code ${report.end.exitCode} before the work`;
@@ -237,7 +237,7 @@ async function whyNotInstalled(
 ): Promise<string | null> {
   for (const { command, end, output } of reports) {
     const lacking = succeeded(end) ? null : missingPackage(output);
-    const hint = lacking && installHint(root, command, await folderOf(command));
+    const hint = lacking && installHint(root, command, await folderOfCommand(command));
     if (hint)
       return `The verify command ${quoted(command)} fails before the work, since something is not installed: ${lacking}.${hint}`;
   }

@@ -15,7 +15,7 @@ import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { folderOf, installerIn, missingProgramHint, namesIn } from './install-hint.ts';
+import { folderOfCommand, installerIn, missingProgramHint, namesIn } from './install-hint.ts';
 import { whyNoSetup, whyNotRun, whyNotRunnable } from './preflight.ts';
 import { refusalsSaid } from './refused-hosts.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
@@ -194,7 +194,7 @@ const NOT_CACHED =
 /** With a cache that is shown and does not have what is locked. */
 async function cacheHint({ root, input }: Session, command: string, output: string): Promise<string> {
   if (input.settings.caches.length === 0 || !NOT_CACHED.test(output)) return '';
-  const installer = installerIn(root, command, await folderOf(command));
+  const installer = installerIn(root, command, await folderOfCommand(command));
   const how = installer === null ? 'install the packages once' : `type once: ${installer.line}`;
   return ` The cache of this machine (--cache) lacks packages: ${how}.`;
 }
@@ -238,7 +238,7 @@ async function refusalsIn({ root }: Session, command: string, output: string): P
   const said = refusalsSaid(output);
   if (said.length === 0) return '';
   const lines = said.slice(-MAX_REFUSALS).map((line) => ` ${line}.`);
-  const folder = await folderOf(command);
+  const folder = await folderOfCommand(command);
   const names = root === null || folder.startsWith('/') ? [] : namesIn(join(root, folder));
   const loading = loadingOf(names, command);
   if (loading === null) return lines.join('');
