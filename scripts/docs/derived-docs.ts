@@ -71,23 +71,20 @@ export function publicationSchema(): string {
   return `${JSON.stringify({ title: 'patchsmith publication, version 1', ...schema }, null, 2)}\n`;
 }
 
-/**
- * `docs/events.schema.json`: the JSON schema of a line of `events.jsonl`, and of a line on stdout with `--output jsonl`, where
- * the result comes last.
- */
+const PLACE = {
+  seq: z.int().positive().describe('Number of the event, from 1'),
+  at: z.number().describe('Unix time in milliseconds'),
+};
+
+/** The lines of `events.jsonl`, one object a type, and the last line on stdout with `--output jsonl`. */
+export const EVENT_LINES = [
+  ...RunAction.options.map((option) => option.extend(PLACE)),
+  RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line'),
+];
+
+/** `docs/events.schema.json`: the JSON schema of one of them. */
 export function eventsSchema(): string {
-  const place = {
-    seq: z.int().positive().describe('Number of the event, from 1'),
-    at: z.number().describe('Unix time in milliseconds'),
-    attempt: z
-      .int()
-      .positive()
-      .optional()
-      .describe('Only on stdout, with `--attempts`: which of them says it'),
-  };
-  const events = RunAction.options.map((option) => option.extend(place));
-  const result = RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line');
-  const schema = z.toJSONSchema(z.union([...events, result]), {
+  const schema = z.toJSONSchema(z.union(EVENT_LINES), {
     target: 'draft-2020-12',
     reused: 'ref',
     // Blocks of the model's answers are kept as they came.

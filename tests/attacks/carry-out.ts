@@ -12,6 +12,7 @@ import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
 import { givenToNobody, makeNobodysOwn } from '../support/runs/as-nobody.ts';
 import { CLI, type CliEnd } from '../support/runs/cli.ts';
 import { type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
+import { holdingEvents } from '../support/runs/valid-events.ts';
 import { type Aftermath, type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, Victim } from './victim.ts';
@@ -125,17 +126,19 @@ const HANGS_AFTER_MS = 120_000;
 function laterCommand({ root, home }: Victim, { cli: built = CLI, wrap, env }: Started): Aftermath['cli'] {
   return async (args, more = {}): Promise<CliEnd> => {
     const [program = '', ...line] = [...wrap, process.execPath, built, ...args];
-    const child = execa(program, line, {
-      cwd: root,
-      env: { PATH: process.env.PATH, HOME: home, ...env, ...more },
-      extendEnv: false,
-      reject: false,
-      stdin: 'ignore',
-      timeout: HANGS_AFTER_MS,
-      killSignal: 'SIGKILL',
-      stripFinalNewline: false,
-    });
-    const { exitCode, stdout, stderr } = await child;
+    const started = { args, cwd: root, env: { PATH: process.env.PATH, HOME: home, ...env, ...more } };
+    const { exitCode, stdout, stderr } = await holdingEvents(started, () =>
+      execa(program, line, {
+        cwd: root,
+        env: started.env,
+        extendEnv: false,
+        reject: false,
+        stdin: 'ignore',
+        timeout: HANGS_AFTER_MS,
+        killSignal: 'SIGKILL',
+        stripFinalNewline: false,
+      }),
+    );
     return { exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1) ?? '' };
   };
 }

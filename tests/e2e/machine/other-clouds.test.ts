@@ -8,6 +8,7 @@ import { startBedrockServer, startVertexServer } from '../../support/claude-serv
 import type { Script } from '../../support/claude-server/script.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
+import { holdingEvents } from '../../support/runs/valid-events.ts';
 
 afterAll(removeFolders);
 
@@ -37,12 +38,9 @@ async function run(cli: string, turns: Script, flags: string[] = [], cloud: keyo
     '--provider',
     cloud,
   ];
-  const end = await execa(process.execPath, [...line, ...flags], {
-    cwd: root,
-    env,
-    extendEnv: false,
-    reject: false,
-  });
+  const end = await holdingEvents({ args: line, cwd: root, env }, () =>
+    execa(process.execPath, [...line, ...flags], { cwd: root, env, extendEnv: false, reject: false }),
+  );
   return { ...end, root, folder };
 }
 

@@ -11,6 +11,7 @@ import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
@@ -30,7 +31,8 @@ async function asked<T>(
   const { PATH, HOME } = process.env;
   const XDG_STATE_HOME = temporaryFolder();
   try {
-    return await use({ PATH, HOME, XDG_STATE_HOME, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
+    const env = { PATH, HOME, XDG_STATE_HOME, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
+    return await holdingEvents({ args: [], cwd: '/', env }, async () => use(env));
   } finally {
     await server.close();
   }

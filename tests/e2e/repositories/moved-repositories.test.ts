@@ -15,6 +15,7 @@ import {
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -190,10 +191,12 @@ async function runKilledWhen(
   const env = { PATH: process.env.PATH ?? '', ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
   try {
     const line = [CLI, 'run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--sandbox', 'off'];
-    const child = execa(process.execPath, line, { env, extendEnv: false, reject: false, stdin: 'ignore' });
-    await until(`${file} is there`, () => existsSync(file));
-    child.kill('SIGKILL');
-    await child;
+    await holdingEvents({ args: line, cwd: root, env }, async () => {
+      const child = execa(process.execPath, line, { env, extendEnv: false, reject: false, stdin: 'ignore' });
+      await until(`${file} is there`, () => existsSync(file));
+      child.kill('SIGKILL');
+      await child;
+    });
     await afterwards(runDir, env);
   } finally {
     await server.close();

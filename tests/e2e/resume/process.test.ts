@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
-import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -61,7 +61,7 @@ testAtNight('a run that is killed again and again, in its sandbox, comes to its 
       }
       kills += 1;
     }
-    const events = linesOf(journal).map((line) => JSON.parse(line) as RunEvent);
+    const events = validEvents(readFileSync(journal, 'utf8'));
     const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
     // In the middle of each answer at least, however slow whoever kills it is.
     expect(kills).toBeGreaterThanOrEqual(2);
@@ -120,6 +120,7 @@ testAtNight(
       });
       expect(exitCode, stderr).toBe(0);
       const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+      expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
       expect([result.outcome, result.iterations, result.changedFiles.map(({ path }) => path)]).toEqual([
         'done',
         8,

@@ -11,6 +11,7 @@ import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -39,10 +40,12 @@ async function killedWhen(
   };
   try {
     const line = [CLI, 'run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, ...args];
-    const child = execa(process.execPath, line, { env, extendEnv: false, reject: false, stdin: 'ignore' });
-    await until(`${file} is there`, () => existsSync(file));
-    child.kill('SIGKILL');
-    await child;
+    await holdingEvents({ args: line, cwd: root, env }, async () => {
+      const child = execa(process.execPath, line, { env, extendEnv: false, reject: false, stdin: 'ignore' });
+      await until(`${file} is there`, () => existsSync(file));
+      child.kill('SIGKILL');
+      await child;
+    });
     await then(runDir, env);
   } finally {
     await server.close();

@@ -12,6 +12,7 @@ import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { CLI, checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, patient, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -211,6 +212,7 @@ test('a run that Ctrl-C has stopped in a command says how to go on, and does; un
     const second = await cli('resume', runDir);
     expect(second.exitCode, second.stderr).toBe(0);
     const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
     expect(result.superseded.map(({ outcome }) => outcome)).toEqual(['interrupted']);
     expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt', 'c.txt', 'new.txt']);
     const blamed = await cli('blame', runDir);

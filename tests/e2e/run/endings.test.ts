@@ -7,6 +7,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { turn } from '../../support/runs/events.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
@@ -104,6 +105,7 @@ describe('stdout holds exactly what was asked for', () => {
       { reject: false, extendEnv: false, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
     );
     const { outcome, exitCode, reason } = JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8'));
+    expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
     expect([outcome, exitCode, run.exitCode], run.stderr).toEqual(['internal_error', 1, 1]);
     expect(run.stderr.endsWith(`patchsmith: internal_error (exit 1) [ERR_OUTPUT_UNWRITTEN]: ${reason}`)).toBe(
       true,

@@ -12,6 +12,7 @@ import { isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -94,6 +95,7 @@ test.each(['required', 'off'])(
       const { exitCode, stderr } = await second;
       const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
       expect([exitCode, result.outcome, result.verify.length], stderr).toEqual([0, 'done', 1]);
+      expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
       expect(leftOf(runDir, root, seconds)).toEqual(NOTHING);
     } finally {
       await server.close();

@@ -10,6 +10,7 @@ import { parse } from 'yaml';
 import { runAction as actHere } from '../../../src/action/run-action.ts';
 import { temporaryFolder } from '../files/repository.ts';
 import { exitCodeOf, fakeProcess } from '../runs/in-process.ts';
+import { holdingEvents } from '../runs/valid-events.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
@@ -139,9 +140,10 @@ async function step(
   const outputs = () => valuesIn(readFileSync(files.output, 'utf8'));
   const { node, wrap, action, during, built } = run;
   const inItsOwn = built === true || [node, wrap, action, during].some((one) => one !== undefined);
-  const { exitCode, signal, stdout, stderr } = inItsOwn
-    ? await spawned(run, file, given, { temp, outputs })
-    : await here(file, given);
+  const { exitCode, signal, stdout, stderr } = await holdingEvents(
+    { args: Object.values(inputs), ...given },
+    async () => (inItsOwn ? await spawned(run, file, given, { temp, outputs }) : await here(file, given)),
+  );
   for (const name of Object.keys(outputs()))
     if (!Object.hasOwn(MANIFEST.outputs, name)) throw new Error(`action.yml has no output ${name}`);
   return {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { cliHere } from './in-process.ts';
+import { holdingEvents } from './valid-events.ts';
 
 /** The built command line; `tests/support/setup/build-once.ts` builds it before all tests. */
 export const CLI = new URL('../../../dist/cli.js', import.meta.url).pathname;
@@ -31,15 +32,17 @@ export async function runCli(
 }
 
 function spawned(args: readonly string[], { cwd, env, input }: Given) {
-  return execa(process.execPath, [CLI, ...args], {
-    cwd,
-    extendEnv: false,
-    env,
-    reject: false,
-    timeout: PATIENCE_MS,
-    stripFinalNewline: false,
-    ...(input === undefined ? { stdin: 'ignore' } : { input }),
-  });
+  return holdingEvents({ args, cwd, env }, () =>
+    execa(process.execPath, [CLI, ...args], {
+      cwd,
+      extendEnv: false,
+      env,
+      reject: false,
+      timeout: PATIENCE_MS,
+      stripFinalNewline: false,
+      ...(input === undefined ? { stdin: 'ignore' } : { input }),
+    }),
+  );
 }
 
 interface Given {

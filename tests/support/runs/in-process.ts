@@ -7,6 +7,7 @@ import { COMMANDS } from '../../../src/commands/registry.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';
 import { redactorForGrowing, secretsAmong } from '../../../src/domain/secrets/redact.ts';
 import type { HostContext } from '../../../src/host/context.ts';
+import { holdingEvents } from './valid-events.ts';
 
 export interface CommandEnd {
   readonly exitCode: number;
@@ -18,7 +19,12 @@ export interface CommandEnd {
  * Carries out a command with what is given of its environment. Throws what would be a crash of the process, and for a line
  * that names no command or refuses to begin: those are the process's own to tell.
  */
-export async function runHere(words: readonly string[], { onStderr, ...given }: Here): Promise<CommandEnd> {
+export function runHere(words: readonly string[], given: Here): Promise<CommandEnd> {
+  const env = { PATH: process.env.PATH ?? '', HOME: given.cwd, ...given.env };
+  return holdingEvents({ args: words, cwd: given.cwd, env }, () => carryOut(words, { ...given, env }));
+}
+
+async function carryOut(words: readonly string[], { onStderr, ...given }: Here): Promise<CommandEnd> {
   const asked = await readArguments(words, COMMANDS, 100);
   if (asked.ask !== 'command') throw new Error(`This is no command: ${words.join(' ')}`);
   const stdout = sink();
@@ -28,7 +34,6 @@ export async function runHere(words: readonly string[], { onStderr, ...given }: 
     {
       interrupt: new AbortController().signal,
       ...given,
-      env: { PATH: process.env.PATH, HOME: given.cwd, ...given.env },
       secretsInProc: false,
       stdin: Readable.from([]),
       stdout: stdout.stream,
@@ -53,13 +58,15 @@ interface Here extends Pick<HostContext, 'secondMs'> {
 }
 
 /** Carries out a command line to its end, all that the built command does but for being a process. */
-export async function cliHere(
+export function cliHere(
   args: readonly string[],
   given: { cwd: string; env: Readonly<Record<string, string | undefined>>; input?: string },
 ): Promise<CommandEnd> {
-  const host = fakeProcess({ ...given, args });
-  const exitCode = await exitCodeOf(() => runCommandLine(host.process));
-  return { exitCode, stdout: host.stdout(), stderr: host.stderr() };
+  return holdingEvents({ ...given, args }, async () => {
+    const host = fakeProcess({ ...given, args });
+    const exitCode = await exitCodeOf(() => runCommandLine(host.process));
+    return { exitCode, stdout: host.stdout(), stderr: host.stderr() };
+  });
 }
 
 /** A process with these arguments, which ends with an exception where a real one would end: `exitCodeOf` catches it. */

@@ -10,7 +10,7 @@ import { type Repository, temporaryFolder } from '../files/repository.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { CLI } from './cli.ts';
 import { cliHere } from './in-process.ts';
-import { validEvents } from './valid-events.ts';
+import { holdingEvents, validEvents } from './valid-events.ts';
 
 export const KEY = 'sk-ant-test-0123456789abcdef';
 
@@ -99,16 +99,18 @@ async function carryOut({ built, wrap = [], cli, during }: ScriptedRun, { args, 
     return cliHere(args, { cwd: process.cwd(), env });
   }
   const [program = '', ...line] = [...wrap, process.execPath, cli ?? CLI, ...args];
-  const child = execa(program, line, {
-    env,
-    extendEnv: false,
-    reject: false,
-    stdin: 'ignore',
-    timeout: PATIENCE_MS,
-    stripFinalNewline: false,
+  return holdingEvents({ args, cwd: process.cwd(), env }, async () => {
+    const child = execa(program, line, {
+      env,
+      extendEnv: false,
+      reject: false,
+      stdin: 'ignore',
+      timeout: PATIENCE_MS,
+      stripFinalNewline: false,
+    });
+    if (during && child.pid) await during({ pid: child.pid, ...there });
+    return child;
   });
-  if (during && child.pid) await during({ pid: child.pid, ...there });
-  return child;
 }
 
 function filesOf(runDir: string, stderr: string) {
