@@ -1,6 +1,8 @@
 /** The runner behind a proxy that is the only way out, as on self-hosted runners of companies. */
 
 import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
@@ -86,6 +88,50 @@ test.each(sampled(['auto', 'off'], () => 'sandbox'))(
       ).toEqual([]);
   },
 );
+
+test('a gateway that speaks plain http is asked through HTTP_PROXY where that is permitted, and the result warns', async () => {
+  const model = await startClaudeServer({ turns: [{ text: 'Nothing to do.' }], apiKey: KEY });
+  onTestFinished(() => model.close());
+  const asked: string[] = [];
+  const proxy = createServer((incoming, answer) => {
+    const { method, headers } = incoming;
+    const { host, pathname, search } = new URL(incoming.url ?? '');
+    asked.push(host);
+    const outgoing = request(`${model.url}${pathname}${search}`, { method, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    incoming.pipe(outgoing);
+  });
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const cli = (...args: string[]) =>
+    runCli(['run', '-m', 'x', '--sandbox', 'off', '--output', 'json', ...args], {
+      cwd: root,
+      env: {
+        HOME: temporaryFolder(),
+        HTTP_PROXY: `http://127.0.0.1:${port}`,
+        ANTHROPIC_API_KEY: KEY,
+        ANTHROPIC_BASE_URL: 'http://gateway.example.test',
+      },
+    });
+  const refused = await cli();
+  expect([refused.exitCode, refused.lastLine]).toEqual([
+    2,
+    expect.stringContaining('permit it with --allow-insecure-base-url'),
+  ]);
+  expect(asked).toEqual([]);
+  const ended = await cli('--allow-insecure-base-url');
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(JSON.parse(ended.stdout).warnings).toEqual([
+    expect.stringMatching(
+      /^\[WARN_PLAIN_HTTP\] The key and the whole conversation go to http:\/\/gateway\.example\.test /,
+    ),
+  ]);
+  expect([...new Set(asked)]).toEqual(['gateway.example.test']);
+});
 
 testAtNight('a pull request is made through it', async () => {
   const made = await madeRun({ 'a.txt': 'a\n' }, [

@@ -81,6 +81,27 @@ M run.sh mode  [2]
     expect(elsewhere.lastLine).toContain('does not change "d.js". It changes a.js, c.js, run.sh.');
   });
 
+  test('commands of one turn run side by side, which the model is told, and share what they changed', async () => {
+    const waits = 'until test -e go.txt; do sleep 0.02; done; echo new > v.txt';
+    const both = [call('run_command', { command: waits }), call('run_command', { command: 'echo > go.txt' })];
+    const repository = await makeRepository({ 'v.txt': 'old\n' });
+    const run = await scriptedRun({ repository, turns: [{ calls: both }, done] });
+    const [request] = run.server.requests;
+    const body = request?.body as { tools: { name: string; description: string }[] } | undefined;
+    expect(body?.tools.find(({ name }) => name === 'run_command')?.description).toContain(
+      'Commands of one turn run side by side.',
+    );
+    expect((await blame(run, 'v.txt')).stdout).toBe(`[1]  turn 1  ran together:
+       run_command ${waits}
+       run_command echo > go.txt
+
+M v.txt +1 −1  [1]
+  @@ -1,1 +1,1 @@  [1]
+  1 -old
+  1 +new
+`);
+  });
+
   test('is told to machines as one document', async () => {
     const run = await shared;
     const { stdout } = await blame(run, 'a.js', '--output', 'json');

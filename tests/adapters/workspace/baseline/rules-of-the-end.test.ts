@@ -1,3 +1,5 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
@@ -31,6 +33,17 @@ async function patchOf(workspace: Workspace, ledger: ChangeLedger) {
   const made = await workspace.makePatch(ledger.net());
   if (made.status === 'failed') throw new Error(made.message);
   return made.patch;
+}
+
+/** The files of a tree of the run, as `git ls-tree` names them. */
+function filesOf(scratch: ScratchCheckout, tree: string): string[] {
+  return scratch.gitIn(scratch.root, `--git-dir=${scratch.shadow}`, 'ls-tree', '-r', tree).split('\n');
+}
+
+/** Those of the tree that git makes of the work tree as it is; the run is over then. */
+function filesGitAdds(scratch: ScratchCheckout): string[] {
+  scratch.git('add', '--all');
+  return scratch.git('ls-tree', '-r', scratch.git('write-tree').trim()).split('\n');
 }
 
 describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (manyFiles) => {
@@ -159,6 +172,63 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     const back = Buffer.from((await patchOf(run.workspace, run.ledger)).bytes).toString();
     expect(back).toContain('+b\r\n');
     expect(back).toContain('+n\r\n');
+  });
+
+  test('an encoding or end of line that the run gives to files is that of the patch, as git adds them', async () => {
+    const scratch = new ScratchCheckout();
+    const latin = Buffer.from('\xe4\r\n', 'latin1');
+    const wide = Buffer.from('\ufeffwide\r\n', 'utf16le');
+    scratch.write('.gitattributes', '*.was working-tree-encoding=ISO-8859-1 text\n');
+    for (const name of ['a.now', 'a.was', 'kept.was']) scratch.write(name, latin);
+    scratch.write('kept.now', 'kept\n');
+    // Git looks anew at what is as young as its index.
+    for (const name of ['kept.was', 'kept.now']) utimesSync(scratch.path(name), 1e9, 1e9);
+    scratch.commit();
+    const run = await openWithLedger(scratch, manyFiles);
+    for (const name of ['a.now', 'a.was', 'new.now', 'new.was'])
+      scratch.write(name, Buffer.concat([latin, latin]));
+    scratch.write('a.wide', wide);
+    scratch.write('d/a.crlf', 'x\r\n');
+    await run.look();
+    const encoding = 'working-tree-encoding';
+    scratch.write('.gitattributes', `*.now ${encoding}=ISO-8859-1 text\n*.wide ${encoding}=UTF-16 text\n`);
+    scratch.write('d/.gitattributes', '*.crlf eol=crlf\n');
+    await run.look();
+    const { tree } = await patchOf(run.workspace, run.ledger);
+    expect(filesOf(scratch, tree)).toEqual(filesGitAdds(scratch));
+    const text = (path: string) =>
+      scratch.gitIn(scratch.root, `--git-dir=${scratch.shadow}`, 'show', `${tree}:${path}`);
+    expect([text('a.now'), text('a.wide'), text('d/a.crlf')]).toEqual([
+      '\xc3\xa4\n\xc3\xa4\n',
+      'wide\n',
+      'x\n',
+    ]);
+    expect(text('a.was')).toBe('\xe4\r\n\xe4\r\n');
+  });
+
+  test('rules of a folder, of the git folder and of the user decide together, as git weighs them', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.git('config', 'core.excludesFile', '~/ignores');
+    scratch.write('../home/ignores', '*.user\n');
+    writeFileSync(join(scratch.root, '.git/info/exclude'), '*.info\n!kept.user\n');
+    scratch.write('d/.gitignore', '*.log\n');
+    scratch.commit();
+    const run = await openWithLedger(scratch, manyFiles);
+    const names = ['a.user', 'kept.user', 'a.info', 'a.log', 'b.log', 'a.txt'];
+    for (const folder of ['', 'd/', 'd/e/']) for (const name of names) scratch.write(folder + name, 'x\n');
+    await run.look();
+    scratch.write('.gitignore', '!a.user\n*.log\n');
+    scratch.write('d/.gitignore', '!a.info\n!b.log\na.txt\n');
+    scratch.write('d/e/.gitignore', '/kept.user\n!a.txt\n');
+    await run.look();
+    const { tree } = await patchOf(run.workspace, run.ledger);
+    expect(filesOf(scratch, tree)).toEqual(filesGitAdds(scratch));
+    expect(await run.patched()).toEqual([
+      '.gitignore',
+      ...['a.txt', 'a.user', 'd/.gitignore', 'd/a.info', 'd/a.user', 'd/b.log', 'd/e/.gitignore'],
+      ...['d/e/a.info', 'd/e/a.txt', 'd/e/a.user', 'd/e/b.log', 'd/kept.user', 'kept.user'],
+    ]);
+    expect(run.workspace.exposed()).toEqual([]);
   });
 
   test('listing and searching follow the rules of the moment', async () => {

@@ -40,8 +40,9 @@ const ATTRIBUTES = [
   '* -text\n',
   '*.js text eol=crlf\n',
   '*.log ident\n',
+  '*.txt text working-tree-encoding=ISO-8859-1\n',
 ];
-const TEXTS = ['', 'x\n', 'x\r\ny\r\n', 'y\n', 'one\r\ntwo\n', '$Id: 12 $\n', 'z\0\r\n'];
+const TEXTS = ['', 'x\n', 'x\r\ny\r\n', 'y\n', 'one\r\ntwo\n', '$Id: 12 $\n', 'z\0\r\n', 'é\r\n'];
 
 const ruleFile = fc.oneof(
   fc.record({
