@@ -76,9 +76,16 @@ const PLACE = {
   at: z.number().describe('Unix time in milliseconds'),
 };
 
+/** On stdout, the events of all attempts are in one stream. A retry has a number by that name already. */
+const ATTEMPT = {
+  attempt: z.int().positive().exactOptional().describe('Only on stdout, with --attempts: which of them'),
+};
+
 /** The lines of `events.jsonl`, one object a type, and the last line on stdout with `--output jsonl`. */
 export const EVENT_LINES = [
-  ...RunAction.options.map((option) => option.extend(PLACE)),
+  ...RunAction.options.map((option) =>
+    option.extend('attempt' in option.shape ? PLACE : { ...PLACE, ...ATTEMPT }),
+  ),
   RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line'),
 ];
 
