@@ -24,6 +24,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { knownSecretFinder, openEndOf, type Redact, redactorFor } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
+import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
 import type { RunInput } from './run-input.ts';
@@ -156,11 +157,11 @@ export class Session {
   }
 
   /** Keeps other runs out of the work tree until the end. Null when that is done, else why it cannot be. */
-  async takeWorkTree(root: string): Promise<string | null> {
+  async takeWorkTree({ root, gitDir }: Pick<Checkout, 'root' | 'gitDir'>): Promise<string | null> {
     // What is said of an attempt is said of the work tree that its copy stands for.
     this.root = this.input.attempt?.root ?? root;
     if (this.input.holdsWorkTree === true) return null;
-    const letGo = await lockWorkTree(root);
+    const letGo = await lockWorkTree({ root, gitDir });
     if (letGo === null) return treeIsBusy(root);
     this.#locks.push(letGo);
     return null;

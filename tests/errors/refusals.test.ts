@@ -111,7 +111,7 @@ test('ERR_NO_CHECKOUT', async () => {
 test('ERR_WORK_TREE_BUSY', async () => {
   const cwd = tempFolder(SCRIPT);
   git(cwd, 'init', '-q');
-  const letGo = await lockWorkTree(cwd);
+  const letGo = await lockWorkTree({ root: cwd, gitDir: join(cwd, '.git') });
   const env = { PATH: process.env.PATH, HOME: tempFolder() };
   const end = await cliHere(['run', '-m', 'x', ...played], { cwd, env });
   letGo?.();

@@ -1,16 +1,39 @@
 /** Keeps two processes from working on one run, and two runs from working in one work tree. */
 
-import { type BigIntStats, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import type { Checkout } from '../../git/checkout-layout.ts';
 
 /** Resolves with a function that lets go, or with null when another process works on the run. */
 export function lockRun(runDirectory: string): Promise<(() => void) | null> {
   return lockFolder('run', runDirectory);
 }
 
-/** The same for the work tree at `root`: what two runs change there at the same time cannot be distinguished. */
-export function lockWorkTree(root: string): Promise<(() => void) | null> {
-  return lockFolder('tree', root);
+/** The same for a work tree: what two runs change there at the same time cannot be distinguished. */
+export async function lockWorkTree({
+  root,
+  gitDir,
+}: Pick<Checkout, 'root' | 'gitDir'>): Promise<(() => void) | null> {
+  const letGo = await lockFolder('tree', root);
+  const leave = letGo && (await announce(lockName('tree', statSync(root, { bigint: true })), gitDir));
+  if (leave === null) letGo?.();
+  return (
+    leave &&
+    (() => {
+      leave();
+      letGo?.();
+    })
+  );
 }
 
 /**
@@ -34,6 +57,75 @@ function lockFolder(kind: 'run' | 'tree', folder: string): Promise<(() => void) 
 /** Inodes need all their digits: those of overlays and network file systems go beyond what a number holds exactly. */
 export function lockName(kind: 'run' | 'tree', { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string {
   return `\0patchsmith-${kind}-${dev}-${ino}`;
+}
+
+/**
+ * The name above is one of a network namespace, and containers that share a checkout have one each. A socket in a folder is
+ * found from all of them, and answers as long as its process lives. Its name is never used again, and everybody puts up a
+ * socket before looking for others: of two that come at once neither is overlooked, and one that does not answer can be removed.
+ * Resolves with what removes the own one, or with null when another answers. A folder that takes no socket, such as a read-only
+ * one, is only looked into.
+ */
+async function announce(name: string, folder: string): Promise<(() => void) | null> {
+  const handle = orNull(() =>
+    openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  );
+  if (handle === null) return () => {};
+  // Names of sockets are short.
+  const place = `/proc/self/fd/${handle}`;
+  // Copies of a work tree have its git dir.
+  const prefix = `${name.slice(1)}-`;
+  const own = `${prefix}${randomBytes(8).toString('hex')}.sock`;
+  const server = await listening(`${place}/${own}`);
+  const names = orNull(() => readdirSync(place)) ?? [];
+  const others = names.filter((other) => other.startsWith(prefix) && other !== own).slice(0, MAX_ASKED);
+  const answers = await Promise.all(others.map((name) => isAnswered(`${place}/${name}`)));
+  const leave = () => {
+    // The server removes its socket when it closes, by way of the open folder.
+    server?.close();
+    closeSync(handle);
+  };
+  if (!answers.includes(true)) return leave;
+  leave();
+  return null;
+}
+
+/** Null for what the file system refuses. */
+function orNull<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
+
+/** More are in no folder but one that was made to hold us up. */
+const MAX_ASKED = 100;
+
+/** Null where none can be made. */
+function listening(path: string): Promise<Server | null> {
+  const server = createServer((stranger) => stranger.destroy());
+  return new Promise((resolve) => {
+    server.on('error', () => resolve(null));
+    server.listen({ path, writableAll: true }, () => resolve(server.unref()));
+  });
+}
+
+/** Removes a socket whose process is gone. */
+function isAnswered(path: string): Promise<boolean> {
+  if (!orNull(() => lstatSync(path))?.isSocket()) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const asking = connect(path, () => {
+      asking.destroy();
+      resolve(true);
+    });
+    asking.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED') orNull(() => rmSync(path, { force: true }));
+      // Too many ask it at once.
+      resolve(code === 'EAGAIN');
+    });
+  });
 }
 
 /** The message if the lock for `runDirectory` is taken. */

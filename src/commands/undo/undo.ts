@@ -69,7 +69,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
   const letGo = await lockRun(directory.path);
   if (letGo === null) return usageError('ERR_RUN_BUSY', runIsBusy(directory.path));
-  const letGoOfTree = await lockWorkTree(root);
+  const letGoOfTree = await lockWorkTree(checkout.checkout);
   if (letGoOfTree === null) {
     letGo();
     return usageError('ERR_WORK_TREE_BUSY', treeIsBusy(root));

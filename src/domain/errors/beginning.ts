@@ -9,7 +9,7 @@ export const BEGINNING = {
     'Run patchsmith in a checkout, or name one with `--repo`; the message says what is in the way.',
   ),
   ERR_WORK_TREE_BUSY: misuse(
-    'Another run works in this checkout.',
+    'Another run works in this checkout, here or in another container. While it does, its git dir has a socket `patchsmith-*.sock`.',
     'Wait for it, or work in another checkout.',
   ),
   ERR_NO_SNAPSHOT: misuse(

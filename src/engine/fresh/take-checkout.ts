@@ -26,7 +26,7 @@ export async function takeCheckout(session: Session): Promise<TakenCheckout | St
   if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
   if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
   const { checkout } = found;
-  const busy = await session.takeWorkTree(checkout.root);
+  const busy = await session.takeWorkTree(checkout);
   return busy === null
     ? { status: 'ok', checkout, directory }
     : stopped(usageError('ERR_WORK_TREE_BUSY', busy));

@@ -68,7 +68,7 @@ async function locate(resuming: Resuming): Promise<Located<ReopenedWorkspace> | 
     const what = `The run directory ${directory.path} lies in the work tree ${checkout.root}`;
     return stopped(usageError('ERR_RUN_DIRECTORY_IN_TREE', `${what}. Move it out.`));
   }
-  const busy = await session.takeWorkTree(checkout.root);
+  const busy = await session.takeWorkTree(checkout);
   if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
   return { status: 'located', checkout, directory, admit: () => admit(resuming, checkout) };
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { lockName, lockRun, lockWorkTree } from '../../../src/adapters/storage/run-lock.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
@@ -35,9 +36,9 @@ test('the lock of a process that was killed is gone with it', async () => {
 test('a work tree has a lock of its own, whatever path leads there', async () => {
   const folder = tempFolder();
   const letGoOfRun = await lockRun(folder);
-  const letGo = await lockWorkTree(folder);
+  const letGo = await lockWorkTree({ root: folder, gitDir: folder });
   expect(letGo).not.toBeNull();
-  expect(await lockWorkTree(`${folder}/.`)).toBeNull();
+  expect(await lockWorkTree({ root: `${folder}/.`, gitDir: folder })).toBeNull();
   letGo?.();
   letGoOfRun?.();
 });
@@ -46,3 +47,48 @@ test('folders whose inodes a number cannot tell apart have locks of their own', 
   const names = [2n ** 63n, 2n ** 63n + 1n].map((ino) => lockName('tree', { dev: 1n, ino }));
   expect(new Set(names).size).toBe(2);
 });
+
+/** Runs a program in a network namespace of its own, as a container has one. */
+function elsewhere(program: string) {
+  const lock = JSON.stringify(resolve('src/adapters/storage/run-lock.ts'));
+  const script = `const { lockWorkTree } = await import(${lock}); ${program}`;
+  const line = ['--map-root-user', '--net', process.execPath, '--import', 'tsx', '--input-type=module'];
+  return spawn('unshare', [...line, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+test('the lock of a work tree reaches other network namespaces, and ends with its process', async () => {
+  const root = tempFolder({ 'git/HEAD': '' });
+  const tree = { root, gitDir: join(root, 'git') };
+  const name = lockName('tree', statSync(root, { bigint: true })).slice(1);
+  writeFileSync(join(tree.gitDir, `${name}-0.sock`), 'no socket');
+  const given = JSON.stringify(tree);
+  const holder = elsewhere(
+    `console.log(await lockWorkTree(${given}) ? 'locked' : 'busy'); setInterval(() => {}, 1_000);`,
+  );
+  const [said] = await once(holder.stdout, 'data');
+  expect(String(said)).toBe('locked\n');
+  expect(await lockWorkTree(tree)).toBeNull();
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  // What it left is removed.
+  expect(readdirSync(tree.gitDir)).toHaveLength(3);
+  const letGo = await lockWorkTree(tree);
+  expect(letGo).not.toBeNull();
+  expect(readdirSync(tree.gitDir)).toHaveLength(3);
+  const copy = await lockWorkTree({ ...tree, root: tempFolder() });
+  expect(copy).not.toBeNull();
+  copy?.();
+  const late = elsewhere(`console.log(await lockWorkTree(${given}) ? 'locked' : 'busy');`);
+  expect(String((await once(late.stdout, 'data'))[0])).toBe('busy\n');
+  letGo?.();
+  expect(readdirSync(tree.gitDir).sort()).toEqual(['HEAD', `${name}-0.sock`]);
+});
+
+test.each(['/proc/self', '/nonexistent', '/dev/null'])(
+  'a git dir that takes no socket keeps no run away: %s',
+  async (gitDir) => {
+    const letGo = await lockWorkTree({ root: tempFolder(), gitDir });
+    expect(letGo).not.toBeNull();
+    letGo?.();
+  },
+);

@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
@@ -9,12 +9,13 @@ import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
-test('a second run in a checkout is refused, by whatever path it comes, and so is undo', async () => {
+test('a second run in a checkout is refused, by whatever path it comes and from another network namespace, and so is undo', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'began\ngo\n' });
   const link = join(temporaryFolder(), 'link');
   symlinkSync(root, link);
   const busy = `Another run of patchsmith is working in ${root}. Wait for it, stop it, or use another checkout (git worktree add).`;
   let second: FinishedRun | null = null;
+  let inContainer: FinishedRun | null = null;
   const first = await scriptedRun({
     repository: { root },
     turns: [
@@ -30,6 +31,12 @@ test('a second run in a checkout is refused, by whatever path it comes, and so i
     async during({ runDir }) {
       await until('the command runs', () => existsSync(join(root, 'began')));
       second = await scriptedRun({ repository: { root: link }, turns: [] });
+      inContainer = await scriptedRun({
+        repository: { root },
+        turns: [],
+        args: ['--sandbox', 'off'],
+        wrap: ['unshare', '--map-root-user', '--net'],
+      });
       const undone = await runCli(['undo', runDir], { cwd: root });
       expect(undone.exitCode).toBe(2);
       // Another work tree of the same repository is another place.
@@ -40,7 +47,9 @@ test('a second run in a checkout is refused, by whatever path it comes, and so i
       writeFileSync(join(root, 'go'), '');
     },
   });
-  expect(second).toMatchObject({ exitCode: 2, lastLine: expect.stringContaining(busy) });
+  for (const refused of [second, inContainer])
+    expect(refused).toMatchObject({ exitCode: 2, lastLine: expect.stringContaining(busy) });
+  expect(readdirSync(join(root, '.git')).filter((name) => name.startsWith('patchsmith'))).toEqual([]);
   expect(first.lastLine).toContain('done (exit 0): 1 file changed');
   const undone = await runCli(['undo', first.runDir], { cwd: root });
   expect(undone.exitCode, undone.stderr).toBe(0);
