@@ -54,6 +54,8 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly attempt?: AttemptPlace;
   /** Of a run that is the chosen one of several attempts, or continues it. Null or absent: there were none. */
   readonly attempts?: Attempts | null;
+  /** When the attempts began of which the chosen one is brought in (Unix time in milliseconds). */
+  readonly attemptsBeganAt?: number;
   /** Whoever starts the run keeps others out of the work tree. Default: it does so itself. */
   readonly holdsWorkTree?: boolean;
   /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
@@ -62,6 +64,9 @@ export interface RunInput extends ProcessParts, RunHooks {
 
 /** One of several attempts of a run: a copy of its work tree, over the same repository. */
 export interface AttemptPlace {
+  readonly number: number;
+  /** When the whole run began (Unix time in milliseconds). */
+  readonly runStartMs: number;
   /** Of the whole run. */
   readonly runId: string;
   /** The root is that of the copy. */

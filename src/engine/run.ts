@@ -15,6 +15,7 @@ import type { ModelUse } from '../domain/fallback/model-use.ts';
 import { isTaken } from '../domain/journal/base.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunState } from '../domain/run/state.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
@@ -166,7 +167,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   };
   const followed = await tryStep(async () => {
     session.writeResult();
-    await openSinks(session, ready);
+    await openSinks(session, ready, () => loop.state);
     session.input.watcher?.onStart();
     accept(first);
     for await (const event of loop.run(actions)) accept(event);
@@ -218,7 +219,7 @@ const LOOK_CUT_SHORT = warning(
 );
 
 /** The journal comes first: what is not on disk has not happened. */
-async function openSinks(session: Session, ready: Ready): Promise<void> {
+async function openSinks(session: Session, ready: Ready, stateNow: () => RunState): Promise<void> {
   const { directory, redact, sinks, beginning } = ready;
   const { input, progress, runId } = session;
   const { logLevel, logStderr } = input.settings;
@@ -236,6 +237,6 @@ async function openSinks(session: Session, ready: Ready): Promise<void> {
     ...session.sinks,
     session.reported,
     ...sinks,
-    ...(await tracesOf(session, ready)),
+    ...(await tracesOf(session, ready, stateNow)),
   ];
 }

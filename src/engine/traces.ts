@@ -1,6 +1,7 @@
 /** The trace of a run, where a collector for it is named in the environment. Nothing of it is loaded otherwise. */
 
 import { PROVIDERS, providerNamed } from '../adapters/providers/registry.ts';
+import type { RunState } from '../domain/run/state.ts';
 import { warning } from '../domain/warnings/warning.ts';
 import type { EventSink } from '../ports.ts';
 import type { Ready } from './ready.ts';
@@ -11,9 +12,13 @@ const DELIVERY_MS = 2_000;
 const HASTY_DELIVERY_MS = 500;
 
 /** No sink, or the one. */
-export async function tracesOf(session: Session, { start, beginning }: Ready): Promise<EventSink[]> {
+export async function tracesOf(
+  session: Session,
+  { start, beginning }: Pick<Ready, 'start' | 'beginning'>,
+  stateNow: () => RunState,
+): Promise<EventSink[]> {
   const { input, runId, startedAt, redact, progress } = session;
-  const { env, version, now, providers = PROVIDERS } = input;
+  const { env, version, now, attempt, providers = PROVIDERS } = input;
   if (!env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT && !env.OTEL_EXPORTER_OTLP_ENDPOINT) return [];
   const { readTarget } = await import('../adapters/sinks/tracing/target.ts');
   const read = readTarget(env);
@@ -31,11 +36,13 @@ export async function tracesOf(session: Session, { start, beginning }: Ready): P
     target,
     runId,
     version,
-    startMs: startedAt,
+    startMs: input.attemptsBeganAt ?? startedAt,
+    attempt: attempt === undefined ? null : { number: attempt.number, runStartMs: attempt.runStartMs },
     model: { provider: providerName(provider), model },
     iteration: state.iterations,
     tools: start.tools.map(({ name }) => name),
     providerName,
+    now: stateNow,
     redact,
     clock: now,
     async openFetch() {

@@ -74,6 +74,7 @@ export async function bringIn(
       settings: { ...input.settings, repo: checkout.root },
       startNotes: [],
       attempts,
+      attemptsBeganAt: startedAt,
       holdsWorkTree: true,
     },
     open,

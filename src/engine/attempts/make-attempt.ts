@@ -41,6 +41,8 @@ export interface AttemptAsked {
   readonly asked: number;
   /** Of the whole run. */
   readonly runId: string;
+  /** Of the whole run (Unix time in milliseconds). */
+  readonly runStartMs: number;
   readonly place: AttemptsPlace;
   /** Of its copy of the work tree. */
   readonly root: string;
@@ -50,7 +52,7 @@ export interface AttemptAsked {
 
 /** Never rejects for anything a run can run into. */
 export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<Made> {
-  const { number, asked, runId, root, onAnswer } = made;
+  const { number, asked, runId, runStartMs, root, onAnswer } = made;
   const { checkout, directory } = made.place;
   const path = join(directory.path, 'attempts', String(number));
   const { afterwards: _, terminal: __, settings, stdout, ...given } = input;
@@ -63,7 +65,9 @@ export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     stderr: inLines(input.stderr, `[${number}] `),
     attempt: {
+      number,
       runId,
+      runStartMs,
       root: checkout.root,
       checkout: { ...checkout, root },
       onWorked(soFar) {

@@ -61,7 +61,7 @@ async function attempted(session: Session): Promise<Chosen | Stopped> {
     const copies = await copyTree(session, place, interrupt);
     if (copies.status === 'stopped') return copies;
     const input = { ...session.input, ...once(session.input), interrupt };
-    const made = await makeAll(session.runId, {
+    const made = await makeAll(session, {
       ...{ checkout: place.checkout, directory: place.directory, roots: copies.roots },
       open: () => ({ ...input, stdin: stdin.open() }),
     });
@@ -160,14 +160,17 @@ interface Making extends AttemptsPlace {
   open(): RunInput;
 }
 
-async function makeAll(runId: string, { roots, open, ...place }: Making): Promise<[Made, ...Made[]]> {
+async function makeAll(
+  { runId, startedAt }: Session,
+  { roots, open, ...place }: Making,
+): Promise<[Made, ...Made[]]> {
   let answered = (): void => undefined;
   const firstAnswer = new Promise<'answered'>((resolve) => {
     answered = () => resolve('answered');
   });
   const make = (number: number) =>
     makeAttempt(open(), {
-      ...{ number, asked: roots.length, runId, place, root: roots[number - 1] ?? '' },
+      ...{ number, asked: roots.length, runId, runStartMs: startedAt, place, root: roots[number - 1] ?? '' },
       onAnswer: answered,
     });
   const first = make(1);

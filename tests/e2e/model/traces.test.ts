@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { conversations } from '../../support/claude-server/conversations.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { startCollector } from '../../support/otlp/collector.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -74,4 +75,41 @@ test('a collector that never answers holds up the end of a run for two seconds a
   );
   expect(stderr).toContain('goes to 127.0.0.1');
   expect(result.warnings).toEqual([]);
+});
+
+test('several attempts and a review are one trace with one root, whose requests come to what the result says', async () => {
+  const collector = await startCollector();
+  const attempt = (content: string) => [
+    { calls: [call('write_file', { path: 'a.txt', content })] },
+    { calls: [call('finish', { status: 'done', summary: 'Done.' })] },
+  ];
+  const review = { calls: [call('submit_review', { findings: [] })] };
+  const play = conversations(attempt('1\n'), attempt('2\n2\n'), attempt('3\n3\n3\n'));
+  const { exitCode, stderr, result } = await scriptedRun({
+    repository: await makeRepository({ 'a.txt': 'old\n' }),
+    turns: (request) => (JSON.stringify(request.tools).includes('submit_review') ? review : play(request)),
+    args: ['--attempts', '3', '--review'],
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+  });
+  await collector.close();
+  expect(exitCode, stderr).toBe(0);
+  const { spans } = collector;
+  expect(new Set(spans.map(({ id }) => id)).size).toBe(spans.length);
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+  const [root, ...others] = spans.filter(({ parent }) => parent === null);
+  expect(others).toEqual([]);
+  const attempts = spans.filter(({ parent, name }) => parent === root?.id && name.startsWith('invoke_agent'));
+  expect(attempts.map(({ attributes }) => attributes['patchsmith.attempt_number']).sort()).toEqual([1, 2, 3]);
+  for (const { startMs, endMs } of spans) {
+    expect(startMs).toBeGreaterThanOrEqual(root?.startMs ?? Number.NaN);
+    expect(endMs).toBeLessThanOrEqual(root?.endMs ?? Number.NaN);
+  }
+  const chats = spans.filter(({ name }) => name.startsWith('chat '));
+  expect(chats.map(({ attributes }) => attributes['patchsmith.purpose'] ?? 'work').sort()).toEqual([
+    ...Array(3).fill('review'),
+    ...Array(6).fill('work'),
+  ]);
+  const output = (all: typeof spans) =>
+    all.reduce((sum, { attributes }) => sum + Number(attributes['gen_ai.usage.output_tokens']), 0);
+  expect([output(chats), output(attempts)]).toEqual([result.tokens.output, result.tokens.output]);
 });

@@ -8,7 +8,8 @@ import type { Usage } from '../../../domain/conversation/conversation.ts';
 import { succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import { spanIdOf } from './trace-ids.ts';
+import type { RunState } from '../../../domain/run/state.ts';
+import { type SpanMaker, spanIdOf } from './trace-ids.ts';
 
 /** A value that a span can have. */
 export type SpanValue = string | number | boolean | readonly string[];
@@ -41,12 +42,9 @@ export interface AnsweringModel {
 }
 
 /** What spans of a run begin with. */
-export interface RunSpansOptions {
-  readonly runId: string;
+export interface RunSpansOptions extends SpanMaker {
   readonly version: string;
-  /** When this process began with the run. */
-  readonly startMs: number;
-  /** The span of whoever started patchsmith; null for none. */
+  /** The span of whoever started patchsmith, or of the run that an attempt belongs to; null for none. */
   readonly parent: string | null;
   readonly model: AnsweringModel;
   /** Model turns that were completed before. */
@@ -54,6 +52,8 @@ export interface RunSpansOptions {
   /** The tools that the model has; calls of others are not shown under the names that it made up. */
   readonly tools: readonly string[];
   readonly providerName: (provider: string) => string;
+  /** Where the run stands after the last event. */
+  readonly now: () => Pick<RunState, 'phase' | 'review'>;
 }
 
 type Moment = TraceSpan['moments'][number];
@@ -90,7 +90,7 @@ export class RunSpans {
 
   /** Those that never ended, and the run's own. */
   rest(result: RunResult, endMs: number): TraceSpan[] {
-    const { runId, version, startMs, parent, model } = this.#options;
+    const { runId, version, startMs, attempt, parent, model } = this.#options;
     const failed = result.exitCode !== 0;
     const calls = [...this.#tools.values()].map((span) => ended(span, endMs, 'interrupted'));
     this.#tools.clear();
@@ -110,6 +110,7 @@ export class RunSpans {
         'gen_ai.request.model': model.model,
         ...usageAttributes(result.tokens),
         'patchsmith.run.id': runId,
+        'patchsmith.attempt_number': attempt ?? undefined,
         'patchsmith.outcome': result.outcome ?? undefined,
         'patchsmith.exit_code': result.exitCode ?? undefined,
         'patchsmith.iterations': result.iterations,
@@ -143,7 +144,7 @@ export class RunSpans {
       case 'turn.failed':
         return [ended(this.#chat(this.#sinceMs, usageAttributes(event.spent?.usage)), at, event.kind)];
       case 'turn.interrupted':
-        return [ended(this.#chat(this.#sinceMs, usageAttributes(event.spent.usage)), at, 'interrupted')];
+        return [ended(this.#asked(this.#sinceMs, usageAttributes(event.spent.usage)), at, 'interrupted')];
       case 'context.compacted':
       case 'compaction.failed': {
         const { turn } = event;
@@ -151,6 +152,22 @@ export class RunSpans {
         const answer = { ...finished(turn.stop, turn.model), ...usageAttributes(turn.usage) };
         const summary = this.#chat(at - turn.durationMs, { ...answer, 'patchsmith.purpose': 'summary' });
         return [ended(summary, at, event.type === 'compaction.failed' ? event.kind : null)];
+      }
+      case 'review.completed':
+      case 'review.failed': {
+        const failure = event.type === 'review.failed' ? event.kind : null;
+        // There was nothing to ask about, or no room to ask.
+        if (failure === 'no_patch' || failure === 'budget') return [];
+        const { turn } = event;
+        const spent = event.type === 'review.failed' ? event.spent : undefined;
+        const review =
+          turn === undefined
+            ? this.#review(this.#sinceMs, usageAttributes(spent?.usage))
+            : this.#review(at - turn.durationMs, {
+                ...finished(turn.stop, turn.model),
+                ...usageAttributes(turn.usage),
+              });
+        return [ended(review, at, failure)];
       }
       case 'model.replaced': {
         const { provider, model } = event.to;
@@ -181,8 +198,23 @@ export class RunSpans {
     }
   }
 
-  #chat(startMs: number, attributes: Attributes): Begun {
-    const { provider, model } = this.#model;
+  /** A request that was cut off: its event does not say whose it was. */
+  #asked(startMs: number, attributes: Attributes): Begun {
+    const isReview = this.#options.now().phase.at === 'review';
+    return isReview ? this.#review(startMs, attributes) : this.#chat(startMs, attributes);
+  }
+
+  #review(startMs: number, attributes: Attributes): Begun {
+    const { review } = this.#options.now();
+    const reviewer = review && {
+      provider: this.#options.providerName(review.use.provider),
+      model: review.use.model,
+    };
+    return this.#chat(startMs, { ...attributes, 'patchsmith.purpose': 'review' }, reviewer ?? this.#model);
+  }
+
+  #chat(startMs: number, attributes: Attributes, asked = this.#model): Begun {
+    const { provider, model } = asked;
     const begun = this.#begun(`chat ${model}`, 'client', startMs, {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': provider,

@@ -7,9 +7,18 @@ export function traceIdOf(runId: string): string {
   return digest(runId).slice(0, 32);
 }
 
-/** The span of this number in one process of a run: 16 hexadecimal digits. */
-export function spanIdOf({ runId, startMs }: { runId: string; startMs: number }, number: number): string {
-  return digest(`${runId}/${startMs}/${number}`).slice(0, 16);
+/** Who numbers spans: a process of a run, or one of several attempts in it. */
+export interface SpanMaker {
+  readonly runId: string;
+  readonly startMs: number;
+  /** The attempts of a run share its id and can begin in the same millisecond. */
+  readonly attempt: number | null;
+}
+
+/** The span of this number, of which 0 is the maker's own: 16 hexadecimal digits. */
+export function spanIdOf({ runId, startMs, attempt }: SpanMaker, number: number): string {
+  const maker = attempt === null ? `${startMs}` : `${startMs}/${attempt}`;
+  return digest(`${runId}/${maker}/${number}`).slice(0, 16);
 }
 
 function digest(text: string): string {

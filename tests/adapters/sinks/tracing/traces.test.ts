@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
 import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
-import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
+import { type LlmTurn, noUsage } from '../../../../src/domain/conversation/conversation.ts';
+import { reviewToCome } from '../../../../src/domain/findings/review.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
+import type { RunState } from '../../../../src/domain/run/state.ts';
 import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../../src/engine/finish/result.ts';
 import { type Collector, startCollector } from '../../../support/otlp/collector.ts';
@@ -14,6 +16,7 @@ afterEach(() => collector.close());
 async function traced(
   actions: readonly [at: number, action: RunAction][],
   target: Partial<TraceTarget> = {},
+  now: Pick<RunState, 'phase' | 'review'> = { phase: { at: 'model' }, review: null },
 ): Promise<void> {
   collector = await startCollector();
   const start = 1_800_000_000_000;
@@ -29,6 +32,8 @@ async function traced(
     runId: 'r1',
     version: '1.2.3',
     startMs: start,
+    attempt: null,
+    now: () => now,
     model: { provider: 'anthropic', model: 'claude-sonnet-5-5' },
     iteration: 0,
     tools: ['read_file', 'run_command'],
@@ -171,4 +176,52 @@ test('it goes on with the trace of whoever started it, and says what was cut off
     'gen_ai.usage.input_tokens': 7,
   });
   expect(collector.spans[2]).toMatchObject({ parent: parent.spanId, traceId: parent.traceId });
+});
+
+test('requests to a reviewer are its own, with the attempts that failed before its answer', async () => {
+  const settings = {
+    by: { provider: 'gemini', model: 'g', price: null },
+    ifNotReviewed: 'report',
+  } as const;
+  const review = reviewToCome(settings, { provider: 'anthropic', model: 'claude-sonnet-5-5' });
+  const answer: LlmTurn = {
+    content: [],
+    calls: [],
+    text: '',
+    stop: 'tool_use',
+    stopDetail: '',
+    usage: { ...noUsage, input: 5 },
+    model: 'g',
+    durationMs: 50,
+  };
+  const failed = { type: 'review.failed', message: 'x', again: false } as const;
+  const spent = { usage: { ...noUsage, input: 7 }, estimated: true };
+  await traced(
+    [
+      [100, { type: 'turn.retried', attempt: 2, kind: 'outage', status: 529, cause: 'full', waitMs: 5 }],
+      [200, { ...failed, kind: 'no_findings', again: true, turn: answer }],
+      [300, { type: 'review.completed', findings: [], leftOut: 0, turn: answer }],
+      [400, { ...failed, kind: 'outage', spent }],
+      [400, { ...failed, kind: 'budget' }],
+      [500, { type: 'turn.interrupted', spent }],
+    ],
+    {},
+    { phase: { at: 'review', summary: '' }, review },
+  );
+  const spans = collector.spans.slice(0, -1);
+  expect(
+    spans.map(({ name, attributes, events }) => [
+      name,
+      attributes['patchsmith.purpose'],
+      attributes['gen_ai.provider.name'],
+      attributes['gen_ai.usage.input_tokens'],
+      attributes['error.type'],
+      events.length,
+    ]),
+  ).toEqual([
+    ['chat g', 'review', 'gcp.gemini', 5, 'no_findings', 1],
+    ['chat g', 'review', 'gcp.gemini', 5, undefined, 0],
+    ['chat g', 'review', 'gcp.gemini', 7, 'outage', 0],
+    ['chat g', 'review', 'gcp.gemini', 7, 'interrupted', 0],
+  ]);
 });
