@@ -45,6 +45,8 @@ const KEYS = {
   second: "the fallback model's provider",
   search: 'the search of the web',
   program: 'the program of `--provider command`',
+  gemini: 'a provider that the run does not use',
+  admin: "the organisation's administrator",
 };
 
 export const WEB: Stage = {
@@ -73,6 +75,8 @@ require('node:module').syncBuiltinESMExports();`;
     GATEWAY_TOKEN: victim.canary('program'),
     OPENAI_API_KEY: victim.canary('second'),
     BRAVE_API_KEY: victim.canary('search'),
+    GEMINI_API_KEY: victim.canary('gemini'),
+    ANTHROPIC_ADMIN_API_KEY: victim.canary('admin'),
   }),
   attacks: [
     network(
