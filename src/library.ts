@@ -3,10 +3,12 @@
  * the environment and the project file as the command line does, and ends with the same result.
  */
 
+import { isAbsolute } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { PROVIDERS } from './adapters/providers/registry.ts';
 import { readRunInputs } from './commands/inputs.ts';
 import { withoutKey } from './config/provider-keys.ts';
+import { LOG_LEVELS } from './config/settings/output.ts';
 import { BUILT_IN_TOOLS } from './domain/conversation/tool.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
@@ -40,6 +42,9 @@ export { failedCall, said } from './tools/result.ts';
 /** The value of a setting, as a flag or the project file has it. */
 export type SettingValue = string | number | boolean | readonly string[];
 
+/** How much a log holds. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** What a run is to do, and with what. */
 export interface RunOptions {
   /**
@@ -58,6 +63,11 @@ export interface RunOptions {
   readonly tools?: readonly Tool<any>[];
   /** Answers in place of a model. Such a run needs no key, and cannot be resumed. */
   readonly provider?: LlmProvider;
+  /**
+   * A log of your own that has the lines of all runs it is given to, as `patchsmith.log` has those of one: absolute path of a
+   * file outside of their checkouts, and its level (default: `info`). At 10 MB it begins anew, and three are kept.
+   */
+  readonly log?: { readonly path: string; readonly level?: LogLevel };
   /** Gets the lines that the command line prints on stderr. Default: nobody. */
   readonly progress?: (text: string) => void;
 }
@@ -88,10 +98,12 @@ export function run(options: RunOptions): Run {
 }
 
 async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void): Promise<RunResult> {
-  const { settings, tools = [], provider } = options;
+  const { settings, tools = [], provider, log } = options;
   let result: RunResult | null = null;
   const own = whyNotTools(tools);
   if (own !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', own), VERSION);
+  const noLog = log && whyNotLog(log);
+  if (noLog) return refusedResult(usageError('ERR_INVALID_VALUE', noLog), VERSION);
   const context = contextOf(options, (ended) => {
     result = ended;
   });
@@ -115,6 +127,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     env: withoutKey(context.env),
     startNotes: inputs.notes,
     onEvent,
+    ...(log === undefined ? {} : { sharedLog: { path: log.path, level: log.level ?? 'info' } }),
     ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
     ...(tools.length === 0
       ? {}
@@ -160,6 +173,13 @@ function whyNotTools(tools: readonly Tool[]): string | null {
     }
   }
   return null;
+}
+
+function whyNotLog({ path, level = 'info' }: NonNullable<RunOptions['log']>): string | null {
+  if (!LOG_LEVELS.includes(level)) return `log.level is none of ${LOG_LEVELS.join(', ')}.`;
+  return isAbsolute(path)
+    ? null
+    : 'log.path has to be absolute: runs that share a log may have other folders.';
 }
 
 /** Which tools a server has is known once it is there, which is too late to choose another name. */

@@ -1,6 +1,7 @@
 /** What a run is given, and whom it tells of itself. Types only. */
 
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
+import type { SharedLog } from '../adapters/sinks/log.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Checkout } from '../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../config/resolve.ts';
@@ -40,6 +41,8 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly providers?: ProviderRegistry;
   /** MCP servers, ready to be started. Default: none. */
   readonly servers?: FilledEntries;
+  /** A log of the program that makes this run and others. Default: none. */
+  readonly sharedLog?: SharedLog;
   /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
   /** Names of those that are not patchsmith's own, so that only the program that has them could carry the run on. */

@@ -9,6 +9,13 @@ import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
+import { appendRolling } from './rolling-file.ts';
+
+/** A log that runs share: `path` is absolute, `level` one of pino's or `silent`. */
+export interface SharedLog {
+  readonly path: string;
+  readonly level: string;
+}
 
 /** Where to log, and how much. Both levels are one of pino's, or `silent`. */
 export interface LogOptions {
@@ -16,6 +23,8 @@ export interface LogOptions {
   readonly level: string;
   /** `print` gets lines such as `12:03:04 INF tool: completed run=… iteration=2 call=… status=ok`, in the local time. */
   readonly people: { readonly level: string; print(line: string): void };
+  /** A log of the program that makes runs, which has the lines of all of them. */
+  readonly shared?: SharedLog;
   readonly runId: string;
   /** Model turns that were completed before. */
   readonly iteration: number;
@@ -30,6 +39,7 @@ export async function openLog({
   path,
   level,
   people,
+  shared,
   runId,
   redact,
   ...from
@@ -45,6 +55,10 @@ export async function openLog({
   const file = pino({ level, base, formatters }, destination);
   const lines = { write: (json: string) => people.print(lineOf(JSON.parse(json))) };
   const logs = [file, pino({ level: people.level, base, formatters }, lines)];
+  if (shared !== undefined) {
+    const rolling = { write: (line: string) => appendRolling(shared.path, line) };
+    logs.push(pino({ level: shared.level, base, formatters }, rolling));
+  }
   let { iteration } = from;
   return {
     accept(event: RunEvent): void {

@@ -1,0 +1,32 @@
+/** A log that many runs write, one after another or side by side: at 10 MB it begins anew, and the three before it are kept. */
+
+import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { hasCode } from '../../files/failures.ts';
+
+const MAX_BYTES = 10_000_000;
+const KEPT = 3;
+
+/**
+ * Appends a line, with its end. Nothing is held open between two lines, so that runs of one process share a file without
+ * knowing each other. What cannot be written, as on a full disk, is missing and stops nothing.
+ */
+export function appendRolling(path: string, line: string, maxBytes = MAX_BYTES): void {
+  try {
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes > 0 && bytes + Buffer.byteLength(line) > maxBytes) roll(path);
+    appendFileSync(path, line, { mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/** `log` becomes `log.1`, and so on; what was `log.3` is gone. */
+function roll(path: string): void {
+  for (let number = KEPT; number >= 1; number -= 1) {
+    try {
+      renameSync(number === 1 ? path : `${path}.${number - 1}`, `${path}.${number}`);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+}
