@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
+import { type GivenUp, MAX_MESSAGE_BYTES, type totalBytes, withBoundedAnswers } from './bounds.ts';
 
 /** Where a server is, and how to get there. */
 export interface ServerAddress {
@@ -18,11 +18,13 @@ export type AddressTransport = StreamableHTTPClientTransport & GivenUp;
 /** Least time between two streams that are opened to listen: a server chooses how soon one is opened again, and may choose at once. */
 const BETWEEN_STREAMS_MS = 1_000;
 
-/** Redirects are followed within the origin only, so that headers go nowhere else. */
-export function addressTransport({ url, headers, fetch }: ServerAddress): AddressTransport {
+/** Redirects are followed within the origin only, so that headers go nowhere else. `total` counts what the server sends in all. */
+export function addressTransport(
+  { url, headers, fetch }: ServerAddress,
+  total: ReturnType<typeof totalBytes>,
+): AddressTransport {
   let why: string | null = null;
   let listensFrom = Number.NEGATIVE_INFINITY;
-  const total = totalBytes();
   const giveUp = (reason: string) => {
     why ??= reason;
     void transport.close();

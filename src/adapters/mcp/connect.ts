@@ -1,6 +1,7 @@
 /** A connection to an MCP server: its tools as they were at the start, and calls to them. Loaded only where servers are configured. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ErrorCode,
@@ -14,6 +15,7 @@ import { CallAnswer, ResourceContents } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { type AddressTransport, addressTransport, type ServerAddress } from './address.ts';
+import { totalBytes } from './bounds.ts';
 import { type ProgramTransport, programTransport, type RunProgram } from './program.ts';
 
 /** How to connect. Times are in milliseconds. */
@@ -84,19 +86,62 @@ export async function connectServer(
   options: ConnectOptions,
 ): Promise<({ status: 'ok' } & ServerConnection) | Failed> {
   const { way, version, connectMs, onChange, onGone } = options;
-  const transport = way.by === 'stdio' ? programTransport(way.run) : addressTransport(way);
-  const client = new Client({ name: 'patchsmith', version }, { capabilities: {} });
+  // What a server may send in a run does not begin anew with a session.
+  const total = totalBytes();
+  const newLine = (): Line => ({
+    client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
+    transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way, total),
+  });
+  let line = newLine();
+  const { client, transport } = line;
   const timeout = timeoutSignal(connectMs);
   const signal = AbortSignal.any([options.signal, timeout]);
-  const close = () => closeConnection(client, transport);
   try {
-    // The types of the package are not written for exact optional properties.
-    await inTime(client.connect(transport as Transport, { signal, timeout: connectMs }), signal);
+    await greet(line, { signal, timeout: connectMs });
     const tools = await inTime(listTools(client, { signal, timeout: connectMs }), signal);
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => onChange());
     let isClosing = false;
-    client.onclose = () => {
-      if (!isClosing) onGone(transport.whyGone() ?? 'the connection has ended');
+    const watch = (one: Line) => {
+      one.client.setNotificationHandler(ToolListChangedNotificationSchema, () => onChange());
+      one.client.onclose = () => {
+        if (!isClosing && line === one) onGone(one.transport.whyGone() ?? 'the connection has ended');
+      };
+    };
+    watch(line);
+    const replaced = async (lost: Line) => {
+      const next = newLine();
+      const own = AbortSignal.any([options.signal, timeoutSignal(connectMs)]);
+      try {
+        await greet(next, { signal: own, timeout: connectMs });
+        if (isClosing) throw new Error('the run has ended');
+      } catch (error) {
+        await closeConnection(next);
+        throw error;
+      }
+      watch(next);
+      line = next;
+      await lost.client.close().catch(() => undefined);
+    };
+    // Calls of one turn find out together.
+    let renewal: { lost: Line; done: Promise<void> } | null = null;
+    const renew = (lost: Line): Promise<void> => {
+      if (line !== lost) return Promise.resolve();
+      if (renewal?.lost === lost) return renewal.done;
+      const done = replaced(lost).finally(() => {
+        renewal = null;
+      });
+      renewal = { lost, done };
+      return done;
+    };
+    const request: Client['request'] = async (...asked) => {
+      const used = line;
+      try {
+        return await used.client.request(...asked);
+      } catch (error) {
+        // The protocol's way to say that a session is over. Nothing was done of the call.
+        if (!isStatus(error, 404) || !hasSession(used)) throw error;
+        await inTime(renew(used), asked[2]?.signal ?? options.signal);
+        return line.client.request(...asked);
+      }
     };
     const { name = '', version: own = '' } = client.getServerVersion() ?? {};
     return {
@@ -106,7 +151,7 @@ export async function connectServer(
       version: shortened(asSeen(`${name} ${own}`).trim(), 100),
       call: (tool, input, limits) =>
         ending(limits, (given) =>
-          client.request(
+          request(
             { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
             CallAnswer,
             given,
@@ -114,16 +159,16 @@ export async function connectServer(
         ),
       read: (uri, limits) =>
         ending(limits, (given) =>
-          client.request({ method: 'resources/read', params: { uri } }, ResourceContents, given),
+          request({ method: 'resources/read', params: { uri } }, ResourceContents, given),
         ),
       async close() {
         isClosing = true;
-        await close();
+        await closeConnection(line);
       },
     };
   } catch (error) {
     const why = transport.whyGone();
-    await close();
+    await closeConnection(line);
     if (options.signal.aborted) return failed('the run was stopped');
     if (timeout.aborted) return failed(`it was not ready within ${connectMs / 1_000} s`);
     return failed(why ?? messageOf(error));
@@ -170,8 +215,9 @@ async function ending<Answer>(
         reason: 'timeout',
         message: `there was no answer within ${timeoutMs / 1_000} s`,
       };
-    // The platform's words for a connection that is not there, or not any more.
-    const isUnreached = error instanceof TypeError && error.message === 'fetch failed';
+    // The platform's words for a connection that is not there, or not any more; the statuses are a gateway's, or of a session that is over.
+    const isUnreached =
+      (error instanceof TypeError && error.message === 'fetch failed') || isStatus(error, 404, 502, 503, 504);
     if (isUnreached) return { status: 'failed', reason: 'unreached', message: messageOf(error) };
     const reason = code === ErrorCode.InvalidParams ? 'invalid_input' : 'server';
     return { status: 'failed', reason, message: messageOf(error) };
@@ -193,9 +239,29 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-type AnyTransport = ProgramTransport | AddressTransport;
+/** A client and how it speaks to the server: another for each session. */
+interface Line {
+  readonly client: Client;
+  readonly transport: ProgramTransport | AddressTransport;
+}
 
-async function closeConnection(client: Client, transport: AnyTransport): Promise<void> {
+async function greet(
+  { client, transport }: Line,
+  limits: { signal: AbortSignal; timeout: number },
+): Promise<void> {
+  // The types of the package are not written for exact optional properties.
+  await inTime(client.connect(transport as Transport, limits), limits.signal);
+}
+
+function hasSession({ transport }: Line): boolean {
+  return 'sessionId' in transport && transport.sessionId !== undefined;
+}
+
+function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
+  return error instanceof StreamableHTTPError && statuses.includes(error.code ?? 0);
+}
+
+async function closeConnection({ client, transport }: Line): Promise<void> {
   if ('terminateSession' in transport)
     await inTime(transport.terminateSession(), timeoutSignal(GOODBYE_MS)).catch(() => undefined);
   await client.close().catch(() => undefined);

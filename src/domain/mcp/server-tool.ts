@@ -20,7 +20,9 @@ export const ServerUse = z.strictObject({
   required: z.boolean(),
   status: z
     .enum(['connected', 'failed', 'ended'])
-    .describe('failed: it was never there; ended: it was, and ended or was cut off before the run'),
+    .describe(
+      'failed: it was never there; ended: it was, and ended, was cut off, or was not reached by its last call',
+    ),
   reason: z.string().nullable().describe('Why it failed or ended; null for one that is connected'),
   version: z.string().nullable().describe("The server's own name and version, as it says"),
   tools: z.array(z.string()).describe('Names of its tools as the model has them'),

@@ -25,7 +25,7 @@ export const RUNNING_WARNINGS = {
     'Check that the work is whole; split the plan, or use `--compaction`.',
   ),
   WARN_MCP_SERVER_GONE: warns(
-    'An MCP server ended while the run went on, and calls to its tools fail.',
+    'An MCP server ended while the run went on, or could not be reached, and calls to its tools fail.',
     'Read what it said, in the message or in its own log.',
   ),
   WARN_MCP_TOOLS_CHANGED: warns(

@@ -19,20 +19,25 @@ export interface Hub {
   readonly isContained: boolean;
   readonly chosen: readonly ChosenTool[];
   state: State;
+  /** Why its last call did not reach it; null when it did. A server by HTTP may come back. */
+  unreached: string | null;
+  /** Called each time that a call does not reach it. */
+  onUnreached(why: string): void;
 }
 
 /** What the result says of it. */
 export function useOf(
-  { name, entry, isContained, chosen, state }: Hub,
+  { name, entry, isContained, chosen, state, unreached }: Hub,
   { calls, failed }: { calls: number; failed: number },
 ): ServerUse {
+  const isLost = state.status === 'connected' && unreached !== null;
   return {
     name,
     by: entry.by,
     contained: isContained,
     required: entry.isRequired,
-    status: state.status,
-    reason: state.status === 'connected' ? null : state.reason,
+    status: isLost ? 'ended' : state.status,
+    reason: state.status === 'connected' ? unreached : state.reason,
     version: state.status === 'failed' ? null : state.connection.version,
     tools: chosen.map((tool) => tool.name),
     calls,
@@ -64,14 +69,25 @@ export async function ask(hub: Hub | undefined, tool: ServerTool, asked: Asked):
         reason: 'invalid_input',
         text: `Invalid input for ${tool.name}: uri: expected a text`,
       };
-    return replyOf(hub, await connection.read(uri, limits), (contents) => textOfContents(contents));
+    return replyOf(hub, noted(hub, await connection.read(uri, limits)), (contents) =>
+      textOfContents(contents),
+    );
   }
-  const end = await connection.call(tool.tool, input, limits);
+  const end = noted(hub, await connection.call(tool.tool, input, limits));
   const shown = end.status === 'answered' ? shownAnswer(end.answer, reader) : null;
   const reply = replyOf(hub, end, () => shown?.text ?? '');
   const isError = end.status === 'answered' && end.answer.isError === true;
   if (isError) return { text: reply.text, status: 'failed', reason: 'server' };
   return shown !== null && reply.status === 'ok' ? { ...reply, images: shown.images } : reply;
+}
+
+/** The same end, from which the hub has learned whether the server is still there. */
+function noted<Answer>(hub: Hub, end: CallEnd<Answer>): CallEnd<Answer> {
+  if (end.status === 'failed' && end.reason === 'unreached') {
+    hub.unreached = end.message;
+    hub.onUnreached(end.message);
+  } else if (end.status === 'answered') hub.unreached = null;
+  return end;
 }
 
 function replyOf<Answer>(

@@ -94,8 +94,19 @@ async function openServer(
   { name, entry }: { name: string; entry: FilledEntry },
 ): Promise<Hub> {
   const isContained = entry.by === 'stdio' && entry.isContained && places.sandbox.level !== 'none';
-  const about = { name, entry, isContained };
   let hub: Hub | null = null;
+  let hasMissed = false;
+  const onUnreached = (why: string) => {
+    if (hasMissed) return;
+    hasMissed = true;
+    session.warn(
+      warning(
+        'WARN_MCP_SERVER_GONE',
+        `The MCP server ${name} could not be reached for a call, and may be gone: ${reasonText(why)}.`,
+      ),
+    );
+  };
+  const about = { name, entry, isContained, unreached: null, onUnreached };
   let hasChanged = false;
   const reached: Reached = await reachServer(session, places, {
     name,

@@ -134,7 +134,55 @@ test('one that dies answers no more, and the run goes on', async () => {
   const told = (why: string) =>
     `The server there did not answer: fetch failed: ${why}. What this call did by then is not known.`;
   expect(run.told).toEqual([told('other side closed'), expect.stringContaining('ECONNREFUSED')]);
-  expect(run.result.mcp).toMatchObject([{ calls: 2, failedCalls: 2 }]);
+  expect(run.result.mcp).toMatchObject([
+    { status: 'ended', reason: expect.stringContaining('ECONNREFUSED'), calls: 2, failedCalls: 2 },
+  ]);
+  expect(run.result.warnings.filter((text) => text.includes('[WARN_MCP_SERVER_GONE]'))).toHaveLength(1);
+});
+
+/** A server with sessions that has forgotten all of them at its second call; a new one may be begun if it `renews`. */
+async function forgetful(renews: boolean) {
+  let session = 0;
+  let calls = 0;
+  const isKnown = (headers: IncomingMessage['headers']) => headers['mcp-session-id'] === `s${session}`;
+  return serve({
+    initialize({ id, params }, response) {
+      if (session > 0 && !renews) return void response.writeHead(404).end('No such server');
+      session += 1;
+      response.setHeader('mcp-session-id', `s${session}`);
+      ANSWERS.initialize?.({ id: id ?? 0, params: params ?? {}, headers: {}, method: '' }, response);
+    },
+    'tools/call'(message, response) {
+      calls += 1;
+      if (calls > 1 && (calls === 2 || !renews || !isKnown(message.headers)))
+        return void response.writeHead(404).end('Session not found');
+      ANSWERS['tools/call']?.(message, response);
+    },
+  });
+}
+
+test('one that has forgotten the session is greeted again, and the call repeated', async () => {
+  const { url, heard } = await forgetful(true);
+  const run = await calledRun({ servers: { there: { url } }, turns: [...ask, ...ask, ...ask] });
+  expect(run.told.map((text) => text.split('\n').at(-1))).toEqual(['answered', 'answered', 'answered']);
+  expect(run.result.mcp).toMatchObject([{ status: 'connected', reason: null, calls: 3, failedCalls: 0 }]);
+  expect(run.result.warnings.filter((text) => text.includes('MCP'))).toEqual([]);
+  const methods = heard.map(({ method }) => method);
+  expect(methods.filter((method) => method === 'initialize' || method === 'tools/list')).toEqual([
+    'initialize',
+    'tools/list',
+    'initialize',
+  ]);
+});
+
+test('one that takes no session any more is reported', async () => {
+  const { url } = await forgetful(false);
+  const run = await calledRun({ servers: { there: { url } }, turns: [...ask, ...ask, ...ask] });
+  expect(run.outcome.exitCode, run.stderr).toBe(0);
+  expect(run.result.mcp).toMatchObject([
+    { status: 'ended', reason: expect.stringContaining('No such server'), calls: 3, failedCalls: 2 },
+  ]);
+  expect(run.result.warnings.filter((text) => text.includes('[WARN_MCP_SERVER_GONE]'))).toHaveLength(1);
 });
 
 test('one that changes its tools is asked for those of the start alone', async () => {
