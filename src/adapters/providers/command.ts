@@ -88,7 +88,7 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
         attempt: (maxTokens: number) =>
           attemptCommand({
             ...attempt,
-            request: commandRequest(options, conversation, maxTokens),
+            request: commandRequest(options, request, maxTokens),
             beyondTokens: bytesBeyondTokens(conversation),
           }),
       };

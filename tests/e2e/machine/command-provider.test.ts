@@ -69,3 +69,38 @@ test('a run that a limit has ended is resumed with the program, which is named a
   const resumed = await runCli(['resume', runDir, ...more, ...flags], given);
   expect([resumed.exitCode, resumed.lastLine]).toEqual([0, expect.stringContaining('done')]);
 });
+
+const WRITER = `
+import { appendFileSync } from 'node:fs';
+let line = '';
+for await (const chunk of process.stdin) line += chunk;
+const { purpose, segment, messages } = JSON.parse(line);
+appendFileSync(process.argv[2], JSON.stringify({ purpose, segment, messages }) + '\\n');
+const input = { path: 'greeting.txt', content: 'Hello ' + messages.length + '\\n' };
+const block = purpose === 'summary' || segment === 1
+  ? { type: 'text', text: 'All is written.' }
+  : { type: 'tool_use', id: 'call_' + messages.length, name: 'write_file', input };
+console.log(JSON.stringify({ type: 'answer', content: [block], usage: { input: 200 * messages.length, output: 5 } }));
+`;
+
+test('each request says what it is for and of which segment it is', async () => {
+  const { root } = await makeRepository({ 'greeting.txt': 'Hello\n' });
+  const folder = temporaryFolder();
+  const path = join(folder, 'answer.mjs');
+  writeFileSync(path, WRITER);
+  const log = join(folder, 'log');
+  const { exitCode, stderr } = await run(`${path} ${log}`, root, '--compact-at', '1000');
+  expect(exitCode, stderr).toBe(0);
+  const asked = readFileSync(log, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const kinds = asked.map(({ purpose = 'turn', segment }) => `${purpose} ${segment}`);
+  expect([...new Set(kinds)]).toEqual(['turn 0', 'summary 0', 'turn 1']);
+  // Within a segment the messages only grow.
+  const turns = asked.filter(({ purpose, segment }) => purpose === undefined && segment === 0);
+  for (const [at, { messages }] of turns.slice(1).entries())
+    expect(messages.slice(0, turns[at]?.messages.length)).toEqual(turns[at]?.messages);
+  const [first, second] = asked.at(-1)?.messages ?? [];
+  expect([first, second]).not.toEqual(turns.at(-1)?.messages.slice(0, 2));
+});

@@ -1,16 +1,11 @@
 /** What patchsmith and a program that answers for a model say to each other, one JSON object a line; docs/provider-command.md. */
 
 import * as z from 'zod';
-import {
-  ContentBlock,
-  type Conversation,
-  ToolDefinition,
-  TurnStop,
-  Usage,
-} from '../../../domain/conversation/conversation.ts';
+import { ContentBlock, ToolDefinition, TurnStop, Usage } from '../../../domain/conversation/conversation.ts';
 import { Image } from '../../../domain/images/image.ts';
 import { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { EFFORTS, type ModelSettings } from '../../../domain/run/model-settings.ts';
+import type { TurnRequest } from '../../../ports.ts';
 
 /** The version of the protocol; it changes when a program of today would no longer understand or be understood. */
 export const PROTOCOL_VERSION = 1;
@@ -36,6 +31,15 @@ export const CommandRequest = z
     maxTokens: z.int().positive().describe('Most tokens that the answer may have'),
     effort: z.enum(EFFORTS).nullable(),
     showThinking: z.boolean().describe('Text of the thoughts is wanted, to be shown'),
+    purpose: z
+      .enum(['summary', 'review'])
+      .optional()
+      .describe('What the answer is for; absent: the next turn of the work'),
+    segment: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('How many times the conversation has begun anew; within a segment it only grows'),
     system: z.string(),
     tools: z.array(ToolDefinition),
     messages: z.array(
@@ -98,12 +102,13 @@ export const CommandReply = z.discriminatedUnion('type', [
 ]);
 export type CommandReply = z.infer<typeof CommandReply>;
 
-/** The conversation as the program gets it. The same one gives the same bytes, and a longer one begins with those of the shorter. */
+/** The conversation as the program gets it. Within a segment the same one gives the same bytes, and a longer one begins with those of the shorter. */
 export function commandRequest(
   { model, effort, showThinking }: Pick<ModelSettings, 'effort' | 'showThinking'> & { model: string },
-  { system, tools, messages }: Conversation,
+  { conversation, purpose }: Pick<TurnRequest, 'conversation' | 'purpose'>,
   maxTokens: number,
 ): CommandRequest {
+  const { system, tools, messages, segment } = conversation;
   return {
     type: 'request',
     version: PROTOCOL_VERSION,
@@ -111,6 +116,9 @@ export function commandRequest(
     maxTokens,
     effort,
     showThinking,
+    // The API's own compaction is asked of no program.
+    ...(purpose === undefined || purpose === 'compaction' ? {} : { purpose }),
+    segment,
     system,
     tools: [...tools],
     messages: messages.map((message) =>
