@@ -1,6 +1,11 @@
 /** The keys of model providers, from the environment or a `.env` file, and what there is to say where one is missing. */
 
-import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/providers/registry.ts';
+import {
+  KEY_VARIABLES,
+  keyVariablesAt,
+  type ProviderEntry,
+  providerNamed,
+} from '../adapters/providers/registry.ts';
 import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
 import { type ApiKeyRead, readApiKey } from './dotenv.ts';
@@ -24,10 +29,11 @@ export async function readKey(
   { provider: name, baseUrl }: Pick<Settings, 'provider' | 'baseUrl'>,
 ): Promise<{ key: string | null; notes: Warning[]; problems: Problem[] }> {
   const provider = providerNamed(name);
-  const variable = provider?.keyVariable ?? null;
+  const names = provider === null ? [] : keyVariablesAt(provider, baseUrl);
+  const [variable = null] = names;
   const isLoggedIn = federation !== undefined && provider?.federation !== null;
   if (provider === null || variable === null || isLoggedIn) return { key: null, notes: [], problems: [] };
-  const { key, notes } = await readKeyOf(provider, env, cwd);
+  const { key, notes } = await readKeyBy(names, env, cwd);
   if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
     return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
   const lacking = [...notes.map(warningText), isStep ? noKeyInput(provider, variable) : noKey(variable)];
@@ -36,12 +42,7 @@ export async function readKey(
 }
 
 /** The key by the first of its names that has one. */
-async function readKeyOf(
-  { keyVariable, otherKeyVariable }: ProviderEntry,
-  env: KeyPlaces['env'],
-  cwd: string,
-): Promise<ApiKeyRead> {
-  const names = [keyVariable ?? [], otherKeyVariable ?? []].flat();
+async function readKeyBy(names: readonly string[], env: KeyPlaces['env'], cwd: string): Promise<ApiKeyRead> {
   const notes: Warning[] = [];
   for (const name of names) {
     const read = await readApiKey(env, cwd, name);

@@ -8,7 +8,7 @@ import type { Price } from '../../domain/run/pricing.ts';
 import type { Federation } from '../../ports/network.ts';
 import type { Clock, LlmProvider } from '../../ports.ts';
 import type { ProgramSettings } from './command.ts';
-import { isVendorHost } from './openai/vendor-host.ts';
+import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
 import type { OrganizationEntry } from './organization-spending.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
@@ -48,6 +48,8 @@ export interface ProviderEntry {
   readonly keyVariable: string | null;
   /** Another variable for the same key, for when the first one is not set. */
   readonly otherKeyVariable?: string;
+  /** A variable that comes before the others at some addresses, whose keys are not those of the provider itself. */
+  readonly hostKey?: { readonly variable: string; readonly isAt: (url: URL) => boolean };
   /** True for an address where no key may be needed, so that a missing one is no mistake. Absent: a key is always needed. */
   readonly mayLackKeyAt?: (url: URL) => boolean;
   /** The variable that contains its address; null for a provider without one. */
@@ -120,6 +122,7 @@ const providers = {
     meaning: 'OpenAI, or any endpoint that speaks like it',
     defaultModel: 'gpt-5.4',
     keyVariable: 'OPENAI_API_KEY',
+    hostKey: { variable: 'AZURE_OPENAI_API_KEY', isAt: ({ hostname }) => isAzureHost(hostname) },
     mayLackKeyAt: ({ hostname }) => !isVendorHost(hostname),
     baseUrlVariable: 'OPENAI_BASE_URL',
     federation: null,
@@ -233,6 +236,20 @@ export async function createProvider(
 
 /** Variables that may contain a key: no child process gets them. */
 export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap(
-  ({ keyVariable, otherKeyVariable, organization }) =>
-    [keyVariable ?? [], otherKeyVariable ?? [], organization?.keyVariable ?? []].flat(),
+  ({ keyVariable, otherKeyVariable, hostKey, organization }) =>
+    [
+      keyVariable ?? [],
+      otherKeyVariable ?? [],
+      hostKey?.variable ?? [],
+      organization?.keyVariable ?? [],
+    ].flat(),
 );
+
+/** The variables that may contain the key of a provider at an address, the one that counts first in front. */
+export function keyVariablesAt(
+  { keyVariable, otherKeyVariable, hostKey }: ProviderEntry,
+  baseUrl: string | null,
+): readonly string[] {
+  const atHost = baseUrl !== null && hostKey?.isAt(new URL(baseUrl)) ? hostKey.variable : [];
+  return [atHost, keyVariable ?? [], otherKeyVariable ?? []].flat();
+}

@@ -1,6 +1,6 @@
 /** `patchsmith config`, and `--print-config` of `run`: every setting with its value, and where that comes from. */
 
-import { providerNamed } from '../../adapters/providers/registry.ts';
+import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
 import { PROJECT_FILE, type SettingSource } from '../../config/resolve.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../../config/schema.ts';
 import { done } from '../../domain/run/outcome.ts';
@@ -60,8 +60,8 @@ function rowOf(entry: SettingEntry, { settings, sources }: ValidParts): Row {
 
 /** The key is not a setting: it has no flag, and its value is never shown. Null if the provider needs none. */
 function keyOf({ env }: HostContext, { settings, key }: ValidParts) {
-  const { keyVariable = null, otherKeyVariable = null } = providerNamed(settings.provider) ?? {};
-  const variables = [keyVariable ?? [], otherKeyVariable ?? []].flat();
+  const provider = providerNamed(settings.provider);
+  const variables = provider === null ? [] : keyVariablesAt(provider, settings.baseUrl);
   const [first] = variables;
   if (first === undefined) return null;
   const given = variables.find((variable) => env[variable]?.trim());

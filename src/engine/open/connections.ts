@@ -2,7 +2,7 @@
 
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { lookUpModel } from '../../adapters/providers/model-lookup.ts';
-import { providerNamed } from '../../adapters/providers/registry.ts';
+import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
 import type { Problem } from '../../domain/errors/problem.ts';
@@ -22,7 +22,9 @@ export function keyLines(
   { settings, key, keyless }: KeyRead,
   use: string,
 ): CheckLine[] {
-  const { keyVariable = null } = providerNamed(settings.provider) ?? {};
+  const provider = providerNamed(settings.provider);
+  const names = provider === null ? [] : keyVariablesAt(provider, settings.baseUrl);
+  const keyVariable = names.length === 0 ? null : names.join(' or ');
   if (keyless.length > 0) {
     const [said = '', fix = null] = (keyless.at(-1)?.message ?? '').split(': ', 2);
     const code = keyless.at(-1)?.code ?? null;
