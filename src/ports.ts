@@ -55,7 +55,7 @@ export interface TurnRequest {
 
 /**
  * What happens while a turn is under way. Text, and how many bytes of the answer to an attempt have been received, are shown
- * to people and not recorded; a retry is told before its wait.
+ * to people and not recorded; a retry is reported before its wait.
  */
 export type TurnProgress =
   | { type: 'text'; text: string }

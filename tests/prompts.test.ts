@@ -111,7 +111,7 @@ Verify commands, which the runner itself runs when you are done; all must succee
 - \`npm run lint\``);
 });
 
-test('a verification in a fresh checkout is told', () => {
+test('a verification in a fresh checkout is reported', () => {
   expect(taskPrompt({ ...parts, verify: ['npm test'], verifyIn: 'checkout' })).toContain(
     'when you are done, in a fresh checkout of the base with your changes: files that git ignores are missing unless setup commands create them; all must succeed:\n- `npm test`',
   );

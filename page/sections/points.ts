@@ -64,7 +64,7 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
       ]),
     ],
     ['Warnings', result.warnings.map(warningEntry)],
-    ['In the patch with other contents than were verified', named(result.unverified)],
+    ['Verified with different contents than the patch has', named(result.unverified)],
     [
       'Changed by no tool call, and not in the patch',
       result.unexplained.map(({ path, by }) => [h('code', {}, path), ` by ${by}`]),

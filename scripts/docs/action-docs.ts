@@ -81,9 +81,8 @@ function cell(text: string): string {
 const ABOUT = `# The GitHub Action
 
 A JavaScript action for Linux runners (x64, arm64) with node24. It needs nothing but its own checkout: the program is one file,
-ripgrep lies beside it, and nothing of it is downloaded when it runs. Commands need
-[bubblewrap](containment.md#is-it-contained-here) on the runner, as everywhere in CI; on runners that GitHub hosts the action
-[sees to that](#the-sandbox-on-hosted-runners).
+with ripgrep beside it, and nothing is downloaded when it runs. Commands need [bubblewrap](containment.md#is-it-contained-here)
+on the runner, as everywhere in CI; on GitHub-hosted runners the action [installs it for you](#the-sandbox-on-hosted-runners).
 
 \`\`\`yaml
 - uses: OWNER/patchsmith@<commit>
@@ -93,25 +92,26 @@ ripgrep lies beside it, and nothing of it is downloaded when it runs. Commands n
     api-key: \${{ secrets.ANTHROPIC_API_KEY }}
 \`\`\`
 
-Whole workflows to begin from, written by \`patchsmith init\`, and who may start a run: [trust.md](trust.md).
+For complete workflows to start from (written by \`patchsmith init\`), and for who may start a run, see [trust.md](trust.md).
 
-\`mode: run\` changes the checkout and leaves a run directory; \`mode: publish\` makes a pull request of such a directory, in
-another job, without a model, a checkout or anything of the repository being executed; \`mode: run-and-publish\` does both in
-one job, which then has both secrets; \`mode: resume\` carries on a run that was cut off ([long-runs.md](long-runs.md)). Two jobs are the better way: the one that works with the model has \`contents: read\` and
-no more, and the one that may write runs nothing that the model has made.
+\`mode: run\` changes the checkout and leaves a run directory. \`mode: publish\` makes a pull request from such a directory, in
+another job, without a model or a checkout, and without executing anything from the repository. \`mode: run-and-publish\` does
+both in one job, which then has both secrets. \`mode: resume\` continues a run that was cut off ([long-runs.md](long-runs.md)).
+Prefer two jobs: the one that runs the model needs only \`contents: read\`, and the one that may write runs nothing that the
+model made.
 
-Input texts are taken as they are, and no shell sees them. An empty input is one that was not given; an unknown one is an error that
-names the nearest. Names that other actions have for the same thing (\`prompt\`, \`token\`, \`anthropic_api_key\`, \`labels\`,
-\`reviewers\`, \`assignees\`, \`max_turns\`, and underscores for dashes) are taken, with a warning that says what the input is called here. Inputs
-win over \`PATCHSMITH_*\` variables, these over \`.patchsmith.yml\`. Where there can be several values, there is one a line; labels,
-people and teams can also have commas between them.
+Inputs are taken literally, and no shell sees them. An empty input counts as not given; an unknown one is an error that suggests
+the nearest name. Names that other actions use for the same thing (\`prompt\`, \`token\`, \`anthropic_api_key\`, \`labels\`,
+\`reviewers\`, \`assignees\`, \`max_turns\`, and underscores for dashes) are accepted, with a warning that says what the input
+is called here. Inputs take precedence over \`PATCHSMITH_*\` variables, which take precedence over \`.patchsmith.yml\`. Inputs
+with several values take one per line; labels, people and teams may also be separated by commas.
 
 ## The job's token
 
-\`github-token\` is the token of the job unless another one is given, so that every step has what \`permissions\` of its job grant:
-write them out in each job. The model, its commands, and setup and verify commands never have it: it leaves the environment
-before anything is started, is masked in the log and redacted from everything that a run leaves. With \`sandbox: off\` commands run
-as the same user as the runner itself, from which nothing can be kept for certain: give such a job \`contents: read\` and no more.
+\`github-token\` is the job's token unless you pass another one, so every step has what the \`permissions\` of its job grant:
+list them in each job. The model, its commands, and setup and verify commands never get it: it is removed from the environment
+before anything is started, masked in the log and redacted from everything that a run leaves. With \`sandbox: off\`, commands
+run as the same user as the runner, and nothing can be reliably hidden from them: give such a job only \`contents: read\`.
 
 | step | what it does with the token | permissions |
 |---|---|---|
@@ -119,13 +119,13 @@ as the same user as the runner itself, from which nothing can be kept for certai
 | \`mode: prepare\`, \`mode: publish\` | writes branch, pull request, comment and labels | \`contents\`, \`pull-requests\` and \`issues: write\` |
 | \`mode: run-and-publish\` | both | those of publishing |
 
-In a job for the pull request of a fork the token can only read, whatever \`permissions\` say, so that nothing is published there;
-events that give such a job more (\`pull_request_target\`) are refused ([trust.md](trust.md)). The token in \`GITHUB_TOKEN\` or
-\`GH_TOKEN\` of the environment does not count here: a warning says so where it is another one.
+In a job for a pull request from a fork the token is read-only, whatever \`permissions\` says, so nothing is published there;
+events that give such a job more (\`pull_request_target\`) are refused ([trust.md](trust.md)). A token in the environment
+variables \`GITHUB_TOKEN\` or \`GH_TOKEN\` is ignored here, with a warning if it is a different one.
 
-What this token makes starts no workflows. For checks on the pull request, publish with the token of a GitHub App:
-\`patchsmith init NAME --app\` writes the workflow so. In the jobs that prepare and publish, a step logs in as the App with a token
-for exactly what these jobs need, and the job's own token may do nothing there:
+Pull requests and commits made with this token start no workflows. To get checks on the pull request, publish with the token of
+a GitHub App; \`patchsmith init NAME --app\` writes such a workflow. In the jobs that prepare and publish, a step logs in as the
+App with a token for exactly what these jobs need, and the job's own token has no permissions there:
 
 \`\`\`yaml
 - id: app
@@ -142,14 +142,14 @@ for exactly what these jobs need, and the job's own token may do nothing there:
     github-token: \${{ steps.app.outputs.token }}
 \`\`\`
 
-The App is one of your own, installed in the repository with these permissions. Its pull requests do not say that checks may be
-missing, and the setting "Allow GitHub Actions to create and approve pull requests" is not needed. Its bot starts the run of a
-failed check ([\`checks\`](workflows/checks.yml)) once its id is in \`allow-bot\`.
+Create the App yourself, and install it in the repository with these permissions. Its pull requests do not say that checks may
+be missing, and the setting "Allow GitHub Actions to create and approve pull requests" is not needed. Its bot may start the run
+for a failed check ([\`checks\`](workflows/checks.yml)) once its id is in \`allow-bot\`.
 
 ## Without a key
 
-The Claude API can trust the identity that GitHub gives a job (workload identity federation), so that there is no key to be
-kept or stolen. Make a federation rule for the repository in the Claude Console, then:
+The Claude API can trust the identity that GitHub gives a job (workload identity federation), so that there is no key to store
+or steal. Create a federation rule for the repository in the Claude Console, then:
 
 \`\`\`yaml
 permissions:
@@ -164,74 +164,81 @@ steps:
       service-account-id: svac_…
 \`\`\`
 
-The job's identity is asked for when a token is needed, exchanged for one that lives for minutes, and asked for again before that
-one ends. Both are masked in the log, held in memory only, and out of reach of commands like a key.
+When a token is needed, the job's identity token is requested and exchanged for a short-lived one, which is renewed before it
+expires. Both are masked in the log, held in memory only, and out of reach of commands, like a key.
 
 ## The sandbox on hosted runners
 
-Runners that GitHub hosts (\`RUNNER_ENVIRONMENT=github-hosted\`, Linux) come without bubblewrap, and AppArmor keeps it from making
-namespaces. In the modes \`run\`, \`resume\` and \`run-and-publish\`, unless \`sandbox\` is \`off\`, the action tries bubblewrap first. Where it
-works, nothing is done and nothing said. Otherwise, before anything else, the action runs as root (\`sudo -n\`), and says so in a group of the log:
+GitHub-hosted runners (\`RUNNER_ENVIRONMENT=github-hosted\`, Linux) come without bubblewrap, and AppArmor keeps it from creating
+namespaces. In the modes \`run\`, \`resume\` and \`run-and-publish\`, unless \`sandbox\` is \`off\`, the action tries bubblewrap
+first. If it works, nothing else happens. Otherwise, before anything else, the action runs the following as root (\`sudo -n\`),
+and says so in a log group:
 
-- \`apt-get update\` and \`apt-get install bubblewrap\`, where it is missing;
-- \`tee /etc/apparmor.d/bwrap\` and \`apparmor_parser -r\`, where AppArmor forbids it to make namespaces: a profile for exactly
-  \`/usr/bin/bwrap\`. The machine's own rule stays as it is for everything else.
+- \`apt-get update\` and \`apt-get install bubblewrap\`, if it is missing;
+- \`tee /etc/apparmor.d/bwrap\` and \`apparmor_parser -r\`, if AppArmor forbids it to create namespaces: a profile for
+  \`/usr/bin/bwrap\` only. The machine's own rule stays in place for everything else.
 
-Each takes three minutes at most, ends when the job is cancelled, is looked for in the system's folders and not on PATH, and gets an
-environment without keys, tokens or anything else of the job. When one fails, the run still asks for the sandbox that it was to have: with
-\`required\` (the default here) it ends with exit 10, a warning says what failed, and the last line what to type. With
-\`sandbox-setup: off\`, and on other runners, nothing of the machine is changed, and that last line is all.`;
+Each takes at most three minutes, ends when the job is cancelled, is looked up in the system's folders rather than on PATH, and
+gets an environment without keys, tokens or anything else from the job. If one fails, the run still asks for the requested
+sandbox: with \`required\` (the default here) it ends with exit 10, a warning says what failed, and the last line says what to
+type. With \`sandbox-setup: off\`, and on other runners, nothing on the machine is changed, and you only get that last line.`;
 
-const OF_RUN = `They are the settings of \`patchsmith run\` ([settings.md](settings.md)) by the names of the flags, which is how messages
-name them too, and \`action.yml\` says in a sentence what each means. \`plan-file\` is \`--plan\`, and in mode \`prepare\` it takes several, one a
-line. \`verify-in\` is \`checkout\` here unless you say \`worktree\`. A switch is \`true\` or \`false\`. \`--message\` is left out, since \`plan\` can be one
-line, and \`--output\`, since the log is no place for a document: what a machine reads are the outputs and the run directory.`;
+const OF_RUN = `These are the settings of \`patchsmith run\` ([settings.md](settings.md)), named like the flags, as messages
+name them too; \`action.yml\` describes each in a sentence. \`plan-file\` is \`--plan\`, and in mode \`prepare\` it takes
+several files, one per line. \`verify-in\` defaults to \`checkout\` here. A switch is \`true\` or \`false\`. There is no
+\`--message\`, since \`plan\` can be a single line, and no \`--output\`, since the log is no place for a document: machines read
+the outputs and the run directory.`;
 
-const OF_RESUME = `They are the settings of \`patchsmith resume\`, which carries on the run of \`run-dir\` in the checkout of this
-job ([long-runs.md](long-runs.md)): its task and its rules come from its journal, and what it may do from here. Its inputs:`;
+const OF_RESUME = `These are the settings of \`patchsmith resume\`, which continues the run in \`run-dir\` in this job's
+checkout ([long-runs.md](long-runs.md)): its task and rules come from its journal, its permissions from here. Its inputs:`;
 
-const OF_PREPARE = `They are the settings of \`patchsmith prepare\`, which is for a job before the one that has the model: it has the
-permissions of the publishing job, and neither a checkout nor a key. It asks GitHub by requests without effect whether branch and
-pull request would be permitted, so that "Allow GitHub Actions to create and approve pull requests" is missed before the model
-is paid (exit 11). With \`issue\` it comments there within seconds, with a link to the log, or says why no run begins; the
-outcome takes the place of that comment. With \`trigger-label\` the label becomes \`NAME:running\`. Its inputs:`;
+const OF_PREPARE = `These are the settings of \`patchsmith prepare\`, for a job that runs before the model's: it has the
+permissions of the publishing job, and neither a checkout nor a key. It asks GitHub, with requests that have no effect, whether
+branch and pull request would be permitted, so that a missing "Allow GitHub Actions to create and approve pull requests" is
+noticed before the model is paid (exit 11). With \`issue\` it comments there within seconds, with a link to the log, or says why
+no run starts; the outcome later replaces that comment. With \`trigger-label\` the label becomes \`NAME:running\`. Its inputs:`;
 
-const OF_PUBLISH = `They are the settings of \`patchsmith publish\`. The run is named by \`run-dir\`. \`allow\`, \`protect\`,
-\`accept-secrets\`, \`deadline\` and \`quiet\` above hold here as well.`;
+const OF_PUBLISH = `These are the settings of \`patchsmith publish\`. \`run-dir\` names the run. \`allow\`, \`protect\`,
+\`accept-secrets\`, \`deadline\` and \`quiet\` above apply here as well.`;
 
 const ENDINGS = `## How a step ends
 
-The exit code of the step is that of the [outcome](outcomes.md), and \`outcome\` is always set: \`internal_error\` from the
-first moment, in case the process is killed without a word; \`interrupted\` from the signal on; then what it came to. In mode
-\`run-and-publish\` it is the run's, unless the pull request that is due cannot be made.
+The exit code of the step is that of the [outcome](outcomes.md), and \`outcome\` is always set: \`internal_error\` at the start,
+in case the process is killed; \`interrupted\` once a signal arrives; then the final outcome. In mode \`run-and-publish\` it is
+the run's, unless a pull request is due and cannot be created.
 
 A cancelled job gets SIGINT, after 7.5 s SIGTERM and after 10 s SIGKILL. The first signal ends the run: patch, result, outputs
-and summary are written within a second or two, and every child is gone. When a step was killed before that, its post step says
-in log and summary what is left and how to continue, also if it was killed while publishing; it starts nothing and
-ends nothing.
+and summary are written within a second or two, and every child process is gone. If a step was killed before that, even while
+publishing, its post step says in the log and the summary what is left and how to continue; it neither starts nor stops
+anything.
 
-The summary of the step has the outcome, what was verified and denied, the cost, warnings and the changed files. Failed verify commands,
-secrets and changes that deserve a second look are annotations of the step that ran, at their lines where these are known. The
-progress of the work is folded into a group; what is wrong before it begins stands in the open. Nothing that the model, a command or a file says is taken for a command of the runner, and no value can set another output.
+The step summary has the outcome, what was verified and denied, the cost, warnings and the changed files. Failed verify
+commands, secrets and changes that deserve a second look become annotations of the step, at their lines if known. The progress
+of the work is folded into a group; errors before it starts are shown unfolded. Nothing that the model, a command or a file
+prints is taken for a workflow command, and no value can set another output.
 
-A publishing job needs \`result.json\` and \`changes.patch\` of the run directory; [\`report.html\`](report.md#in-a-workflow) is for people. Who may see the artifact sees what is in it: the
-journal (\`events.jsonl\`) and \`shadow.git\` hold contents of files.
+A publishing job needs \`result.json\` and \`changes.patch\` of the run directory; [\`report.html\`](report.md#in-a-workflow) is
+for people. Anyone who can see the artifact can see what is in it: the journal (\`events.jsonl\`) and \`shadow.git\` hold
+contents of files.
 
 ## Behind a proxy
 
-A self-hosted runner that is [configured for a proxy](https://docs.github.com/actions/how-tos/manage-runners/self-hosted-runners/use-proxy-servers)
-gives its jobs \`https_proxy\` and \`no_proxy\`. The action goes by them to the model, to GitHub and for the job's identity; commands
-get neither. What counts as an exception, and certificates of proxies that open TLS: [network.md](network.md#the-runners-own-calls).
+A self-hosted runner that is [configured for a
+proxy](https://docs.github.com/actions/how-tos/manage-runners/self-hosted-runners/use-proxy-servers) gives its jobs
+\`https_proxy\` and \`no_proxy\`. The action uses them for its calls to the model, to GitHub and for the job's identity token;
+commands get neither. For exceptions, and for the certificates of proxies that intercept TLS, see
+[network.md](network.md#the-runners-own-calls).
 
 ## Try it on your machine
 
-A runner starts \`dist/action.js\` with node, each input in a variable, and so can you (\`env\` takes the dashes in their names):
+A runner starts \`dist/action.js\` with node and each input in a variable, and so can you (\`env\` accepts the dashes in their
+names):
 
 \`\`\`sh
 env GITHUB_WORKSPACE=/path/to/a/checkout GITHUB_OUTPUT=/tmp/outputs INPUT_PLAN="Fix the failing test" \\
   INPUT_API-KEY="$ANTHROPIC_API_KEY" node dist/action.js
 \`\`\`
 
-[\`@github/local-action\`](https://github.com/github/local-action) does the same with inputs from a file. It looks for the packages of
-GitHub's toolkit among those of the folder where you stand, and there are none here: install it into a folder of its own, and start it from
-there with \`npx local-action run /path/to/patchsmith dist/action.js .env\`.`;
+[\`@github/local-action\`](https://github.com/github/local-action) does the same with inputs from a file. It looks for the
+packages of GitHub's toolkit in the current folder, and there are none here: install it into a separate folder, and start it
+from there with \`npx local-action run /path/to/patchsmith dist/action.js .env\`.`;

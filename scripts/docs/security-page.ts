@@ -59,131 +59,140 @@ function count(attacks: readonly Attack[], mode: Mode): number {
 
 const THREATS = `# Security
 
-What patchsmith promises against hostile input, what it does not, and how each was tested. The tables are generated from the
+What patchsmith promises against hostile input, what it does not, and how this is tested. The tables are generated from the
 attack suite (\`tests/attacks\`) by \`npm run docs\`.
 
 ## Who is hostile
 
-The model (it may obey an attacker), the repository with its history and configuration, issue texts and plans that quote
-them, and the output of every command. Trusted are the machine, the person who starts the run, its flags and environment, the
-programs of the machine (git, bubblewrap, the toolchains on PATH) and the endpoint that the key is sent to.
+The model (it may obey an attacker), the repository with its history and configuration, issue texts and plans that quote them,
+and the output of every command. The machine, the person who starts the run, its flags and environment, the machine's programs
+(git, bubblewrap, the toolchains on PATH) and the endpoint that the key is sent to are trusted.
 
-What the model is shown leaves the machine: it goes to the provider. Whatever lies in the work tree can be read by the model.
-Where the environment names a collector of OpenTelemetry, times, names and counts go there ([observability.md](observability.md#traces)).
+Whatever the model is shown is sent to the provider, and the model can read everything in the work tree. If the environment
+names an OpenTelemetry collector, times, names and counts are sent there ([observability.md](observability.md#traces)).
 
-Documents (PDF, \`.docx\`), and HTML that \`web_fetch\` gets, are read outside the sandbox, two at a time, each by a process of patchsmith's
-own: it has no variables, may open no file, start no program and write nowhere (Node's permission model), and is killed after 30 seconds
-or at 768 MiB (HTML: after 10 seconds); nothing of it becomes code. What the process does have is the network. Images are not unpacked at all: their first bytes say how large they are, and the API looks at the rest.
-One with a known secret in its bytes is not shown; a secret that is painted in one is not found.
+Documents (PDF, \`.docx\`), and HTML fetched by \`web_fetch\`, are read outside the sandbox, two at a time, each by a separate
+patchsmith process: it has no variables, may open no file, start no program and write nowhere (Node's permission model), and is
+killed after 30 seconds or at 768 MiB (HTML: after 10 seconds); nothing in it is executed. The process does have network access.
+Images are not decoded at all: their header gives the size, and the API processes the rest. An image with a known secret in its
+bytes is not shown; a secret rendered in the picture is not found.
 
 ## What is promised
 
 | | in the sandbox (\`required\`, \`auto\` if it is available) | \`--sandbox off\` |
 |---|---|---|
-| File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, also while others swap folders for links: every file, for the search too, is opened through descriptors, one plain name at a time | the same |
-| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree; a git dir that was not there at the start is removed after the command that made it, unless a repository of yours is gone that it may be a copy of (exit 8) | **nothing**: a command can do what the user can, but git dirs that it makes are removed, with the same exception |
-| Commands: secrets | an environment from an allow-list; no process of the machine is seen; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
-| Commands: network | none but a proxy that refuses all hosts save those of \`--allow-domain\` ([network.md](network.md)) | **not contained** |
-| Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |
+| File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, even while others swap folders for links: every file, also for searches, is opened through descriptors, one path component at a time | the same |
+| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), requested mounts; no home, no run directory, neither your \`.git\` nor that of a submodule or another checkout in the work tree; a git dir that did not exist at the start is removed after the command that made it, unless it may be a copy of a repository of yours that is gone (exit 8) | **nothing**: a command can do what the user can, but git dirs that it makes are removed, with the same exception |
+| Commands: secrets | an environment from an allow-list; the machine's processes are invisible; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
+| Commands: network | only a proxy that refuses all hosts except those of \`--allow-domain\` ([network.md](network.md)) | **not contained** |
+| Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that clears it and leaves its session |
 | Memory, processes, file size, disk | limits, enforced by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
-| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read; one git process allocates 1 GiB at most and maps 256 MiB of packs | the same |
-| git | nothing planted in the repository or by the model is run by the runner | the same. Commands of the model that call git run what the model has planted, as any program |
-| Policy | \`allow\` and \`protect\` hold for tools and, by putting back, for commands, whatever ignore rules these write; submodules and other checkouts in the work tree, of which there is nothing to put back, are mounted read-only for all but setup commands as soon as the globs could concern them, and what changes in the others is named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
-| Output | nothing printed is live for a terminal or a CI runner | the same |
+| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; the files and bytes that a run may change are limited, and anything beyond is not read; one git process allocates at most 1 GiB and maps 256 MiB of packs | the same |
+| git | nothing planted in the repository or by the model is run by the runner | the same. The model's commands that call git run what the model planted, like any program |
+| Policy | \`allow\` and \`protect\` are enforced for tools and, by reverting changes, for commands, whatever ignore rules these write; submodules and other checkouts in the work tree, where nothing can be reverted, are mounted read-only for all but setup commands if the globs could concern them, and changes in the others are named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
+| Output | nothing printed has an effect on a terminal or a CI runner | the same |
 | Redaction | known secret values (raw, by line, JSON, URL, base64, hex) and well-known token formats are hidden in results, journal, log, patch and messages | the same. **Not promised**, in either mode: a secret in the work tree that a command disguises |
 
-\`--sandbox off\` contains no command. Use it only on a machine that is thrown away afterwards and holds nothing of value.
+\`--sandbox off\` does not contain commands. Use it only on a disposable machine that holds nothing of value.
 
-The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. Where kernel or
-processor have no system call filter, the sandbox runs without it (level \`namespaces\`) and warns: it
-holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid
-and set-gid bits can then be set, and are cleared afterwards (\`takeover-set-uid\` and its like).
+The sandbox is only as strong as the kernel's namespaces: a vulnerability in the kernel affects it, too. If kernel or processor
+do not support the system call filter, the sandbox runs without it (level \`namespaces\`) and warns: it holds against the same
+attacks except sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid and set-gid bits can
+then be set, and are cleared afterwards (\`takeover-set-uid\` and the like).
 
-On GitHub Actions a run also looks at who started it, whose code is checked out and whose words are the task: [trust.md](trust.md)
-has the tables, and \`tests/e2e/run/trust.test.ts\` and \`tests/e2e/run/plan-from-issue.test.ts\` try them against a local GitHub: a bot that is
-not on the list, hidden instructions in an issue, an edit after the label, rules in the head of a fork, \`pull_request_target\`, and
-credentials in \`.git/config\`.`;
+On GitHub Actions a run also checks who started it, whose code is checked out and whose text is the task: see the tables in
+[trust.md](trust.md); \`tests/e2e/run/trust.test.ts\` and \`tests/e2e/run/plan-from-issue.test.ts\` test them against a local
+GitHub: a bot that is not on the list, hidden instructions in an issue, an edit after the label, rules in the head of a fork,
+\`pull_request_target\`, and credentials in \`.git/config\`.`;
 
 const OPEN = `## What an attacker could still try
 
-The attacks below close none of this. Each point says what remains possible, and what limits the damage.
+The defences tested below do not prevent any of this. Each point says what remains possible, and what limits the damage.
 
-Past the fence:
+Past the sandbox:
 
-- **A hole in the kernel.** Commands talk to the same kernel as the machine. The filter refuses what has let programs out of
-  containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What remains is large.
-  Run in a virtual machine that is thrown away, as GitHub's runners are.
-- **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the hypervisor
-  are then in reach, with bubblewrap before 0.8 also namespaces of its own. A command of root's can make a set-uid program, which stays until
-  it is cleared: in the work tree when the command has ended, or at the end of the run where git ignores the file; in a folder of
-  \`--mount PATH:rw\` for good. Nothing is cleared where the runner itself is killed and the run neither resumed nor undone.
-  \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
-- **\`--sandbox off\`**, and \`auto\` where no sandbox is available (in CI the default is \`required\`): a command can do whatever the user
-  can. Of what root's commands then leave, set-uid and set-gid bits in the work tree are cleared, capabilities of files (\`setcap\`) are not. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
-- **Sockets with a path.** No network namespace holds a UNIX socket or a named pipe that lies in the work tree or in a \`--mount\` and
-  that a process of the machine listens at: a command can connect to it.
+- **A kernel vulnerability.** Commands share the machine's kernel. The filter refuses what has repeatedly let programs escape
+  from containers (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there are no capabilities. The remaining
+  surface is large. Run in a disposable virtual machine, as GitHub's runners are.
+- **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the
+  hypervisor are then in reach, with bubblewrap before 0.8 also new namespaces. A command run as root can create a set-uid
+  program, which stays until it is cleared: in the work tree when the command has ended, or at the end of the run if git ignores
+  the file; in a folder of \`--mount PATH:rw\` permanently. Nothing is cleared if the runner itself is killed and the run is
+  neither resumed nor undone. \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree
+  afterwards.
+- **\`--sandbox off\`**, and \`auto\` where no sandbox is available (in CI the default is \`required\`): a command can do
+  whatever the user can. If commands run as root, set-uid and set-gid bits that they leave in the work tree are cleared, file
+  capabilities (\`setcap\`) are not. On GitHub Actions no such run starts on an outsider's code, or if a checkout has left git
+  credentials.
+- **Sockets with a path.** A network namespace does not isolate a UNIX socket or named pipe in the work tree or a \`--mount\` on
+  which a process of the machine listens: a command can connect to it.
 - **Process 1 of the sandbox** cannot be traced or read, but a command may change its limits and its priority (\`prlimit\`,
-  \`setpriority\` need no right to trace). What it gains is the end of its own command, with an exit code that is not 0.
-- **What you have opened.** A folder of \`--mount PATH:rw\` can be filled with what later builds of yours run (a package cache, for
-  one); toolchain folders on PATH can be read whole, but for well-known credential files.
+  \`setpriority\` need no right to trace). All it achieves is to end its own command, with a non-zero exit code.
+- **What you have granted.** A folder of \`--mount PATH:rw\` can be filled with things that your later builds run (a package
+  cache, for example); toolchain folders on PATH can be read completely, except well-known credential files.
 
-Out by a channel that is meant to be there:
+Through intended channels:
 
-- **The work tree is shown to the provider of the model**, ignored files too. What must not leave must not lie there. That holds for a
-  git dir in it that is not called \`.git\` as well, such as a bare repository: the file tools read its configuration, credentials in
-  it included.
+- **The work tree is shown to the provider of the model**, including ignored files. Keep anything that must not leave out of it.
+  This includes a git dir that is not called \`.git\`, such as a bare repository: the file tools read its configuration,
+  including credentials.
 - **A secret in the work tree that is disguised** (reversed, encrypted, letter by letter) passes redaction, and the search for secrets in the
   patch: it can leave in a request, in the patch, and with \`publish\` on GitHub. Keep secrets out of the checkout; the runner's own are
   not in reach of commands.
 - **Every object of the repository can be read**, by its id: commands see the whole object store read-only, and \`git fsck\` or
-  \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never
-  committed. A fresh clone, as actions/checkout makes it, has none of that ([decision 025](decisions/025-the-object-store-is-shown-whole.md)).
-- **Variables of \`--setup-env\`** are seen by setup commands and what these run: an install script of a package can send them to an allowed host, or
-  leave them in a form that the search afterwards does not find ([network.md](network.md#credentials-of-a-registry)).
-- **Behind a proxy of the machine** names are looked up by that proxy. Whoever owns an allowed name can lead it to what the proxy reaches
-  inside, unless the proxy refuses that.
-- **Hosts of \`--allow-domain\`**: anyone who can publish there, or read its logs, can be sent data; what is inside TLS is not looked
-  at. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
-- **Addresses of pages, queries and calls.** A host of \`--web-fetch\`, the search behind \`BRAVE_API_KEY\` and an MCP server get what the model
-  writes to them, which may be what it has read. With \`--web-fetch '*'\` any public host will do. Name the hosts, and the tools of
-  servers, that a plan needs ([network.md](network.md#the-web-for-the-model), [mcp.md](mcp.md)).
-- **The secret of an MCP server in the sandbox whose code lies in the work tree.** What it loads after its start the model may have
-  written. Install a server that is given a secret outside of the work tree.
-- **The record in a pull request.** \`--continue\` believes it where the branch is in the repository itself and has a commit of a run: whoever
-  may push there can write both. Its rules are taken from the base where the plan is a file ([follow-ups.md](follow-ups.md)).
+  \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and
+  never committed. A fresh clone, as made by actions/checkout, has none of that ([decision
+  025](decisions/025-the-object-store-is-shown-whole.md)).
+- **Variables of \`--setup-env\`** are visible to setup commands and what these run: a package's install script can send them to
+  an allowed host, or leave them in a form that the later search does not find
+  ([network.md](network.md#credentials-of-a-registry)).
+- **Behind the machine's proxy** that proxy resolves names. The owner of an allowed name can point it at something inside the
+  proxy's network, unless the proxy refuses that.
+- **Hosts of \`--allow-domain\`**: anyone who can publish there, or read its logs, can receive data; the contents of TLS are not
+  inspected. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
+- **Addresses of pages, queries and calls.** A host of \`--web-fetch\`, the search behind \`BRAVE_API_KEY\` and an MCP server
+  get what the model sends them, which may be what it has read. With \`--web-fetch '*'\` that can be any public host. Name the
+  hosts, and the tools of servers, that a plan needs ([network.md](network.md#the-web-for-the-model), [mcp.md](mcp.md)).
+- **The secret of a sandboxed MCP server whose code is in the work tree.** The model may have written what it loads after its
+  start. Install a server that gets a secret outside the work tree.
+- **The record in a pull request.** \`--continue\` believes it if the branch is in the repository itself and has a commit of a
+  run: anyone who may push there can write both. Its rules are taken from the base if the plan is a file
+  ([follow-ups.md](follow-ups.md)).
 - **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything
-  on the machine. Nothing is done against it.
-- **Time.** Ignore rules are matched by git, which tries every way in which several \`**/\` can share out the folders of a path: a
-  \`.gitignore\` of six \`**/a/\` takes 13 s for one path of 80 such folders, and twelve of them hours. Nothing makes that cheaper
-  short of a matcher of our own, which would have to agree with git's in everything; each path is asked about once, and the deadline
-  and signals kill git. Such a run ends by its deadline, with the patch so far.
+  on the machine. There is no defence against it.
+- **Time.** git matches ignore rules, and tries every way to distribute the folders of a path over several \`**/\`: a
+  \`.gitignore\` pattern with six \`**/a/\` takes 13 s for one path of 80 such folders, and with twelve of them hours. Only a
+  separate matcher could avoid that, and it would have to agree with git's in every detail; each path is asked about once, and
+  the deadline and signals kill git. Such a run ends by its deadline, with the patch so far.
 
 Into what you do next:
 
-- **A change that is plausible and wrong.** An instruction hidden in a file, in an issue or in the output of a command can lead the model
-  to a patch that passes every test. \`allow\` bounds where, flags name what to look at, provenance names the calls behind each
-  hunk, and principles and plan come from trusted places ([trust.md](trust.md)). Somebody has to read the patch.
-- **Verification of code by that code.** Verify commands run the repository's own tests on code that the model wrote: it can notice
-  the test and print what is expected, end the test process with code 0, or weaken the tests. \`--protect\` keeps test files and their configuration
-  as they are, flags name tests that are deleted, skipped or weakened, and \`--verify-in checkout\` (the default of
-  the action) takes away everything that is not in the patch. None of this proves that code which wants to deceive its own test is right.
-- **Files that git ignores.** They are in no patch, and stay: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by your
-  next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in the result and a
-  warning name those that changed. A bare repository planted there, or within another
-  checkout of the work tree, runs programs for anyone who calls git in it. Run on a checkout that is thrown away, or look there before you go on.
-- **Checkouts in the work tree that cannot be covered** (more than 64 of them, or a \`.git\` that is a link): \`required\` refuses
-  (exit 10), \`auto\` goes on with a warning, and a command can then change what your git runs there.
-- **The run directory of somebody else.** It is looked through before it is used and permits nothing by itself, yet \`undo\` writes the contents it holds
-  into files, and \`resume\` continues its conversation at your cost ([after-a-run.md](after-a-run.md#a-run-directory-that-is-not-yours)).
+- **A change that is plausible and wrong.** An instruction hidden in a file, in an issue or in the output of a command can lead
+  the model to a patch that passes every test. \`allow\` limits where, flags name what to check, provenance names the calls
+  behind each hunk, and principles and plan come from trusted places ([trust.md](trust.md)). Somebody has to read the patch.
+- **Verification of code by that code.** Verify commands run the repository's own tests on code that the model wrote: it can
+  detect the test and print what is expected, end the test process with code 0, or weaken the tests. \`--protect\` keeps test
+  files and their configuration unchanged, flags name tests that are deleted, skipped or weakened, and \`--verify-in checkout\`
+  (the default of the action) removes everything that is not in the patch. None of this proves that code designed to deceive its
+  own tests is right.
+- **Files that git ignores.** They are in no patch, but remain: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by
+  your next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in
+  the result and a warning name those that changed. A bare repository planted there, or within another checkout of the work
+  tree, runs programs for anyone who calls git in it. Use a disposable checkout, or check there before you continue.
+- **Checkouts in the work tree that cannot be hidden** (more than 64 of them, or a \`.git\` that is a link): \`required\`
+  refuses (exit 10), \`auto\` continues with a warning, and a command can then change what your git runs there.
+- **Another person's run directory.** It is checked before it is used and grants nothing by itself, yet \`undo\` writes the
+  contents it holds into files, and \`resume\` continues its conversation at your cost
+  ([after-a-run.md](after-a-run.md#a-run-directory-that-is-not-yours)).
 
 At the cost of the machine:
 
-- **Memory in socket and pipe buffers** belongs to no process and is no file. It does not count towards \`--max-memory\`; what the
-  machine has left does, and ends the command.
-- **A runner that is killed while it starts a command** (SIGKILL within milliseconds) starts nothing, yet can leave one idle bubblewrap
-  process behind, which has mounted nothing.
-- **Time of the processors.** There is no limit on it but the time of a command (\`--max-command-timeout\`), the number of its
-  processes and the deadline of the run. A cgroup around the runner, or a machine of its own, bounds it.
+- **Memory in socket and pipe buffers** belongs to no process and is not a file. It does not count towards \`--max-memory\`; but
+  the command is killed when the machine runs low.
+- **A runner that is killed while it starts a command** (SIGKILL within milliseconds) executes nothing, but can leave one idle
+  bubblewrap process behind, which has mounted nothing.
+- **Processor time.** It is only limited by the time of a command (\`--max-command-timeout\`), the number of its processes and
+  the deadline of the run. Use a cgroup around the runner, or a separate machine, to limit it.
 - **A fork bomb in a run that root has started**, or without a sandbox. There the kernel limits no number of processes, and the watch that
   does is a process like the others: on a busy machine a bomb can be ahead of it, take every process number there is, and hold up
   its own end, and with it the run's, for minutes. A user without privileges has the kernel's limit

@@ -45,7 +45,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
     description:
-      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work begins. run: carry out the plan. resume: continue a run that a job was too short for, from its run directory. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which pull request of patchsmith the event is about, so that its head can be checked out and continued',
+      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which patchsmith pull request the event refers to, so that its head can be checked out and continued',
     initial: 'run',
     commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
   },
@@ -83,7 +83,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   },
   {
     name: 'workspace-id',
-    description: 'Workspace, for a federation rule that holds for several',
+    description: 'Workspace, if the federation rule covers several',
     initial: '',
     commands: ['run', 'resume'],
   },
@@ -96,7 +96,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'sandbox-setup',
     description:
-      'auto: on a Linux runner that GitHub hosts, install bubblewrap and load an AppArmor profile for it, where commands could not be contained otherwise; elsewhere nothing is changed, and the run says what to type. off: never (auto|off)',
+      'auto: on a GitHub-hosted Linux runner, install bubblewrap and load an AppArmor profile for it if commands could not be sandboxed otherwise; on other runners nothing is changed, and the run prints the commands to type. off: never (auto|off)',
     initial: 'auto',
     commands: ['run', 'resume'],
   },
@@ -126,10 +126,10 @@ export function isFilledIn(initial: string): boolean {
   return initial === JOB_TOKEN;
 }
 
-/** Defaults that differ from the setting's: nobody types an input, so the safer choice costs nothing. */
+/** Defaults that differ from the setting's: inputs are not typed by hand, so the safer default costs nothing. */
 const INITIAL: Readonly<Record<string, string>> = { 'verify-in': 'checkout' };
 
-/** What an input means besides, in the modes that are no command of their own. */
+/** Additional meaning of an input in modes that are not commands themselves. */
 const MORE: Readonly<Record<string, string>> = {
   [RUN_DIR]: '. In the modes publish and resume: that of the run, such as an unpacked artifact',
   plan: '. In the mode prepare also several, one a line',

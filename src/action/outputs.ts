@@ -9,7 +9,7 @@ import { inertJson, oneLine } from '../domain/text/terminal.ts';
 
 /** Names that workflows already read from other actions keep their meanings here. */
 export const OUTPUTS = {
-  outcome: 'How it ended, such as done, no_change or verify_failed; set however the step ends',
+  outcome: 'The outcome, such as done, no_change or verify_failed; always set',
   'exit-code': 'The exit code of that outcome',
   'error-code':
     'The code of what went wrong, such as ERR_VERIFY_FAILED (docs/errors.md); empty when it ended well',
@@ -17,20 +17,19 @@ export const OUTPUTS = {
   'result-file': 'result.json in the run directory',
   'events-file': 'events.jsonl, the journal, in the run directory',
   resumable:
-    'true when the run was cut off in the middle of its work, by a signal or a fault of the machine, so that mode resume can continue it from the run directory; false when it has ended; empty when there is no run, or none that had begun',
+    'true if the run was cut off in the middle of its work, by a signal or a machine failure, so that mode resume can continue it from the run directory; false if it has ended; empty if there is no run, or it had not started',
   'patch-file': 'The proven patch; empty when there is none or it is withheld',
   'patch-sha256': 'SHA-256 of the patch',
-  'base-sha':
-    'HEAD when the run began; the patch applies to it, and to uncommitted changes where there were some',
-  'tree-sha': 'The git tree that the patch makes of it',
+  'base-sha': 'HEAD when the run started; the patch applies to it plus any uncommitted changes',
+  'tree-sha': 'The git tree that results from applying the patch',
   'changed-files':
     'JSON list of the changed files with path, kind, from, additions and deletions; null when it would be longer than 1 MB',
   answer:
     'The answer as JSON that fits output-schema; empty without one, or when it would be longer than 1 MB',
   summary:
-    "The model's own words about its work, which prove nothing; empty when they would be longer than 1 MB. Give them to a shell as a variable, never with an expression in its script",
+    "The model's own words about its work, which prove nothing; empty when longer than 1 MB. Pass them to a shell as an environment variable, never as an expression in its script",
   verification:
-    'passed, failed (also when everything failed as before the work), or none: nothing was verified, or not what the patch holds',
+    'passed, failed (also when everything failed as before the work), or none: nothing was verified, or not the contents of the patch',
   denied:
     'JSON list of what was denied to the run, with kind, what, calls and why: [] when nothing was; at most 100 entries, and null when it would be longer than 1 MB',
   iterations: 'Turns of the model',
@@ -38,7 +37,7 @@ export const OUTPUTS = {
   'output-tokens': 'Tokens of all answers',
   'cost-usd': 'Cost in USD, or unknown',
   estimated:
-    'true when tokens and cost are in part an estimate, since an answer was cut off before its output was reported',
+    'true when tokens and cost are partly estimated, because an answer was cut off before its output was reported',
   'pull-request-number': 'Number of the pull request; empty when there is none',
   'pull-request-url': 'Page of the pull request',
   'pull-request-operation': 'created, updated, closed or none',
@@ -47,12 +46,12 @@ export const OUTPUTS = {
   'pull-request-draft': 'true or false; empty when there is no pull request',
   'comment-url': 'The comment on the issue; empty when there is none',
   continue:
-    'In mode locate: number of the pull request of patchsmith that the event is about; empty when there is none',
+    'In mode locate: the number of the patchsmith pull request that the event refers to; empty when there is none',
   ref: 'In mode locate: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
   'pull-requests':
-    'In mode locate, for a push: JSON list of the numbers of all that conflict with their base since; [] when there are none',
+    'In mode locate, for a push: JSON list of the numbers of all pull requests that now conflict with their base; [] when there are none',
   plans:
-    'In mode prepare: JSON list of the plan files that may be carried out, without those on whose branches others have committed; empty when there are none',
+    'In mode prepare: JSON list of the plan files that may be carried out, except those whose branches have commits by others; empty when there are none',
 } as const satisfies Record<string, string>;
 
 /** The name of an output in `action.yml`. */

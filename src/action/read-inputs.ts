@@ -48,7 +48,7 @@ export interface InputsGiven {
   readonly apiKey: string | null;
   readonly federation: FederationGiven | null;
   readonly githubToken: string | null;
-  /** The run to publish or to carry on, unless it is the one that this step makes. */
+  /** The run to publish or continue, unless this step makes it. */
   readonly runDir: string | null;
   /** Values by flag, as given, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;

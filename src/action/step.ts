@@ -73,7 +73,7 @@ export class ActionStep implements RunWatcher {
   onStart(): void {
     this.openGroup('patchsmith run');
     this.#hasBegun = true;
-    // From here on there is a journal, whatever becomes of the process.
+    // From here on there is a journal, whatever happens to the process.
     this.#tell({ resumable: 'true' });
   }
 

@@ -46,7 +46,7 @@ export interface LoopParts {
   ): AsyncGenerator<RunAction>;
   /** The model's text as it arrives. */
   onText(text: string): void;
-  /** How a run that is played again was carried on when it had stopped here; null where it ended. */
+  /** How the replayed run was continued after it had stopped here; null if it ended. */
   resumption?(): RunAction | null;
 }
 
@@ -118,7 +118,7 @@ export class AgenticLoop {
       });
   }
 
-  /** Recorded before the end of what asked for the hosts, so that no run that is carried on has lost them. */
+  /** Recorded before the call or command that asked for the hosts ends, so that a continued run has not lost them. */
   *#refused(): Generator<RunEvent> {
     const hosts = this.#parts.refused();
     if (hosts.length > 0) yield this.#advance({ type: 'network.refused', hosts });
@@ -179,7 +179,7 @@ export class AgenticLoop {
         break;
       }
       case 'ended':
-        throw new Error('The loop went on after the work had ended.');
+        throw new Error('The loop continued after the work had ended.');
     }
   }
 

@@ -66,7 +66,7 @@ export async function* compact(
   }
 }
 
-const NO_ROOM = 'What is left of the caps of this run has no room for a summary and a request after it.';
+const NO_ROOM = 'The remaining caps of this run do not allow a summary and another request.';
 
 function failed(kind: CompactionFailed['kind'], message: string): CompactionFailed {
   return { type: 'compaction.failed', kind, message };

@@ -1,4 +1,4 @@
-/** Credits what a look found to whoever wrote it: a file that a rule hid was written before the look that shows it. */
+/** Credits what a capture found to its author: a file that a rule hid was written before the capture that shows it. */
 
 import {
   type ChangeSource,

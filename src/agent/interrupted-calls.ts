@@ -111,7 +111,7 @@ function openCalls({ calls, underWay }: ToolsPhase, tools: readonly Tool[]): Ope
   });
 }
 
-/** Commands ran together, so their changes cannot be told apart; every other call is a group of its own. */
+/** Commands ran together, so their changes cannot be told apart; every other call is its own group. */
 function groupsOf(open: readonly OpenCall[]): [OpenCall, ...OpenCall[]][] {
   const [first, ...more] = open.filter(({ tool }) => tool.lane === 'command');
   const alone = open.filter(({ tool }) => tool.lane !== 'command').map((call): [OpenCall] => [call]);

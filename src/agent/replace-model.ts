@@ -17,7 +17,7 @@ export function replacementFor(state: RunState, stop: StopReason): RunAction | n
   return { type: 'model.replaced', ...why, to: fallback, text };
 }
 
-/** What the runner said last, such as which command has failed: it was said to a model that is gone. */
+/** The runner's last message, such as which command failed: it was addressed to the model that was replaced. */
 function lastWords({ conversation: { messages, task } }: RunState): string {
   const last = messages.findLast(({ role }) => role === 'user');
   const blocks = last?.role === 'user' ? last.content : [];

@@ -1,6 +1,6 @@
 /**
- * Has the finished work reviewed: a conversation of its own, which knows the task and the patch, ends with findings. The patch may
- * say anything, so whoever reads it has no tool but the one that takes the findings.
+ * Has the finished work reviewed: a separate conversation, which knows the task and the patch, ends with findings. The patch may
+ * say anything, so its reader has no tool but the one that takes the findings.
  */
 
 import * as z from 'zod';
@@ -45,7 +45,7 @@ export interface ReviewParts {
 /** Characters of a patch that a reviewer is shown; fewer for a model whose window has fewer tokens. */
 const MAX_PATCH_CHARS = 200_000;
 
-/** Times that a reviewer is asked, until its answer is a review. */
+/** How often a reviewer is asked before its answer is given up on. */
 const MAX_ASKED = 3;
 
 /** Does what is due of it: has the work reviewed, or tells the model that did it what blocks it. The work stays what it was. */
@@ -107,7 +107,7 @@ async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator
   }
 }
 
-const NO_ROOM = 'What is left of the caps of this run has no room for a review.';
+const NO_ROOM = 'The remaining caps of this run leave no room for a review.';
 
 function failure(kind: ReviewFailed['kind'], message: string): ReviewFailed {
   return { type: 'review.failed', kind, message, again: false };

@@ -1,6 +1,6 @@
 /**
  * Runs the tool calls of one turn. calls/ has the steps, in their order: prepared-call.ts parses and checks, lanes.ts says what
- * runs together, lane-changes.ts records what changed, told-outcome.ts redacts and truncates. A failing call affects nothing
+ * runs together, lane-changes.ts records what changed, shown-outcome.ts redacts and truncates. A failing call affects nothing
  * else; the run continues.
  */
 
@@ -26,7 +26,7 @@ import {
   refuseRepositories,
   sourceOf,
 } from './calls/prepared-call.ts';
-import { toldOutcome, withPolicyNotice } from './calls/told-outcome.ts';
+import { shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
 import { creditedChanges } from './credited-changes.ts';
 import { ignoredRecorded } from './ignored-recorded.ts';
 import { hiddenFiles } from './policy.ts';
@@ -195,14 +195,14 @@ export class ToolExecutor {
     { notice, room }: { readonly notice: string; readonly room: ImageRoom },
   ): ToolOutcome {
     if (result !== null)
-      return withPolicyNotice(toldOutcome(call.name, result, { ...this.#parts, room }), notice);
+      return withPolicyNotice(shownOutcome(call.name, result, { ...this.#parts, room }), notice);
     const outcome = this.#parts.outcomeOf?.(call);
     if (outcome?.status === 'ok') room.count(outcome.images ?? []);
     return outcome ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
   }
 }
 
-/** The sandbox, told which call its commands are of. */
+/** The sandbox, with the call that its commands belong to. */
 function commandsOf({ id }: ToolCall, sandbox: Sandbox): Sandbox {
   return { ...sandbox, run: (command) => sandbox.run({ ...command, call: id }) };
 }

@@ -60,10 +60,9 @@ function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): Setti
   return (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
 }
 
-const NO_PLAN =
-  'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';
+const NO_PLAN = 'there is no plan: pass --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';
 const NO_PLAN_INPUT =
-  'there is no plan: give one of the inputs plan, plan-file, plan-from-issue and plan-from-comment';
+  'there is no plan: set one of the inputs plan, plan-file, plan-from-issue and plan-from-comment';
 
 /** `problems` are those already known. */
 export async function readRunInputs(

@@ -13,7 +13,7 @@ import { CHANGE_LIMITS, OF_THE_MACHINE, SETTINGS_TAKEN } from './settings-taken.
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
 const PUBLISH =
-  "Publish the run as soon as it has ended, with publish's settings and the token of the environment; whether GitHub permits that is checked before the run spends anything";
+  "Publish the run as soon as it has ended, with publish's settings and the token in the environment; whether GitHub permits this is checked before the run spends anything";
 
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
@@ -54,7 +54,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'check',
     summary:
-      'Look at everything that a run needs, before it costs anything: what run does before its first request',
+      'Check everything that a run needs before it costs anything: what run does before its first request',
     examples: [
       ['patchsmith check --plan plan.md', 'Setup, verify commands, key, price and sandbox, with what to do'],
       [
@@ -75,11 +75,11 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'prepare',
     summary:
-      'Check that GitHub would let a run be published, before it starts: also says on the issue that work begins',
+      'Check whether GitHub would permit publishing: before a run, and announce on the issue that work starts',
     examples: [
       [
         'patchsmith prepare --repository octo/shop --issue 7 --trigger-label patchsmith',
-        'In a job before the one with the model',
+        "In a job before the model's",
       ],
     ],
     operands: [],
@@ -146,7 +146,7 @@ export const COMMANDS: readonly Command[] = [
       'Continue a run that was cut short: killed, or ended by a signal, a limit or the provider (RUN: its id or run directory, or last)',
     examples: [
       ['patchsmith resume RUN', 'Continue a run after Ctrl-C, a kill or an outage'],
-      ['patchsmith resume RUN --max-iterations 50', 'Continue a run that has reached a limit'],
+      ['patchsmith resume RUN --max-iterations 50', 'Continue a run that reached a limit'],
     ],
     operands: ['RUN'],
     settings: SETTINGS_TAKEN.resume,
@@ -191,7 +191,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'config',
     summary:
-      'Show every setting with its value and where that comes from: a default, a variable, the project file with its line, or a flag',
+      'Show every setting with its value and its source: a default, a variable, the project file with its line, or a flag',
     examples: [
       ['patchsmith config', 'What a run here and now would use, and why'],
       [`patchsmith config --json | jq '.settings[] | select(.from != "default")'`, 'What is not a default'],
@@ -234,8 +234,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary:
-      'Write project file, plan, principles and a GitHub Actions workflow: init [TEMPLATE], made for this repository',
+    summary: 'Write a project file, plan, principles and workflow: init [TEMPLATE], made for this repository',
     examples: [
       [
         'patchsmith init issue',
@@ -245,8 +244,8 @@ export const COMMANDS: readonly Command[] = [
     operands: ['[TEMPLATE]'],
     settings: ['repo'],
     switches: {
-      app: 'Publish with the token of a GitHub App of yours, so that checks run on the pull requests',
-      long: 'Carry on in a second job what the time limit of the first has cut off',
+      app: 'Publish with the token of your own GitHub App, so that checks run on the pull requests',
+      long: 'Continue in a second job what the time limit of the first one cut off',
     },
     async start(context, given) {
       const { startInit } = await import('./init/start.ts');
@@ -256,7 +255,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'completion',
     summary: 'Print the completion of a shell: bash, zsh or fish',
-    examples: [['source <(patchsmith completion bash)', 'In ~/.bashrc; zsh and fish have theirs, too']],
+    examples: [['source <(patchsmith completion bash)', 'In ~/.bashrc; also for zsh and fish']],
     operands: ['SHELL'],
     settings: [],
     switches: {},
@@ -274,7 +273,7 @@ export const COMMANDS: readonly Command[] = [
     examples: [],
     operands: [],
     settings: [],
-    switches: { hostile: 'By a model that first tries what it must not' },
+    switches: { hostile: 'With a model that first tries forbidden things' },
     async start(context, { switches, problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       // No other command needs the library that makes its project.

@@ -118,7 +118,7 @@ function unpublished(
   const { signal = 'SIGTERM' } = interruption;
   return interrupted(
     signal,
-    `Stopped by ${signal} after the run and before it was published. Publish it: patchsmith publish ${path}`,
+    `Stopped by ${signal} after the run but before it was published. Publish it: patchsmith publish ${path}`,
   );
 }
 

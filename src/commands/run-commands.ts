@@ -74,7 +74,7 @@ export const RUN_COMMANDS: readonly Command[] = [
   },
   {
     name: 'usage',
-    summary: 'Sum what past runs have spent: cost, tokens and cache share, by model, plan and day',
+    summary: 'Sum up what past runs have spent: cost, tokens and cache share, by model, plan and day',
     examples: [
       ['patchsmith usage --since 7d --by day', 'What the runs of a week have cost, day by day'],
       [
@@ -105,8 +105,8 @@ export const RUN_COMMANDS: readonly Command[] = [
     name: 'clean',
     summary: 'Remove old finished runs: by age, and the oldest beyond --max-total-size',
     examples: [
-      ['patchsmith clean --older-than 14d --keep-failed', 'Remove runs of two weeks ago that went well'],
-      ['patchsmith clean --max-total-size 1g --dry-run', 'Only say which runs would go'],
+      ['patchsmith clean --older-than 14d --keep-failed', 'Remove successful runs older than two weeks'],
+      ['patchsmith clean --max-total-size 1g --dry-run', 'Only list the runs that would be removed'],
     ],
     operands: [],
     settings: ['olderThanMs', 'maxTotalBytes', 'dryRun', 'output', 'quiet'],

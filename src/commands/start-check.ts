@@ -84,7 +84,7 @@ export async function connectionLines(context: HostContext, given: Given): Promi
 const MAX_LOOK_MS = 15_000;
 
 const NOTHING_TO_ASK =
-  'with GITHUB_TOKEN and --repository OWNER/NAME it is looked up what the token may do there';
+  'set GITHUB_TOKEN and pass --repository OWNER/NAME to check what the token may do there';
 
 function asNote(line: CheckLine): CheckLine {
   return line.status === 'failed' ? { ...line, status: 'note' } : line;
@@ -223,7 +223,7 @@ function verdictOn({ lines, outcome }: Checked): RunOutcome {
   const [first] = wrong;
   if (first === undefined) return done(`A run can begin${countOf(lines)}.`);
   const more = wrong.length === 1 ? '' : `, and ${pluralize(wrong.length - 1, 'other line')} above`;
-  const reason = `A run could not begin: ${first.said}${more}.`;
+  const reason = `A run could not start: ${first.said}${more}.`;
   return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1
     ? outcome
     : usageError('ERR_NOT_READY', reason);

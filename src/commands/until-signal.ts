@@ -37,7 +37,7 @@ export async function readUntil<T>(
 
 function outcomeOf(interruption: Interruption & { signal?: StopSignal }): RunOutcome {
   if (interruption.cause === 'deadline')
-    return deadlineExceeded('The time is up (--deadline), and the run directory was not read to its end.');
+    return deadlineExceeded('The time is up (--deadline), and the run directory was not read completely.');
   const { signal = 'SIGTERM' } = interruption;
   return interrupted(signal, `Stopped by ${signal}. Run it again.`);
 }

@@ -72,7 +72,7 @@ function unused(why: string): Warning {
 /** Reading an index takes milliseconds; anything slower is not an index. */
 const MAX_GIT_MS = 10_000;
 
-/** Outside a repository, nobody else can have supplied the file. Git runs nothing from the repository here. */
+/** Outside a repository, no one else can have supplied the file. Git runs nothing from the repository here. */
 async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   const root = await repositoryRoot(folder);
   if (root === null) return 'no';

@@ -52,16 +52,16 @@ async function readKeyBy(names: readonly string[], env: KeyPlaces['env'], cwd: s
   return { key: null, notes };
 }
 
-/** On this machine nobody misses it. */
+/** On this machine it is not missed. */
 function warningOf(variable: string, { host, hostname }: URL): Warning[] {
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   return isHere
     ? []
-    : [warning('WARN_NO_KEY', `There is no ${variable}: requests to ${host} go without a key.`)];
+    : [warning('WARN_NO_KEY', `${variable} is not set: requests to ${host} are sent without a key.`)];
 }
 
 function noKey(variable: string): string {
-  return `there is no ${variable}: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none`;
+  return `${variable} is not set: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none`;
 }
 
 function noKeyInput({ meaning }: ProviderEntry, variable: string): string {

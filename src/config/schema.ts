@@ -37,7 +37,7 @@ export type SettingKey = keyof Settings;
 export interface SettingEntry extends SettingMeta {
   readonly key: SettingKey;
   readonly variable: string;
-  /** The value if no source gives one; null if absence has a meaning of its own. */
+  /** The value if no source gives one; null if absence has its own meaning. */
   readonly initial: Settings[SettingKey];
 }
 

@@ -34,7 +34,7 @@ export function inWords({ code, message, rest }: YamlComplaint): string {
     case 'MISSING_CHAR':
       return missing(message);
     case 'BAD_DQ_ESCAPE':
-      return `a backslash in double quotes begins an escape, and there is none ${shown(rest.slice(0, 2))}; use single quotes, or two backslashes`;
+      return `a backslash in double quotes starts an escape, but ${shown(rest.slice(0, 2))} is not one; use single quotes, or two backslashes`;
     case 'MULTIPLE_DOCS':
       return 'a second document begins with ---; there can only be one';
     case 'UNEXPECTED_TOKEN':

@@ -11,7 +11,7 @@ import type { Session } from './session.ts';
 /** Changed files that are named. */
 const MAX_FILES = 20;
 
-/** Prints them; the outcome comes last. A check has lines of its own. */
+/** Prints them; the outcome comes last. A check has its own lines. */
 export function printClosingLines(session: Session, outcome: RunOutcome): void {
   const { progress, input, result, redact } = session;
   progress.endView();

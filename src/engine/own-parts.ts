@@ -33,10 +33,7 @@ export function ownTool(tool: Tool): Tool {
         (async () => tool.execute(input, context))().catch((error: unknown) => crash(error)),
       );
       if (result === null && context.signal.aborted)
-        return failedCall(
-          'interrupted',
-          'The run was stopped during this call. What it did by then is not known.',
-        );
+        return failedCall('interrupted', 'The run was stopped during this call. How much it did is unknown.');
       return Result.safeParse(result).success
         ? (result as ToolResult)
         : failedCall('crashed', 'The tool returned something that is no result.');
@@ -73,7 +70,7 @@ const Failure = z.looseObject({
   message: z.string(),
 });
 
-/** The same provider. Nobody waits for it when the run is stopped, and an answer that is none ends the run as a provider's failure. */
+/** The same provider. Stopping the run does not wait for it, and an invalid answer ends the run as a provider failure. */
 export function ownProvider(provider: LlmProvider): LlmProvider {
   return {
     ...provider,

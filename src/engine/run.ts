@@ -140,7 +140,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   loadReport().catch(() => undefined);
   const driven = await until(session.times.endOfLooks, () => drive(session, ready, loop));
   await ready.close();
-  // No command runs any more; whoever waits for it does so at the end.
+  // No command runs any more. Not awaited here: the end of the run waits for it.
   void session.disarm();
   session.input.attempt?.onWorked(session.result.warnings);
   const { finish } = await finishing;
@@ -186,7 +186,7 @@ function compactionWarning(event: RunEvent, { done }: CompactionState): Warning 
   if (event.type === 'compaction.failed')
     return warning(
       'WARN_NOT_COMPACTED',
-      `The conversation could not be compacted and goes on as it is: ${event.message}`,
+      `The conversation could not be compacted and continues as it is: ${event.message}`,
     );
   if (event.type !== 'context.compacted' || event.how !== 'cut') return null;
   const dropped = pluralize(event.cut - 1, 'message');
@@ -199,7 +199,7 @@ function compactionWarning(event: RunEvent, { done }: CompactionState): Warning 
   return isFirst
     ? warning(
         'WARN_CUT_WITHOUT_SUMMARY',
-        `The conversation has more than --max-messages: ${dropped} dropped without a summary, and so on from here.`,
+        `The conversation has more than --max-messages: ${dropped} dropped without a summary; later messages will be dropped the same way.`,
       )
     : null;
 }
@@ -209,7 +209,7 @@ function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonl
   const what = why === 'refusal' ? 'refused' : 'could not be reached';
   return warning(
     'WARN_MODEL_REPLACED',
-    `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} goes on, in a conversation of its own. ${reason}`,
+    `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} takes over in a separate conversation. ${reason}`,
   );
 }
 

@@ -270,5 +270,5 @@ export class Session {
 function stopping(interruption: Interruption): string {
   return interruption.cause === 'deadline'
     ? 'The time is up: keeping the work so far …'
-    : `${interruption.signal}: keeping the work so far … (a second one ends everything at once)`;
+    : `${interruption.signal}: keeping the work so far … (send it again to stop immediately)`;
 }

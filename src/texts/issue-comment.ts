@@ -65,7 +65,7 @@ export function commentText(facts: CommentFacts): string {
         ? factsLine(result)
         : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '.'), facts),
       ...(attempt === '' ? [] : [`Attempt ${attempt}`]),
-      ...(isLacking ? [reasonText(reason.replace(IS_THERE, ''), facts)] : []),
+      ...(isLacking ? [reasonText(reason.replace(IS_INCOMPLETE, ''), facts)] : []),
       ...(files === '' ? [] : [files]),
       ...(review === '' ? [] : [review]),
       ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
@@ -82,7 +82,7 @@ export function commentText(facts: CommentFacts): string {
 
 /** In the comment the files have a list of their own, and the pull request stands above. */
 const LISTED_FILES = /(?<=^The patch does not fit onto [^:]*): .*$/s;
-const IS_THERE = /^Pull request #\d+ is there \(\S+\), but not as asked for: /;
+const IS_INCOMPLETE = /^Pull request #\d+ is on GitHub \(\S+\), but not with everything you asked for: /;
 
 /** In words of ours that name a pull request by its address, it is one that can be followed. */
 function reasonText(reason: string, { repositoryUrl }: CommentFacts): string {

@@ -53,7 +53,7 @@ function verdict(result: RunResult): string {
     case 'failed':
       return `**verification failed${where(result)}:** ${failed.length} of ${pluralize(verify.length, 'command')}${asBefore}`;
     case 'otherwise':
-      return `**not verified as it is:** ${pluralize(passed, 'command')} passed${where(result)} with other contents than the patch has in ${firstThree(result.unverified)}${asBefore}`;
+      return `**not verified as is:** ${pluralize(passed, 'command')} passed${where(result)}, but on different contents than the patch in ${firstThree(result.unverified)}${asBefore}`;
     case 'preexisting':
       return '**not verified:** every command failed as it had failed before the work';
     case 'none':

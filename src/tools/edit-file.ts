@@ -87,13 +87,13 @@ function refusalOf(
     const hint = nearest === '' ? 'Nothing in it is similar.' : `The nearest lines are:\n${nearest}`;
     return failedCall(
       'no_match',
-      `Not edited: find does not occur in ${name} (${formatNumber(countLines(text))} lines). ${hint}`,
+      `Not edited: find does not match in ${name} (${formatNumber(countLines(text))} lines). ${hint}`,
     );
   }
   if (matches.length > MAX_REPLACED) {
     return failedCall(
       'too_large',
-      `Not edited: find occurs more than ${formatNumber(MAX_REPLACED)} times in ${name}.`,
+      `Not edited: find matches more than ${formatNumber(MAX_REPLACED)} times in ${name}.`,
     );
   }
   if (matches.length > 1 && !all) {

@@ -33,7 +33,7 @@ test('every request only adds to the one before', async () => {
   expect(requests.map(({ conversation }) => conversation.messages.length)).toEqual([1, 3, 5]);
 });
 
-test('a call has been told before it acts', async () => {
+test('a call is recorded before it runs', async () => {
   const seen: string[] = [];
   await play([edit('w', 'new\n'), turn()], {
     async onEvent(event, { workspace }) {
@@ -74,7 +74,7 @@ describe('finish', () => {
 });
 
 describe('the fences', () => {
-  test('two calls with one id are both run, once, and the run goes on', async () => {
+  test('two calls with one id are both run, once, and the run continues', async () => {
     const twice = call('same', 'read_file', { path: 'a.txt' });
     const ended = await play([turn({ calls: [twice, twice] }), turn()]);
     expect(ended.types.filter((type) => type === 'tool.completed')).toHaveLength(2);
@@ -157,7 +157,7 @@ describe('at a cap', () => {
     expect(ended.stop).toMatchObject({ limit: 'tokens', value: 2_000, used: 0 });
   });
 
-  test('four fifths of it are told once', async () => {
+  test('four fifths of it are reported once', async () => {
     const more = { ...noUsage, input: 900 };
     const ended = await play(
       [
@@ -207,7 +207,7 @@ describe('an interruption', () => {
   });
 });
 
-test('what nobody made is recorded as such before the end', async () => {
+test('what no one made is recorded as such before the end', async () => {
   const ended = await play([turn()], {
     async onEvent(event, { sandbox }) {
       if (event.type !== 'turn.completed') return;

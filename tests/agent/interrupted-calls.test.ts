@@ -79,7 +79,7 @@ describe('what a killed run left in the air', () => {
     expect(JSON.stringify(told.slice(1))).not.toContain('protected');
   });
 
-  test('what changed after commands had ended is nobody’s', () => {
+  test('what changed after commands had ended is no one’s', () => {
     const lane = [turn({ calls: [command, other] }), ...started(command, other)];
     const late = { recorded: [], interrupted: ['other'], foreign: ['late'] };
     expect(settled([...lane, completed('command')], 'late')).toEqual(late);
@@ -87,7 +87,7 @@ describe('what a killed run left in the air', () => {
     expect(settled(noted, 'late')).toEqual(late);
   });
 
-  test('while verify commands ran everything is theirs, and while the model was asked nobody’s', () => {
+  test('while verify commands ran everything is theirs, and while the model was asked no one’s', () => {
     const { told } = settle(stateAfter([turn()], { verify: ['make'] }), 'x');
     expect(told).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
     expect(settled([], 'x')).toEqual({ recorded: [], interrupted: [], foreign: ['x'] });

@@ -208,7 +208,7 @@ describe('a call that cannot run', () => {
       'an unknown tool',
       call('x', 'rm_rf', {}),
       'unknown_tool',
-      'There is no tool "rm_rf". Tools: read_file,',
+      'Unknown tool "rm_rf". Available tools: read_file,',
     ],
     ['an unknown field', call('x', 'read_file', { path: 'a', root: '/' }), 'invalid_input', 'root'],
     ['input that is no object', call('x', 'read_file', ['a']), 'invalid_input', 'input: '],

@@ -53,7 +53,7 @@ test('every command runs, also after one has failed, and secrets are kept out of
   expect(actions.map(({ type }) => type)).toEqual(['verify.completed']);
 });
 
-test('what was changed before is nobody’s, and what the commands change is theirs', async () => {
+test('what was changed before is no one’s, and what the commands change is theirs', async () => {
   const parts = await openRealParts({});
   await parts.sandbox.run({
     script: 'echo x > stray',

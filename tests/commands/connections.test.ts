@@ -34,8 +34,8 @@ describe('what doctor finds out about the model', () => {
     expect(await found({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url })).toEqual([
       'key ok ANTHROPIC_API_KEY is set; asked with below',
       'price ok known for claude-sonnet-5-5',
-      `model ok ${host} takes the key and has claude-sonnet-5-5; no tokens were used`,
-      expect.stringContaining('publishing skipped with GITHUB_TOKEN and --repository'),
+      `model ok ${host} accepts the key and has claude-sonnet-5-5; no tokens were used`,
+      expect.stringContaining('publishing skipped set GITHUB_TOKEN and pass --repository'),
     ]);
     expect(asked()).toBe(0);
   });
@@ -58,10 +58,10 @@ describe('what doctor finds out about the model', () => {
     expect(lines).toContain(`model failed ${new URL(other.url).host} cannot be reached: ECONNREFUSED`);
   });
 
-  test('without a key nobody is asked', async () => {
+  test('without a key no one is asked', async () => {
     const lines = await found({});
     expect(lines).toEqual([
-      expect.stringMatching(/^key note there is no ANTHROPIC_API_KEY/),
+      expect.stringMatching(/^key note ANTHROPIC_API_KEY is not set/),
       'price ok known for claude-sonnet-5-5',
       'model skipped not asked for without a key',
       expect.stringContaining('publishing skipped'),
@@ -70,7 +70,7 @@ describe('what doctor finds out about the model', () => {
 
   test('a provider without such a question is said to have none', async () => {
     const lines = await found({}, { provider: 'bedrock', model: 'anthropic.claude-x' });
-    expect(lines.at(2)).toBe('model skipped bedrock is not asked: it has no question that uses no tokens');
+    expect(lines.at(2)).toBe('model skipped bedrock is not asked: it has no request that uses no tokens');
   });
 });
 

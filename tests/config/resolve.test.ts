@@ -183,7 +183,7 @@ describe('precedence', () => {
     if (source) expect(resolved.sources.maxIterations).toMatchObject(source);
   });
 
-  test('a bad value is told although a flag overrides it', () => {
+  test('an invalid value is reported even if a flag overrides it', () => {
     expect(problemsOf({ flags, env: { PATCHSMITH_MAX_ITERATIONS: 'many' } })).toEqual([
       'PATCHSMITH_MAX_ITERATIONS: expected a whole number of at least 1, got "many"',
     ]);
@@ -314,7 +314,7 @@ describe('values', () => {
   });
 });
 
-test('every problem of every source is told at once', () => {
+test('every problem of every source is reported at once', () => {
   expect(
     problemsOf({
       flags: { modle: 'x', deadline: 'soon' },

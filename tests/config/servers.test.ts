@@ -56,7 +56,7 @@ describe('the setting', () => {
     ['a=-run', 'expected the name or the path of a program'],
     ['a=http://mcp.example/', 'expected an https address'],
     ['a=https://user:word@mcp.example/', 'expected an https address'],
-    [`a=run \${TOKEN}`, 'variables are filled in in env and headers alone'],
+    [`a=run \${TOKEN}`, 'variables are only expanded in env and headers'],
   ])('refuses %j', (text, why) => {
     const resolved = serversOf({ ...none, flags: { mcp: [text] } });
     expect(resolved).toMatchObject({
@@ -76,9 +76,9 @@ describe('a project file', () => {
   });
 
   test.each([
-    [{ command: 'run', sandbox: false }, 'may not start a server outside of the sandbox'],
+    [{ command: 'run', sandbox: false }, 'may not start a server outside the sandbox'],
     [{ url: 'https://mcp.example' }, 'may not name a server with a url'],
-    [{ command: 'run', env: { A: `\${B}` } }, 'may not give a server variables of the environment'],
+    [{ command: 'run', env: { A: `\${B}` } }, 'may not give a server environment variables'],
   ])('may not: %j', (server, why) => {
     expect(inProject({ a: server })).toEqual({
       status: 'failed',
@@ -94,8 +94,8 @@ describe('a project file', () => {
   test.each([
     [{}, 'either a command or a url'],
     [{ command: 'a', url: 'https://b.example' }, 'either a command or a url'],
-    [{ command: 'a', headers: { b: 'c' } }, 'headers are for a url'],
-    [{ url: 'https://b.example', args: ['c'] }, 'are for a command'],
+    [{ command: 'a', headers: { b: 'c' } }, 'headers require a url'],
+    [{ url: 'https://b.example', args: ['c'] }, 'require a command'],
     [{ command: 'a', type: 'http' }, 'of type stdio'],
     [{ command: 'a', type: 'sse' }, 'type'],
     [{ command: 'a', timeout: 3 }, 'timeout'],

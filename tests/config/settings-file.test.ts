@@ -38,7 +38,7 @@ test('without a file, outside a repository and in a folder that is not there, th
   expect(await readSettingsFile(join(tempFolder(), 'nowhere'), NAME)).toEqual(none);
 });
 
-test('a file with the other ending is told and not passed over, also beside the right one', async () => {
+test('a file with the other ending is reported and not passed over, also beside the right one', async () => {
   const misnamed = {
     status: 'failed',
     problems: [

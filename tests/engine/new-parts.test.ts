@@ -135,7 +135,7 @@ test('a provider and a tool that only a test knows carry out a run', async () =>
 });
 
 describe('a killed run of such a provider', () => {
-  test('goes on to the same patch', async () => {
+  test('continues to the same patch', async () => {
     const run = await runOfParrot();
     run.kill();
     const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false, given: [] });
@@ -148,7 +148,7 @@ describe('a killed run of such a provider', () => {
       'its entry says that it cannot be asked again',
       { parrot: { ...entry, canResume: false } },
       {},
-      'nothing is lost by running it again',
+      'just run it again',
     ],
     [
       'there is no such provider',

@@ -123,7 +123,7 @@ test('ERR_TEMPLATE_UNWRITTEN', async () => {
   expect(await codesOf(['init'], { files })).toEqual(['ERR_TEMPLATE_UNWRITTEN']);
 });
 
-test('several at once are told each with its own', async () => {
+test('several at once are reported each with its own', async () => {
   const { stdout } = await cliHere(['run', '--modle', 'x', '--output', 'json'], {
     cwd: tempFolder(),
     env: { PATH: process.env.PATH, HOME: tempFolder() },

@@ -42,7 +42,7 @@ test('a model server that takes no key, over plain http', async () => {
   const server = ['--provider', 'openai', '--model', 'gpt-5.4', '--base-url', 'http://models.example'];
   const check = ['check', ...server, '--allow-insecure-base-url', '--sandbox', 'off'];
   expect(await told(check)).toContain(
-    'warning: [WARN_NO_KEY] There is no OPENAI_API_KEY: requests to models.example go without a key.\n',
+    'warning: [WARN_NO_KEY] OPENAI_API_KEY is not set: requests to models.example are sent without a key.\n',
   );
   expect(await told(check, { OPENAI_API_KEY: 'sk-test-0123456789' })).toContain(
     'warning: [WARN_PLAIN_HTTP] The key and the whole conversation go to http://models.example over plain http',
@@ -78,7 +78,7 @@ test('files of which nothing is known any more, and files that git ignored until
   );
   expect(closingWarnings(end, { paths: [], count: 0 }, [])).toEqual([
     '[WARN_MAY_HAVE_CHANGED] Could not be examined, so they may have changed: gone.txt.',
-    '[WARN_TAKEN_WHOLE] In the patch with all they hold, because git ignored them when the run began: new.env.',
+    '[WARN_TAKEN_WHOLE] In the patch with all their contents, because git ignored them when the run started: new.env.',
   ]);
 });
 

@@ -6,7 +6,7 @@ import { besideOthers, checkTime, inParts, timeLimit, until } from '../../src/fi
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('a part of a run that is alone limits what goes on in the background too, and nothing after it', async () => {
+test('a part of a run that is alone limits what continues in the background too, and nothing after it', async () => {
   const [first, second] = [new AbortController().signal, AbortSignal.abort()];
   const seen: unknown[] = [];
   let background = Promise.resolve();

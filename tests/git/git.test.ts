@@ -53,7 +53,7 @@ test('git that needs more memory than it may have fails, and says so', async () 
   expect(answer.stderr).toMatch(/^fatal: Out of memory, .* \(git may allocate 1 GiB\)$/);
 });
 
-test('an object that is missing from a partial clone is asked of nobody, by a git of any age', async () => {
+test('an object that is missing from a partial clone is asked of no one, by a git of any age', async () => {
   const folder = tempFolder();
   const [mark, program] = [join(folder, 'mark'), join(folder, 'program')];
   writeFileSync(program, `#!/bin/sh\n: > ${mark}\n`, { mode: 0o755 });

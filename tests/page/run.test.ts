@@ -22,7 +22,7 @@ test('the pause before another attempt belongs to the answer that is waited for'
   });
 });
 
-test('where no answer came any more, it is told with the last one', () => {
+test('where no answer came any more, it is reported with the last one', () => {
   const [, first] = runFrom([turn(1_000, 1_000), lost(1_500, 0)]);
   expect(first).toMatchObject({
     spans: [{ kind: 'model' }, { kind: 'wait', from: 1_500, to: 1_500 }],

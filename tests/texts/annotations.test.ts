@@ -80,7 +80,7 @@ describe('annotations', () => {
     ]);
   });
 
-  test('a finding stands at its line in a file that the patch changes, and is told with its place elsewhere', () => {
+  test('a finding stands at its line in a file that the patch changes, and is reported with its place elsewhere', () => {
     const finding = {
       severity: 'blocking',
       path: 'src/money.ts',

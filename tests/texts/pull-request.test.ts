@@ -143,9 +143,9 @@ Reviewed by claude-opus-5-5: 2 findings, 1 of them blocking. The blocking ones w
       '**not verified:** every command failed as it had failed before the work',
     ],
     [
-      'other contents than the patch has',
+      'different contents than the patch',
       { verify: [report('a', 0)], unverified: ['a.ts', 'b.ts', 'c.ts', 'd.ts'] },
-      '**not verified as it is:** 1 command passed with other contents than the patch has in `a.ts`, `b.ts`, `c.ts` and 1 more',
+      '**not verified as is:** 1 command passed, but on different contents than the patch in `a.ts`, `b.ts`, `c.ts` and 1 more',
     ],
     [
       'something, beside an earlier failure',

@@ -136,19 +136,19 @@ describe('no match', () => {
   test('shows the lines that differ in white space only', async () => {
     const text = 'function a() {\n\treturn compute(1);\n}\n\nfunction b() {\n\treturn compute(2);\n}\n';
     expect(await edited(text, 'function b() {\n    return compute(2);\n}', 'x')).toBe(
-      'no_match: Not edited: find does not occur in "file" (7 lines). The nearest lines are:\n5: function b() {\n6: \treturn compute(2);\n7: }',
+      'no_match: Not edited: find does not match in "file" (7 lines). The nearest lines are:\n5: function b() {\n6: \treturn compute(2);\n7: }',
     );
   });
 
   test('shows the line that is most alike', async () => {
     expect(await edited('alpha\nconst limit = 100;\nomega\n', 'const limits = 10;', 'x')).toBe(
-      'no_match: Not edited: find does not occur in "file" (3 lines). The nearest lines are:\n2: const limit = 100;',
+      'no_match: Not edited: find does not match in "file" (3 lines). The nearest lines are:\n2: const limit = 100;',
     );
   });
 
   test('says so when nothing is alike', async () => {
     expect(await edited('alpha\n', 'zzzz', 'x')).toBe(
-      'no_match: Not edited: find does not occur in "file" (1 lines). Nothing in it is similar.',
+      'no_match: Not edited: find does not match in "file" (1 lines). Nothing in it is similar.',
     );
     expect(await edited('', 'zzzz', 'x')).toMatch(/^no_match: /);
   });

@@ -104,7 +104,7 @@ test('of output too large to be kept, the next call shows the lines after the fi
   expect(cut.next).toBe(`run_command {"command":"( seq 1 99999 ) 2>&1 | sed -n '4,10p'"}`);
 });
 
-test('output of one long line goes on by bytes', async () => {
+test('output of one long line continues by bytes', async () => {
   const command = "printf '%02000d' 7";
   const output = spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout;
   const cut = await told({ command }, { end: exited(0), output: whole(output) }, 1_000);

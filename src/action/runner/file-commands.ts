@@ -33,7 +33,7 @@ export function addToSummary({ summary }: RunnerFiles, markdown: string): void {
   if (summary !== undefined) appendFileSync(summary, `${markdown}\n`);
 }
 
-/** The delimiter cannot be guessed by whoever writes the value, so no value can go on to set another name. */
+/** The author of the value cannot guess the delimiter, so no value can set another name. */
 function entry([name, value]: [string, string]): string {
   const delimiter = `delimiter-${randomUUID()}`;
   return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;

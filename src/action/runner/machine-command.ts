@@ -39,7 +39,7 @@ export async function runOnMachine(programs: Programs, command: MachineCommand):
   const limit = [pathOf.timeout ?? '', `--kill-after=${GRACE_S}`, String(seconds)];
   const [program = '', ...words] = [...before, ...limit, pathOf[name] ?? '', ...args];
 
-  // A process group of its own: sudo passes no signal on that comes from its own group.
+  // Its own process group: sudo does not forward signals from its own group.
   const child = spawn(program, words, { env: ENVIRONMENT, cwd: '/', detached: true });
   let said = '';
   for (const stream of [child.stdout, child.stderr])

@@ -1,6 +1,6 @@
 /**
- * Has what others wrote read by a program of patchsmith's own (program.ts), since its author may want its reader to run out of
- * memory, time or control: the process has no variables, no files and no children, and bounds of its own.
+ * Reads untrusted documents in a separate patchsmith process (program.ts), since their authors may want the reader to run out
+ * of memory, time or control: the process has no variables, no files and no children, and its own limits.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * The program that reads documents and pages, in a process of its own that has nothing and may do nothing: a document or
+ * The program that reads documents and pages, in a separate process that has nothing and may do nothing: a document or
  * a page of HTML on stdin; its text on stdout, as one line of JSON (`Answer` of own-process.ts).
  */
 

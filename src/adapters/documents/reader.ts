@@ -67,7 +67,7 @@ function readable(text: string): string {
     .join('\n');
 }
 
-/** Broken at blanks, and where there are none. */
+/** Wraps at spaces, or mid-word if there are none. */
 function folded(line: string): string {
   return line.length <= MAX_LINE ? line : (line.match(FOLDS) ?? []).join('\n');
 }

@@ -212,7 +212,7 @@ function isWorthWaiting(retryAfter: number, _options: object, _octokit: unknown,
   return retryAfter <= MAX_WAIT_S && retries < 2;
 }
 
-/** Each try has a deadline of its own, which also covers the body of the answer. */
+/** Each try has its own deadline, which also covers the body of the answer. */
 function fetchInTime(ask: typeof fetch, signal: AbortSignal): typeof fetch {
   return (url, init) =>
     ask(url, { ...init, signal: AbortSignal.any([signal, timeoutSignal(REQUEST_TIMEOUT_MS)]) });

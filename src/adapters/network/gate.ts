@@ -23,7 +23,7 @@ export interface GateOptions {
   readonly connect?: (passed: Passed) => Socket;
   /** The machine's own proxy. Default: none. */
   readonly upstream?: Upstream;
-  /** Default: nobody is told of a refusal. */
+  /** Default: refusals are not reported. */
   readonly onRefused?: OnRefused;
 }
 

@@ -9,9 +9,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The platform's fetch where no proxy is named. It knows none on every Node that is supported, so a client that does is loaded
- * where one is (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or `NO_PROXY`). With `plainHttp` the address
- * that is asked is one of plain HTTP, for which `http_proxy` or `HTTP_PROXY` holds.
+ * The platform's fetch unless a proxy is set. Not every supported version of Node can use a proxy in fetch, so a client that
+ * can is loaded when one is set (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or `NO_PROXY`). With
+ * `plainHttp` the requests go over plain HTTP, where `http_proxy` or `HTTP_PROXY` applies.
  */
 export async function fetchByEnvironment(
   env: Environment,

@@ -1,4 +1,4 @@
-/** How a client is told that it was refused, in words that end up in the output of its command. */
+/** The refusal sent to a client, worded to end up in the output of its command. */
 
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -34,7 +34,7 @@ export function upstreamByEnvironment(env: Environment): Upstream {
   };
 }
 
-/** Only names can be meant: addresses are asked for by none. */
+/** Only names are matched: no request asks for an address. */
 function isException(entry: string, { host, port }: Target): boolean {
   if (entry === '*') return true;
   const [, name = '', only] = /^(?:\*?\.)?([^:]*)(?::(\d+))?$/.exec(entry) ?? [];

@@ -4,7 +4,7 @@ import { type CommandNode, type PipelineNode, parse, type Statement } from 'unba
 
 /**
  * Why a script ends with success whatever its last command does: it ends in the background, with `&`, or with a `wait` that
- * names no process. Null when it does not. Such an end may also stand in a group, a branch or a loop at the end.
+ * names no process. Null when it does not. Such an end may also be in a group, a branch or a loop at the end.
  */
 export function unwaitedEnd(text: string): string | null {
   const found = unwaitedIn(parse(text).commands);

@@ -127,7 +127,7 @@ class Walk {
     const [only, ...more] = command.commands;
     if (only !== undefined && more.length === 0) return this.#command(only, place, isLast);
     const after = command.commands.map((part) => this.#command(part, place, true));
-    // Its parts run at the same time, each in a shell of its own.
+    // Its parts run at the same time, each in its own shell.
     return afterAll(after, place);
   }
 
@@ -214,7 +214,7 @@ function unsure(after: Place, before: Place): Place {
   return { ...after, folder: after.folder === before.folder ? before.folder : null };
 }
 
-/** In the folder before, since what runs in a shell of its own leaves this one where it is. */
+/** In the previous folder, since a subshell does not change this one's folder. */
 function afterAll(places: readonly Place[], before: Place): Place {
   return {
     folder: before.folder,

@@ -61,7 +61,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
       found.warnings.push(
         warning(
           'WARN_PRINCIPLES_CUT',
-          `Only ${kept} of ${shown} is used as principles (see --max-principles-bytes).`,
+          `Only ${kept} of ${shown} is used as principles; raise --max-principles-bytes to use more.`,
         ),
       );
     }

@@ -42,7 +42,7 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
     throw new ProviderSettingsError(
       line === null
         ? 'The command provider needs a program: --provider-command PROGRAM.'
-        : 'The command of --provider-command has a quote that does not end.',
+        : '--provider-command has an unterminated quote.',
     );
   const unset = variables.find((name) => !env[name]);
   if (unset !== undefined)

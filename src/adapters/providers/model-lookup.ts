@@ -94,7 +94,7 @@ function foundBy(
     return {
       status: 'refused',
       said: `${host} does not take the key (status ${status})`,
-      fix: 'set another key, or ask whoever administers it what it may do',
+      fix: 'set another key, or ask its administrator what it may do',
     };
   if (status === 404 && isVendor)
     return { status: 'refused', said: `${host} has no model ${model}`, fix: 'name another one with --model' };

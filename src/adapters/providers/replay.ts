@@ -87,7 +87,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
       return recorded.status === 'stopped' ? { status: 'interrupted' } : recorded;
     }
     return failedRecording(
-      `The recording ${recording.name} has ${played} model turns, and the run asked for another one. ` +
+      `The recording ${recording.name} has only ${played} model turns, but the run asked for one more. ` +
         'The run diverged from the recording.',
     );
   }

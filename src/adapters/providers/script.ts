@@ -95,7 +95,7 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   throw mistaken(
     name,
     parsed.error.issues.map((issue) => {
-      // What is missing has no position of its own, so its parent's is used.
+      // A missing value has no position, so its parent's is used.
       const places = issue.path.map((_, at) => issue.path.slice(0, issue.path.length - at));
       const node = places.map((path) => document.getIn(path, true)).find((found) => found !== undefined);
       const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;

@@ -1,4 +1,4 @@
-/** Claude on Google's Vertex AI, through the vendor's client, which whoever uses it installs. */
+/** Claude on Google's Vertex AI, through the vendor's client, which its users install. */
 
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';

@@ -74,7 +74,7 @@ export function keptWork({ now, ...place }: Place & { now: number }): CheckedWor
   return kept;
 }
 
-/** Whether nobody else can have put anything into the folder. What cannot be looked at is not. */
+/** Whether no one else can have put anything into the folder. False for a folder that cannot be examined. */
 function isOurs(folder: string): boolean {
   try {
     const { uid, mode } = lstatSync(folder);

@@ -1,4 +1,4 @@
-/** Ends a run whose process has died. That process can no longer do so, so whoever looks next does. */
+/** Ends a run whose process has died: the next command to look at it does what that process no longer can. */
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,8 +55,8 @@ function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
 }
 
 /**
- * The copies of the work tree in which attempts were made hold ignored files, credentials among them, and nobody goes on in one. The
- * rest of the folder says what a killed runner has left running. What cannot be removed waits for `resume` and `clean`.
+ * The copies of the work tree that attempts used hold ignored files, credentials among them, and no attempt is ever resumed in
+ * one. The rest of the folder says what a killed runner left running. What cannot be removed waits for `resume` and `clean`.
  */
 function removeCopies({ scratch }: RunDirectory): void {
   try {

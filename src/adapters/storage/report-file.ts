@@ -61,7 +61,7 @@ export function writeReport({
 }
 
 const WITHHELD =
-  'What was said, given to calls and printed, since the patch is withheld for what looks like a secret; the journal has it.';
+  'The conversation, call inputs and output, because the patch was withheld as it may contain a secret; the journal has them.';
 
 /** The events of a run from its journal, read within bounds. One that cannot be read is mentioned in the notes. */
 export async function recordedEvents(

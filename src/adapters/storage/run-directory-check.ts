@@ -91,7 +91,7 @@ class Check {
     return null;
   }
 
-  /** Walks with a list of its own, since folders may be nested arbitrarily deep. */
+  /** Walks with an explicit stack, since folders may be nested arbitrarily deep. */
   async below(start: string): Promise<string | null> {
     if (lstatSync(this.#at(start), { throwIfNoEntry: false }) === undefined) return null;
     const waiting = [start];

@@ -26,7 +26,7 @@ export interface Project {
   readonly build: Said | null;
   /** Hosts of its registries, as entries of `allow-domain`; empty where nothing is downloaded. */
   readonly domains: readonly string[];
-  /** The cache that can take the place of those hosts; null where there is none. */
+  /** The cache that can replace those hosts; null if there is none. */
   readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
   readonly steps: readonly WorkflowStep[];

@@ -158,9 +158,7 @@ async function notIgnored(top: Folder | null, folder: Folder, makes: string | nu
     .some((line) => /^[^#!]/.test(line) && (line.includes(name) || line.replaceAll(/[/*]/g, '') === outer));
   return isIgnored
     ? []
-    : [
-        `Commands make ${makes}, and .gitignore does not name it: add it, or its files are looked through in every run.`,
-      ];
+    : [`Commands make ${makes}, and .gitignore does not name it: add it, or every run will scan its files.`];
 }
 
 /** What concerns the repository whatever its language. */
@@ -176,12 +174,12 @@ async function sharedDecisions(top: Folder, workflows: Workflows): Promise<strin
   const services = having(/^ {4}services:/m);
   if (services.length > 0)
     decisions.push(
-      `Services such as a database are started by ${listed(services, 3)}: tests that need one fail in the sandbox, which has a network of its own. Verify with those that do not.`,
+      `Services such as a database are started in ${listed(services, 3)}: tests that need one fail in the sandbox, which is cut off from the network. Use verify commands that need none.`,
     );
   const packages = having(/apt(?:-get)? install/);
   if (packages.length > 0)
     decisions.push(
-      `Packages of the system are installed by ${listed(packages, 3)}: if tests need them, add that step to the workflow, before Carry out the plan.`,
+      `System packages are installed in ${listed(packages, 3)}: if the tests need them, copy that step into the workflow, before "Carry out the plan".`,
     );
   return decisions;
 }

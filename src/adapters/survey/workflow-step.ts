@@ -37,7 +37,7 @@ export function stepText(step: WorkflowStep): string {
 
 function plain(value: string): string {
   if (/^[\w .,@=/*+:^~<>|-]{1,200}$/.test(value) && !/: |^[*@|>,:-]/.test(value)) return value;
-  throw new Error(`${JSON.stringify(value)} must not stand in a workflow.`);
+  throw new Error(`${JSON.stringify(value)} must not be in a workflow.`);
 }
 
 /** The version if it is written as versions are, and null for anything else. */

@@ -13,7 +13,7 @@ import type { ShownImages } from '../../domain/images/shown.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 
-/** The room for images that is left in a conversation while one turn is carried out. */
+/** How many more images the conversation can take during one turn. */
 export class ImageRoom {
   #shown: ShownImages;
   readonly #redact: Redact;

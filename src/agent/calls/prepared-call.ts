@@ -44,7 +44,7 @@ export function prepareCall(call: ToolCall, { tools, permits }: Preparing): Prep
     return refused(
       call,
       'unknown_tool',
-      `There is no tool ${JSON.stringify(call.name)}. Tools: ${[...tools.keys()].join(', ')}.`,
+      `Unknown tool ${JSON.stringify(call.name)}. Available tools: ${[...tools.keys()].join(', ')}.`,
     );
   }
   if (call.malformed !== undefined)

@@ -56,7 +56,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
             ...tree,
             status: 'note',
             said: `${tree.said}, with uncommitted changes`,
-            fix: 'commit them if the run is to be published: publish refuses a run that began with uncommitted work',
+            fix: 'commit them if the run is to be published: publish refuses a run that started with uncommitted work',
           },
         ]
       : [tree];
@@ -90,7 +90,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
             status: 'note',
             code: null,
             said: 'none: there is no AGENTS.md or CLAUDE.md in this folder or above it in the repository',
-            fix: 'write an AGENTS.md that says how changes are made here, or do without',
+            fix: 'write an AGENTS.md that says how changes are made here, or ignore this',
           },
         ],
   model: () => [],
@@ -127,11 +127,12 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
 };
 
 function toolsLine(programs: Opened['programs']): CheckLine {
-  if (programs === null) return skipped('tools', 'not all that the commands name was found: see verify');
+  if (programs === null)
+    return skipped('tools', 'not everything that the commands name was found: see verify');
   const { found, perhaps } = programs;
   const parts = [
     ...(found.length > 0 ? [`found in the sandbox: ${listed(found, 10)}`] : []),
-    ...(perhaps.length > 0 ? [`not looked up, since commands may do without: ${listed(perhaps, 10)}`] : []),
+    ...(perhaps.length > 0 ? [`not looked up, since they are optional: ${listed(perhaps, 10)}`] : []),
   ];
   if (parts.length === 0) return skipped('tools', 'no setup or verify command names a program');
   return found.length > 0 ? fine('tools', parts.join('; ')) : skipped('tools', parts.join('; '));
@@ -163,7 +164,7 @@ function verifyLine(
       status: 'note',
       code: null,
       said: `${ended(report)}: fails before the work, since something is not installed: ${missing}`,
-      fix: 'install it as you always do, with the environment that the command uses, or let a setup command do that',
+      fix: 'install it as usual, into the environment that the command uses, or let a setup command do that',
     };
   return {
     part: 'verify',
@@ -172,7 +173,7 @@ function verifyLine(
     said: `${ended(report)}: fails before the work${lastWords(report.output)}`,
     fix: willCompareFailures
       ? null
-      : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, so that what fails as before does not fail the run',
+      : 'fine if the plan is to make it pass; otherwise fix it, or pass --verify-baseline, so that pre-existing failures do not fail the run',
   };
 }
 
@@ -182,7 +183,7 @@ function refusalIn(output: string): string {
   return last === undefined ? lastWords(output) : `; it says: ${last}`;
 }
 
-/** The end of what a command printed, so that nobody has to open the result to see why it failed. */
+/** The end of a command's output, so that one need not open the result to see why it failed. */
 function lastWords(output: string): string {
   const lines = stripVTControlCharacters(output)
     .trim()

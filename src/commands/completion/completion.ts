@@ -15,7 +15,7 @@ export async function printCompletion(
   if (known === undefined)
     return usageError(
       'ERR_UNKNOWN_SHELL',
-      `There is no completion for ${JSON.stringify(shell)}; there is one for ${SHELLS.join(', ')}.`,
+      `No completion for ${JSON.stringify(shell)}. Supported shells: ${SHELLS.join(', ')}.`,
     );
   return (await print(SCRIPTS[known](completedCommands(commands)))) ?? done(`The completion for ${known}.`);
 }

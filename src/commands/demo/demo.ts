@@ -11,7 +11,7 @@ import { fixturePath, materialise, testFixture } from './materialise.ts';
 
 /** A run of the demo: everything that the demo does not choose itself. */
 export interface DemoInput extends Omit<RunInput, 'settings' | 'apiKey'> {
-  /** By a model that first tries what it must not. The tests are then protected, and a sandbox is required. */
+  /** With a model that first tries forbidden things. The tests are then protected, and a sandbox is required. */
   readonly hostile: boolean;
 }
 
@@ -50,6 +50,6 @@ function next(repo: string): string {
   patchsmith blame     which call made which line
   patchsmith replay    the same run again, without a model
   patchsmith undo      the files as they were before
-The next demo starts the project afresh. With a key, in a checkout of yours:
+The next demo starts from a fresh project. With a key, in your own checkout:
   ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"`;
 }

@@ -83,7 +83,7 @@ function verdictOn(examination: Diagnosis, connections: readonly CheckLine[]): R
     return verifyFailed('ERR_TOOL_FAILS_INSIDE', reason);
   }
   const wrong = connections.find(({ status }) => status === 'failed');
-  if (wrong !== undefined) return usageError('ERR_NOT_READY', `A run could not begin: ${wrong.said}.`);
+  if (wrong !== undefined) return usageError('ERR_NOT_READY', `A run could not start: ${wrong.said}.`);
   const working = tools.filter(({ status }) => status === 'works').length;
   return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
 }

@@ -55,7 +55,7 @@ export async function initialise({
   if (template === undefined) {
     return usageError(
       'ERR_UNKNOWN_TEMPLATE',
-      `There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`,
+      `Unknown template ${JSON.stringify(name)}. Templates: ${names.join(', ')}.`,
     );
   }
   const plain = isLong ? withResumeJob(template.workflow) : template.workflow;
@@ -109,15 +109,15 @@ export async function initialise({
     ...survey.decisions,
     ...(project?.test ? [] : [NO_TESTS]),
     ...(kept.includes(PROJECT_FILE) ? notWritten(project) : []),
-    `Look at the commands in ${PROJECT_FILE}, and at the plan: ${plans.join(', ')}.`,
-    ...(project?.cache ? [`Have the packages on this machine, once: ${project.cache.filledBy}`] : []),
-    `See whether a run could begin here, without a cost: ${typeLine('check', plans, project)}`,
+    `Check the commands in ${PROJECT_FILE} and the plan: ${plans.join(', ')}.`,
+    ...(project?.cache ? [`Download the packages to this machine, once: ${project.cache.filledBy}`] : []),
+    `Check for free whether a run could start here: ${typeLine('check', plans, project)}`,
     `Then let it work: ${typeLine('run', template.needsIssue ? null : plans, project)} (docs/sandbox.md says how tests get their packages)`,
     `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
     ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
-  if (written === 0) return noChange('Everything is there already.');
+  if (written === 0) return noChange('Everything exists already.');
   return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }
 
@@ -133,7 +133,7 @@ function notWritten(project: Project | null): string[] {
   ];
   return commands.length === 0
     ? []
-    : [`See whether ${PROJECT_FILE}, which was there, has this: ${commands.join(', ')}.`];
+    : [`Check that the existing ${PROJECT_FILE} has this: ${commands.join(', ')}.`];
 }
 
 /** What to type next. */

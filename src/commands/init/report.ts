@@ -7,9 +7,7 @@ import { basisText, verifyOf } from './written-files.ts';
 /** One line each. */
 export function surveyLines({ project, folder, workflows }: Survey): string[] {
   if (project === null) {
-    return [
-      'Found nothing that names a language: no manifest in the root, and none in a folder with a third of the files.',
-    ];
+    return ['Found no language: no manifest in the root, and none in a folder with a third of the files.'];
   }
   const where = folder === '' ? '' : ` in ${folder}`;
   const lockfile = project.lockfile === null ? '' : `, locked by ${project.lockfile}`;

@@ -1,4 +1,4 @@
-/** A workflow whose run, where its job's time limit cuts it off, is carried on by a second job from the journal. */
+/** A workflow in which a second job continues, from its journal, a run that was cut off by its job's time limit. */
 
 /**
  * The workflow of a template with a job `resume` after its job `run`; one that has it already stays as it is. What may be carried
@@ -66,11 +66,11 @@ function resumeOf(job: string): string {
     return step.includes('- name: Check out\n') ? afterName(step, fetched) : step;
   });
   return `
-  # Where the job before was cut off by its time limit: the rest of the run, by the same rules. When it is cut off too, "Re-run this
-  # job" goes on from there.
+  # If the previous job was cut off by its time limit: the rest of the run, by the same rules. If it is cut off too, "Re-run this
+  # job" continues from there.
   resume:
     needs: [${needs}]
-    # Not after somebody has cancelled the workflow.
+    # Not if the workflow was cancelled.
     if: \${{ !cancelled() && ${due} }}
 ${rest}${fetchSteps(suffix, ofMatrix, fetched)}${carried.join('')}`;
 }
@@ -95,8 +95,7 @@ function resuming(step: string, fetched: string): string {
   return afterName([...named, ...given, ...kept].join('\n'), fetched);
 }
 
-const PERMITTED =
-  '          # What the run was permitted is permitted again here; its journal permits nothing.';
+const PERMITTED = '          # Permissions are granted again here; the journal grants none.';
 
 /** The publication waits for it, and takes what it has made. */
 function afterResume(job: string): string {
@@ -139,7 +138,7 @@ function journalSteps(suffix: string): string {
         if: \${{ always() && steps.patchsmith.outputs.resumable == 'true' }}
         env:
           RUN_DIR: \${{ steps.patchsmith.outputs.run-dir }}
-        # One file, for an artifact keeps neither modes nor empty folders.
+        # A single file, since an artifact keeps neither modes nor empty folders.
         run: tar -c -f "$RUNNER_TEMP/patchsmith-journal.tar" -C "$RUN_DIR" events.jsonl result.json shadow.git
       - name: Keep the journal
         id: journal
@@ -150,17 +149,17 @@ function journalSteps(suffix: string): string {
           path: \${{ runner.temp }}/patchsmith-journal.tar
           if-no-files-found: error
           overwrite: true
-          # It holds the conversation and contents of files; whoever may read the repository may read it.
+          # It holds the conversation and contents of files; anyone who may read the repository may read it.
           retention-days: 1
 `;
 }
 
 function fetchSteps(suffix: string, ofMatrix: boolean, fetched: string): string {
   const mayLack = ofMatrix
-    ? '        # There is none where this one was not cut off.\n        id: fetch\n        continue-on-error: true\n'
+    ? '        # There is no artifact if this one was not cut off.\n        id: fetch\n        continue-on-error: true\n'
     : '';
   return `\
-      # An artifact of this very workflow run, which only its own jobs can have made. Never name another run here: the artifacts of
+      # An artifact of this workflow run, which only its own jobs can have made. Never name another run here: the artifacts of
       # a run for a pull request are its author's, a fork's among them.
       - name: Fetch the journal
 ${mayLack}        uses: ${DOWNLOAD}

@@ -23,7 +23,7 @@ export function projectFileText(project: Project | null, hasSchema = false): str
           '# Run once before the model is asked, and again in each fresh checkout that is verified.\n',
           listText('setup', project.setup),
         ]),
-    '# What must succeed when the model is done. Write none that cannot fail: the runner goes by their exit codes.\n',
+    '# What must succeed when the model is done. Only their exit codes count, so use none that cannot fail.\n',
     verify.length > 0 ? listText('verify', verify) : '# verify:\n#   - the command that runs your tests\n',
     ...(project === null || project.domains.length === 0 ? [] : [networkText(project)]),
   ];
@@ -66,7 +66,7 @@ const KEY_INPUT = '          api-key: ';
 function hostsInput(domains: readonly string[]): string[] {
   if (domains.length === 0) return [];
   return [
-    '          # What setup and verify commands download comes from here; every command can reach it.',
+    '          # Setup and verify commands download from here; every command can reach it.',
     '          allow-domain: |',
     ...domains.map((domain) => `            ${domain}`),
   ];
@@ -74,7 +74,7 @@ function hostsInput(domains: readonly string[]): string[] {
 
 function cacheInput({ manager }: ProjectCache): string[] {
   return [
-    '          # Packages come from what the steps before have downloaded: commands have no network.',
+    '          # Packages come from the downloads of the previous steps: commands have no network.',
     `          cache: ${manager}`,
   ];
 }

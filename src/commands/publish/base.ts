@@ -34,7 +34,7 @@ export async function readBase({
     outcome: usageError('ERR_BASE_BRANCH', reason),
   });
   if (branch === name || branch === default_branch)
-    return refuse(`${branch} is the branch to be merged into; name another one with --branch.`);
+    return refuse(`${branch} is the base branch; choose another one with --branch.`);
   const sha = await findHead(upstream, name);
   if (sha === null)
     return refuse(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);

@@ -56,7 +56,7 @@ export async function commitRun(
       if (other !== null)
         return refuse(
           'ERR_BRANCH_OF_OTHER_WORK',
-          `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Name another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
+          `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Choose another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
         );
     }
     if (
@@ -67,7 +67,7 @@ export async function commitRun(
     )
       return refuse(
         'ERR_BRANCH_OF_OTHER_WORK',
-        `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), on which this run did not build: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work. The patch is kept in ${job.run.directory.patch}.`,
+        `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work. The patch is kept in ${job.run.directory.patch}.`,
       );
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
       told.commit = { sha: state.head, tree, operation: 'none', verified: null };

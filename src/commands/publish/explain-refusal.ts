@@ -77,7 +77,7 @@ export function workflowsAmong(files: readonly { path: string }[]): string[] {
 export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
   const { status, message, permission, route } = refusal;
   if (/not permitted to create or approve pull requests/i.test(message))
-    return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.';
+    return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.';
   if (status === null || status >= 500)
     return 'Publish again later: what was created so far is found and continued.';
   if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
@@ -86,7 +86,7 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   if (known !== undefined) return known;
   const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
   if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
-    return `The patch changes ${workflows.join(', ')}, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
+    return `The patch changes ${workflows.join(', ')}, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
   if (/draft/i.test(message) && status === 422)
     return 'If the repository does not support drafts, use --draft never; unfinished and protected work is only published as a draft.';
   if (status === 404 && route === 'GET /repos/{owner}/{repo}')
@@ -130,7 +130,7 @@ function missingPermission(permission: string | null, route: string): string {
     .filter((one) => one !== '');
   if (needed.length === 0) return '';
   const them = needed.length === 1 ? 'it' : 'them';
-  return `The token lacks ${needed.join(', ')}: add ${them} to the permissions of the job, or give a token that has ${them}.`;
+  return `The token lacks ${needed.join(', ')}: add ${them} to the permissions of the job, or use a token that has ${them}.`;
 }
 
 /** For answers that do not name the permission they need. */

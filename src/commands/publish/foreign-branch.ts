@@ -38,7 +38,7 @@ export interface WorkQuestion extends Pick<PublishJob, 'settings' | 'token' | 'e
 
 /** In words for the maintainer. */
 export function foreignReason(branch: string, { sha, author }: BranchState & { whose: 'foreign' }): string {
-  return `The branch ${branch} has commits by others (${sha.slice(0, 8)} by ${author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); else merge or delete the branch, or choose another one with --branch.`;
+  return `The branch ${branch} has commits by others (${sha.slice(0, 8)} by ${author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.`;
 }
 
 /**
@@ -47,7 +47,7 @@ export function foreignReason(branch: string, { sha, author }: BranchState & { w
  */
 export async function foreignObstacle(question: WorkQuestion, work: BranchWork): Promise<RunOutcome | null> {
   const { settings, signal } = question;
-  // With a suffix each run has a branch of its own.
+  // With a suffix each run has its own branch.
   if (settings.branchSuffix !== 'none') return null;
   const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
   return ended(place, () => lookAtBranch(question, work));

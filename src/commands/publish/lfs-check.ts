@@ -41,7 +41,7 @@ export async function lackingLfs(job: PublishJob, files: readonly NewFile[]): Pr
   if (first === undefined) return null;
   return publishFailed(
     'ERR_LFS_MISSING',
-    `Git LFS stores ${listed(paths(lacking), 5, 'file')}, and GitHub does not have the contents: a run makes only their pointers, so nobody could check out the branch. In a checkout with the changed files run git add ${JSON.stringify(first.path)} and git lfs push --object-id origin ${first.oid}${lacking.length > 1 ? ', likewise for the others' : ''}; then publish again.`,
+    `Git LFS stores ${listed(paths(lacking), 5, 'file')}, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add ${JSON.stringify(first.path)} and git lfs push --object-id origin ${first.oid}${lacking.length > 1 ? ', likewise for the others' : ''}; then publish again.`,
   );
 }
 

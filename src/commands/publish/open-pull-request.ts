@@ -88,7 +88,7 @@ export async function openForReview(
     told.warnings.push(
       warning(
         'WARN_OTHER_BASE',
-        `Pull request #${pull.number} goes into ${pull.base.ref}, while the change was made for ${base.branch}; to publish it for that branch say --base ${pull.base.ref}.`,
+        `Pull request #${pull.number} targets ${pull.base.ref}, but the change was made for ${base.branch}; to publish it for ${pull.base.ref}, pass --base ${pull.base.ref}.`,
       ),
     );
   if (isNew && pull.user?.login === WORKFLOW_BOT) told.warnings.push(NO_WORKFLOWS);
@@ -104,7 +104,7 @@ export async function openForReview(
     ? done(`Pull request #${pull.number} ${operation}: ${pull.html_url}`)
     : publishFailed(
         'ERR_PULL_REQUEST_INCOMPLETE',
-        `Pull request #${pull.number} is there (${pull.html_url}), but not as asked for: ${said.join('; ')}`,
+        `Pull request #${pull.number} is on GitHub (${pull.html_url}), but not with everything you asked for: ${said.join('; ')}`,
       );
 }
 
@@ -120,7 +120,7 @@ export async function keptDraft(
   job.told.warnings.push(
     warning(
       'WARN_NOT_A_DRAFT',
-      `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub does not let it be turned into one: ${why}`,
+      `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub refused to convert it: ${why}`,
     ),
   );
   return false;
@@ -161,6 +161,6 @@ async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestTe
 }
 
 const KEPT = {
-  gone: 'people wrote it, or removed the markers between which our part stands',
-  full: "what people wrote there and the account of this run are together longer than GitHub's limit of 65,536 characters",
+  gone: "people wrote it, or removed the markers around patchsmith's part",
+  full: "together with the account of this run it would exceed GitHub's limit of 65,536 characters",
 } as const;

@@ -41,6 +41,6 @@ function forbidden(
   if (paths.length === 0) return null;
   return policyViolation(
     'ERR_FORBIDDEN_PATH',
-    `The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}. What may change is in allow and protect, of the settings and of the plan.`,
+    `The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}. See allow and protect in the settings and in the plan.`,
   );
 }

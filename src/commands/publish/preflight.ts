@@ -116,7 +116,7 @@ async function obstacleTo(
     if (answer.status === 'ok')
       return publishFailed(
         'ERR_BRANCH_NAME_TAKEN',
-        `The repository ${fullName} has a branch ${name}, and so can have none below it, such as ${name}/x. Rename it, or name another with --branch.`,
+        `The repository ${fullName} has a branch ${name}, so it cannot have branches below it, such as ${name}/x. Rename it, or choose another name with --branch.`,
       );
     if (answer.refusal.status !== 404) return why(answer.refusal);
   }

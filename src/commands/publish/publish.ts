@@ -127,11 +127,11 @@ function endBeforePlan(result: RunResult): RunOutcome {
 function bothOf({ pullRequest }: PublicationSoFar, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
   if (end.exitCode !== 0 || unheard === null) return end;
   if (pullRequest === null) return unheard;
-  return { ...unheard, reason: `Pull request #${pullRequest.number} is there. ${unheard.reason}` };
+  return { ...unheard, reason: `Pull request #${pullRequest.number} is on GitHub. ${unheard.reason}` };
 }
 
 const NO_RESULT =
-  'The job that was to carry out the plan left no result that can be read: it failed before it began, or was cut off.';
+  'The job that should have carried out the plan left no readable result: it failed before starting, or was cut off.';
 
 const DRY_RUN = 'Nothing was changed (--dry-run). The calls that would be made are listed above.';
 

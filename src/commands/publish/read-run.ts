@@ -77,7 +77,7 @@ async function readPatch(
   if (bytes.length !== size || sha256Of(bytes) !== sha256)
     return `${directory.patch} is not the patch that the run wrote: its hash differs from the one in the result`;
   if (result.baseTree === null || result.treeSha === null)
-    return `${directory.result} has a patch but does not say between which trees`;
+    return `${directory.result} has a patch but does not name its trees`;
   if (bytes.length === 0) return { bytes, files: [] };
   const patched = readPatchText(bytes.toString('latin1'));
   if (patched.status === 'failed')

@@ -101,7 +101,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   if (after.status === 'obstructed')
     return {
       status: 'conflict',
-      files: [{ path: after.path, why: 'a file has taken the place of a folder' }],
+      files: [{ path: after.path, why: 'a file has replaced a folder' }],
     };
   const repositories = repositoriesAround(
     made.map(({ path }) => path),

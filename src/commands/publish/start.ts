@@ -95,7 +95,7 @@ export function readPublishInputs(
   return { status: 'ok', settings, repository, token };
 }
 
-/** GitHub asks only teams of the organisation that owns the repository, and is told no more than their slugs. */
+/** GitHub only accepts teams of the organisation that owns the repository, by their slugs. */
 function foreignTeams({ teamReviewers, repository }: Settings): Problem[] {
   const [owner = ''] = (repository ?? '').split('/');
   return teamReviewers.flatMap((team) => {
@@ -116,7 +116,7 @@ const MAX_LINE = 200_000;
 
 const NO_TOKEN = problem(
   'ERR_NO_TOKEN',
-  'there is no token: set GITHUB_TOKEN in the environment, one with contents: write and pull-requests: write',
+  'there is no token: set GITHUB_TOKEN in the environment, with contents: write and pull-requests: write',
 );
 const NO_TOKEN_INPUT = problem(
   'ERR_NO_TOKEN',

@@ -64,8 +64,8 @@ function whyIncomplete(
   const [commit, full] =
     base.commit === null ? ['no commit', ''] : [`commit ${base.commit.slice(0, 12)}`, ` ${base.commit}`];
   if (root === null)
-    return `The base of the run (${commit}) is not kept in its directory, and ${place} is in no checkout of the repository. The run worked in ${began}: go there, or name a clone with --repo. A run with --keep-base is replayed without.`;
+    return `The base of the run (${commit}) is not kept in its directory, and ${place} is in no checkout of the repository. The run worked in ${began}: go there, or name a clone with --repo. A run with --keep-base needs none.`;
   if (completed.status === 'tree')
-    return `${root} does not have the base of the run (${commit}). Fetch it (git fetch origin${full}), or name another clone with --repo. A run with --keep-base is replayed without.`;
-  return `The base of the run is incomplete: ${root} no longer has ${listed(completed.paths.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted has to be there as it was; what was committed can be fetched (git fetch origin${full}). A run with --keep-base is replayed without.`;
+    return `${root} does not have the base of the run (${commit}). Fetch it (git fetch origin${full}), or name another clone with --repo. A run with --keep-base needs none.`;
+  return `The base of the run is incomplete: ${root} no longer has ${listed(completed.paths.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted has to be there as it was; what was committed can be fetched (git fetch origin${full}). A run with --keep-base needs none.`;
 }

@@ -80,7 +80,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   const begun = baselineFirst(read.events);
   if (begun === null)
     return stopped(
-      usageError('ERR_NOT_REPLAYABLE', 'The run ended before it had done anything that could be replayed.'),
+      usageError('ERR_NOT_REPLAYABLE', 'The run ended before it did anything that could be replayed.'),
     );
   const { base, events } = begun;
   const missing = await copyBaseOf(session, { run, start: { ...events[0], base }, folder, objectsGitDir });
@@ -105,7 +105,10 @@ function whyNotAgain(run: RunDirectory, events: RunEvents): string | null {
     : `The run claims to have worked in ${JSON.stringify(root)}, where no checkout can be.`;
 }
 
-/** Null when the run was resumed only where it had stopped by itself, with nothing under way and nothing of others accepted. */
+/**
+ * Null when the run was resumed only where it had stopped by itself, with nothing in progress and no changes by others
+ * accepted.
+ */
 function whyCutAnywhere(events: RunEvents): string | null {
   for (const [index, event] of events.entries()) {
     if (event.type !== 'run.resumed') continue;

@@ -58,14 +58,14 @@ export class ReplayTracker implements EventSink {
     );
   }
 
-  /** What came of a call to the outside, as the model was told; a failure where the recording does not say. */
+  /** The result of a call to the outside, as the model saw it; a failure if the recording does not have it. */
   outcomeOf({ id }: ToolCall): ToolOutcome {
     for (const event of this.due)
       if (event.type === 'tool.completed' && event.call === id) return event.outcome;
     return {
       status: 'failed',
       reason: 'crashed',
-      text: 'The recording does not say what came of this call.',
+      text: 'The recording does not have the result of this call.',
     };
   }
 

@@ -67,7 +67,7 @@ function lackedBy(
   const lacked = ignored.lacked.filter((name) => lookAt(folder, name).status === 'absent');
   const shows = /^(?:run\.started|change\.recorded|tool\.completed|verify\.completed)/.test(event);
   if (lacked.length === 0 || !shows || at.startsWith('base')) return '';
-  return ` The copy of the base lacks what this checkout ignores: ${listed(lacked, MAX_NAMED)}. What commands need of it, name with --copy-ignored.`;
+  return ` The copy of the base lacks what this checkout ignores: ${listed(lacked, MAX_NAMED)}. Pass what commands need of it with --copy-ignored.`;
 }
 
 /** Most projects have one or two. */

@@ -43,7 +43,7 @@ export async function reportRun(input: ReportInput): Promise<RunOutcome> {
   if (why !== null)
     return usageError(
       'ERR_REPORT_UNWRITTEN',
-      `There is no report: ${why}. Copy the run directory to where you can write.`,
+      `There is no report: ${why}. Copy the run directory to a writable place.`,
     );
   const unread = await print(`${directory.report}\n`);
   if (unread !== null) return unread;
@@ -58,5 +58,5 @@ async function openInBrowser(path: string, env: ReportInput['env']): Promise<str
   const opened = await execa('xdg-open', [href], { env, extendEnv: false, reject: false, stdio: 'ignore' });
   if (!opened.failed) return null;
   const why = opened.code === 'ENOENT' ? 'there is no xdg-open' : `xdg-open failed (exit ${opened.exitCode})`;
-  return `The report is written, and cannot be opened: ${why}. Open ${href} in a browser.`;
+  return `The report was written, but cannot be opened: ${why}. Open ${href} in a browser.`;
 }

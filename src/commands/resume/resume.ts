@@ -1,4 +1,4 @@
-/** `patchsmith resume`: carries on a run that was killed or has stopped, from its last recorded event. */
+/** `patchsmith resume`: continues a run that was killed or has stopped, from its last recorded event. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
 interface ReadRun {
   readonly status: 'ok';
   readonly recorded: RecordedRun;
-  /** What the result says until the run goes on; null where there is none. */
+  /** What the result says until the run continues; null if there is none. */
   readonly earlier: RunResult | null;
 }
 
@@ -122,7 +122,7 @@ function hasAttempts({ path, events }: RunDirectory): boolean {
 }
 
 function attemptsAlone({ path }: RunDirectory): string {
-  return `No attempt of this run has been chosen. Carry one on in the work tree: patchsmith resume ${join(path, 'attempts', '1')} --repo DIR, or publish it when it has ended.`;
+  return `No attempt of this run has been chosen. Continue one in the work tree: patchsmith resume ${join(path, 'attempts', '1')} --repo DIR, or publish it when it has ended.`;
 }
 
 /** Outcomes of runs that did not end by themselves: with room on the disk they would have gone on. */
@@ -140,7 +140,7 @@ function whyEnded(recorded: RecordedRun, earlier: RunResult | null, now: number)
   const end = `The run ${runId} has ended: ${outcome} (exit ${exitCode}).`;
   return flags === null
     ? `${end} Only a run that was killed, or that a signal, a limit, the provider or a machine failure ended, can be resumed.`
-    : `${end} ${oneLine(reason, MAX_REASON)} To go on, it needs more: patchsmith resume ${recorded.directory.path} ${flags.join(' ')}`;
+    : `${end} ${oneLine(reason, MAX_REASON)} To continue, it needs more: patchsmith resume ${recorded.directory.path} ${flags.join(' ')}`;
 }
 
 /** Characters of a run's own reason that are passed on. */
@@ -150,7 +150,7 @@ function endOf({ outcome, exitCode, reason }: RunResult): SupersededEnd {
   return { outcome, exitCode, reason };
 }
 
-/** What was said of the work at an end of its own is said again at the next one, as it is then. */
+/** Warnings about the work at an end of its own are dropped: the next end judges the work anew. */
 function warningsOf(earlier: RunResult | null): readonly string[] {
   return ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null) ? (earlier?.warnings ?? []) : [];
 }
@@ -169,7 +169,7 @@ function whyNot(
   if (!provider.canResume)
     return problem(
       'ERR_NOT_RESUMABLE',
-      `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`,
+      `The answers of the run ${start.runId} come from ${start.provider}, so just run it again with patchsmith run --provider ${start.provider}.`,
     );
   const { root, plan, paths, acceptSecrets, verify, setup } = start;
   const given = [
@@ -196,7 +196,7 @@ function whyNot(
     ? null
     : problem(
         'ERR_PERMISSIONS_WIDER',
-        `The run was allowed things that are not allowed here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`,
+        `The run had permissions that are not granted here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`,
       );
 }
 

@@ -33,7 +33,7 @@ export async function showRun({ run, json, redact, cwd, env, print }: ShowInput)
   const runId = result?.runId ?? directory.path.split('/').at(-1) ?? '';
   const summary = await summarise(runId, directory.path, 'default');
   if (result === null) {
-    const why = summary.problem ?? 'result.json is not of this version of patchsmith';
+    const why = summary.problem ?? 'result.json is from another version of patchsmith';
     const rest = summary.outcome === null ? '' : ` It says: ${summary.outcome} (exit ${summary.exitCode}).`;
     return usageError(
       'ERR_RESULT_UNREADABLE',

@@ -184,19 +184,19 @@ function tellWhatStays(
     const more =
       ignoredMore > 0 ? `; and ${pluralize(ignoredMore, 'more file')} that the journal does not name` : '';
     say(
-      `Left as they are, because git ignores them and nothing was kept of what they were: ${listed(ignored, MAX_NAMED)}${more}.`,
+      `Left as they are, because git ignores them and their earlier contents were not stored: ${listed(ignored, MAX_NAMED)}${more}.`,
     );
   }
   const last = events.at(-1)?.type;
   if (last !== 'run.stopped' && events.some(({ type }) => type === 'tool.started'))
-    say('Not looked at: ignored files that commands wrote, since the run died before it recorded them.');
+    say('Not checked: ignored files that commands wrote, since the run died before it recorded them.');
   if (changed.length > 0)
     say(
       `Left as they are, because git ignores them and they have changed since the run: ${listed(changed, MAX_NAMED)}.`,
     );
   if (unknown.length > 0)
     say(
-      `Left as they are, because git ignored them when the run began and nothing was kept of them: ${listed(unknown, MAX_NAMED)}.`,
+      `Left as they are, because git ignored them when the run began and their contents were not stored: ${listed(unknown, MAX_NAMED)}.`,
     );
   if (foreign.length > 0)
     say(`Left as they are, because something else changed them: ${listed(foreign, MAX_NAMED)}.`);

@@ -52,7 +52,7 @@ export async function reportOrganization(
       status: 'refused',
       problems: [
         ...notes.map(warningText),
-        `there is no ${keyVariable}: an administrator of the organisation makes such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
+        `there is no ${keyVariable}: an administrator of the organisation creates such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
       ].map((message) => problem('ERR_NO_KEY', message)),
     };
   context.hide(key);

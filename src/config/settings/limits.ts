@@ -8,22 +8,22 @@ import { about } from './setting.ts';
 /** The settings under the heading Limits. */
 export const LIMIT_SETTINGS = {
   maxIterations: wholeNumber(1).default(25).register(about, {
-    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Most turns of the model' }),
+    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Maximum number of model turns' }),
   maxTotalTokens: wholeNumber(1).nullable().default(null).register(about, {
     flag: 'max-total-tokens', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Most tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
+    help: 'Maximum tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
   maxCostUsd: usd().nullable().default(null).register(about, {
     flag: 'max-cost-usd', value: 'USD', group: 'Limits', file: 'lower',
-    help: 'Highest cost of the whole run', defaultHelp: 'no limit' }),
+    help: 'Maximum cost of the whole run', defaultHelp: 'no limit' }),
   deadlineMs: duration().default(1_800_000).register(about, {
     flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
   maxChangedFiles: wholeNumber(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
     flag: 'max-changed-files', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Most files that a run may change; beyond it, the run ends with a patch of what fits. One folder may have five times as many entries, and at least 100,000' }),
+    help: 'Maximum number of files a run may change; beyond it, the run ends with a patch of what fits. One folder may have five times as many entries, or 100,000 if that is more' }),
   maxChangedBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes).register(about, {
     flag: 'max-changed-size', value: 'SIZE', group: 'Limits', file: 'lower',
-    help: 'Most bytes of changed files that a run records, counting every version of a file' }),
+    help: 'Maximum bytes of changed files that a run records, counting every version of a file' }),
   maxChangedFileBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes).register(about, {
     flag: 'max-changed-file-size', value: 'SIZE', group: 'Limits', file: 'lower',
     help: 'Largest changed file; a larger one, sparse or not, is not read' }),
@@ -32,8 +32,8 @@ export const LIMIT_SETTINGS = {
     help: 'How often the model may try to fix a failed verify command' }),
   maxToolOutput: wholeNumber(1_000).default(40_000).register(about, {
     flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'set',
-    help: 'Most characters of a tool result that the model sees, at least 1000' }),
+    help: 'Maximum characters of a tool result that the model sees, at least 1000' }),
   maxPrinciplesBytes: wholeNumber(0).default(65_536).register(about, {
     flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Most bytes of all principles together' }),
+    help: 'Maximum bytes of all principles together' }),
 };

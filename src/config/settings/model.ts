@@ -59,10 +59,10 @@ export const MODEL_SETTINGS = {
     help: "Address of the provider's API", defaultHelp: "the vendor's" }),
   allowInsecureBaseUrl: yesOrNo().default(false).register(about, {
     flag: 'allow-insecure-base-url', group: 'Model', file: 'refused',
-    help: 'Permit a base URL with plain http on another host, such as a gateway inside a cluster: key and conversation can be read on the way' }),
+    help: 'Permit a base URL with plain http on another host, such as a gateway inside a cluster: key and conversation can be read in transit' }),
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
-    help: 'Most tokens of one answer, at least 8192' }),
+    help: 'Maximum tokens of one answer, at least 8192' }),
   compaction: choice(COMPACTIONS).default('summarize').register(about, {
     flag: 'compaction', value: COMPACTIONS.join('|'), group: 'Model', file: 'set',
     help: "How a long conversation is shortened: not at all, by a summary of the model, or by the API's own compaction if it has one for the model" }),
@@ -72,7 +72,7 @@ export const MODEL_SETTINGS = {
     defaultHelp: `${DEFAULT_COMPACT_AT}, or 60% of a smaller window` }),
   maxMessages: wholeNumber(LEAST_MAX_MESSAGES).nullable().default(null).register(about, {
     flag: 'max-messages', value: 'N', group: 'Model', file: 'set',
-    help: `Most messages of a request, at least ${LEAST_MAX_MESSAGES}: beyond that, the oldest rounds are dropped without a summary`,
+    help: `Maximum number of messages in a request, at least ${LEAST_MAX_MESSAGES}: beyond that, the oldest rounds are dropped without a summary`,
     defaultHelp: 'no limit' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
     flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
@@ -85,6 +85,6 @@ export const MODEL_SETTINGS = {
     help: 'How long to wait out an outage (overload, server errors, no connection): retries come after 0.5 s, 1 s and so on, at most 30 s apart' }),
   price: prices().default([]).register(about, {
     flag: 'price', value: '[MODEL:]PRICES', repeatable: true, group: 'Model', file: 'set',
-    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4; for a model besides the first, such as the fallback model, with its name in front, as in openai/gpt-5.4:input=…',
+    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4; for an additional model, such as the fallback model, with its name in front, as in openai/gpt-5.4:input=…',
     defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
 };

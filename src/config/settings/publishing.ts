@@ -91,10 +91,10 @@ export const PUBLISHING_SETTINGS = {
     help: 'Milestone of the pull request' }),
   maxPatchFiles: wholeNumber(1).default(100).register(about, {
     flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
-    help: 'Most files that a published patch may change' }),
+    help: 'Maximum number of files a published patch may change' }),
   maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
     flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
-    help: 'The largest patch that is published' }),
+    help: 'Maximum size of a published patch' }),
   protectedPaths: choice(PROTECTED).default('refuse').register(about, {
     flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
     help: 'How to treat a patch that changes .github, code owners, or instructions for agents: refuse it, publish a draft, or publish it like any other' }),

@@ -40,19 +40,19 @@ export const SANDBOX_SETTINGS = {
     defaultHelp: 'none' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
-    help: 'Time limit for a command of the model that does not ask for one' }),
+    help: 'Time limit for a command of the model that does not set one' }),
   maxCommandTimeoutMs: duration().default(600_000).register(about, {
     flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
-    help: 'Longest time limit that a command of the model can ask for' }),
+    help: 'Longest time limit that a command of the model can set' }),
   verifyTimeoutMs: duration().default(600_000).register(about, {
     flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time limit for each verify or setup command' }),
   maxProcesses: wholeNumber(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
     flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
-    help: 'Most processes and threads of one command; beyond it, the command is killed' }),
+    help: 'Maximum processes and threads of one command; beyond it, the command is killed' }),
   maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
     flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused',
-    help: 'Most memory of all running commands together; beyond it, the largest is killed',
+    help: 'Maximum memory of all running commands together; beyond it, the largest is killed',
     defaultHelp: "three quarters of the machine's or container's" }),
   maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
     flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',

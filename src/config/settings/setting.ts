@@ -1,4 +1,4 @@
-/** What is said of a setting beside its values. */
+/** The metadata of a setting. */
 
 import * as z from 'zod';
 
@@ -16,7 +16,7 @@ export interface SettingMeta {
   readonly defaultHelp?: string;
   /** Used instead of PATCHSMITH_<FLAG>. */
   readonly variable?: string;
-  /** The same, where each provider has a variable of its own. */
+  /** The same, if each provider has its own variable. */
   readonly providerVariable?: 'baseUrlVariable';
   /**
    * What the project file may do with it: set it, only lower it below the default, only remove what others allow, or

@@ -28,16 +28,16 @@ export const TASK_SETTINGS = {
     help: "GitHub issue whose text is the task; with --plan, the file's rules and instructions apply to it" }),
   planFromComment: text().nullable().default(null).register(about, {
     flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
-    help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
+    help: 'Comment on a GitHub issue or pull request whose text is the task, after a leading command word such as /patchsmith' }),
   continued: text().refine((given) => given === 'auto' || given === 'never' || /^#?[1-9]\d{0,9}$/.test(given), 'expected auto, never, or the number of a pull request').default('never').register(about, {
     flag: 'continue', value: 'PR|auto|never', group: 'Task', file: 'refused',
-    help: 'Pull request of an earlier run to continue, whose head is checked out: with later requests, review threads and failed checks; auto: the one that the event is about, if patchsmith made it' }),
+    help: 'Pull request of an earlier run to continue, with its head checked out: handles later requests, review threads and failed checks; auto: the one that the event refers to, if patchsmith made it' }),
   followUpRounds: wholeNumber(0).default(2).register(about, {
     flag: 'follow-up-rounds', value: 'N', group: 'Task', file: 'refused',
     help: 'How often failed checks alone may continue a pull request, without a person asking for it' }),
   issueComments: choice(ISSUE_COMMENTS).default('maintainers').register(about, {
     flag: 'issue-comments', value: ISSUE_COMMENTS.join('|'), group: 'Task', file: 'refused',
-    help: 'Whose comments are included as context with --plan-from-issue and --plan-from-comment: those of owners, members, collaborators and allowed bots, or of anyone; title and text of the issue always are' }),
+    help: 'Whose comments to include as context with --plan-from-issue and --plan-from-comment: those of owners, members, collaborators and allowed bots, or everyone\'s; the title and text of the issue always are' }),
   principles: texts(entry()).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File with the principles: how changes are made in this repository',
@@ -57,7 +57,7 @@ export const TASK_SETTINGS = {
     help: "These paths must not change; the plan's globs apply too", defaultHelp: 'none' }),
   acceptSecrets: texts(PathGlob).default([]).register(about, {
     flag: 'accept-secrets', value: 'GLOB', repeatable: true, group: 'Task', file: 'refused',
-    help: 'Files in which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
+    help: 'Files to which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
     help: 'Also run the verify commands before the work; those that fail the same way at the end do not fail the run' }),
@@ -66,7 +66,7 @@ export const TASK_SETTINGS = {
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
   preflight: choice(PREFLIGHTS).default('auto').register(about, {
     flag: 'preflight', value: PREFLIGHTS.join('|'), group: 'Task', file: 'refused',
-    help: 'Check before the first request that the work tree can be written to and that the verify commands can run, using what patchsmith check has found; off: no such checks' }),
+    help: 'Check before the first request that the work tree can be written to and that the verify commands can run, reusing what patchsmith check found; off: no such checks' }),
   includeForeign: yesOrNo().default(false).register(about, {
     flag: 'include-foreign', group: 'Task', file: 'refused',
     help: 'Include in the patch changes that no tool call explains' }),
@@ -75,19 +75,19 @@ export const TASK_SETTINGS = {
     help: 'Whether a run that changes nothing exits with 0 or 3' }),
   ifDenied: choice(IF_DENIED).default('report').register(about, {
     flag: 'if-denied', value: IF_DENIED.join('|'), group: 'Task', file: 'set',
-    help: 'Whether a run that was denied something (a protected path, a missing program, a host) ends as usual, or with exit 8' }),
+    help: 'Whether a run that was denied something (a protected path, a missing program, a host) ends normally or with exit 8' }),
   review: yesOrNo().default(false).register(about, {
     flag: 'review', group: 'Task', file: 'set',
     help: 'Have the finished patch reviewed in a separate conversation, and send blocking findings back, once' }),
   ifNotReviewed: choice(IF_NOT_REVIEWED).default('report').register(about, {
     flag: 'if-not-reviewed', value: IF_NOT_REVIEWED.join('|'), group: 'Task', file: 'set',
-    help: 'Whether a run ends as usual, or with exit 9, if the review failed or its blocking findings could not be sent back' }),
+    help: 'Whether a run ends normally or with exit 9 if the review failed or its blocking findings could not be sent back' }),
   attempts: wholeNumber(1).refine((n) => n <= MAX_ATTEMPTS, `expected at most ${MAX_ATTEMPTS}`).default(1).register(about, {
     flag: 'attempts', value: 'N', group: 'Task', file: 'refused',
     help: 'Independent attempts, each on a copy of the work tree and with its share of the caps; the best one, judged by facts, is kept, and the others are named' }),
   readOnly: yesOrNo().default(false).register(about, {
     flag: 'read-only', group: 'Task', file: 'set',
-    help: 'No tool writes, and changes by commands are put back: for reviews and reports' }),
+    help: 'Give the model no tools that write, and revert changes by commands: for reviews and reports' }),
   tools: namesAmong(OPTIONAL_TOOLS).default([]).register(about, {
     flag: 'tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
     help: `The only tools that the model gets besides finish: ${OPTIONAL_TOOLS.join(', ')}`, defaultHelp: 'all of them' }),

@@ -19,12 +19,12 @@ export const AttemptFacts = z.strictObject({
   errorCode: ErrorCodeText.nullable(),
   failedChecks: z
     .int()
-    .describe('Verify commands that failed at the end, those included that had failed before the work'),
-  unverified: z.int().describe('Paths with other contents in the patch than the verify commands had'),
+    .describe('Verify commands that failed at the end, including those that failed before the work'),
+  unverified: z.int().describe('Paths with different contents in the patch than the verify commands saw'),
   weakenedTests: z.int().describe('Places where the patch may weaken a test'),
   denied: z.int().describe('What its calls asked for and did not get'),
   files: z.int().describe('Changed files'),
-  binaryFiles: z.int().describe('Changed files that have no lines'),
+  binaryFiles: z.int().describe('Changed files without lines'),
   lines: z.int().describe('Added and removed lines'),
   patchBytes: z.int().describe('0 without a patch'),
   iterations: z.int(),
@@ -37,7 +37,7 @@ export type AttemptFacts = z.infer<typeof AttemptFacts>;
 
 /** The attempts of a run, in the order in which they began. */
 export const Attempts = z.strictObject({
-  asked: z.int().describe('--attempts; fewer begin where the first one does not come to an answer'),
+  asked: z.int().describe('--attempts; fewer start if the first one does not get an answer'),
   chosen: z.int().nullable().describe('Number of the one in the work tree; null for none'),
   why: z.string().describe('What decided, as a sentence without its full stop'),
   list: z.array(AttemptFacts),

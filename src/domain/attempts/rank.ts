@@ -61,7 +61,7 @@ export function chosenAmong<T>(
 interface Criterion {
   /** Less is better. */
   rank(attempt: AttemptFacts): number;
-  /** Follows "2 of 3"; said of those that are best. */
+  /** Follows "2 of 3", for the best attempts. */
   said(best: AttemptFacts): string;
 }
 

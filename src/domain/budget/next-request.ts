@@ -77,7 +77,7 @@ export function nextRequest(
   return { status: last.cap === null ? 'last_turn' : 'none', cap: room.cap };
 }
 
-/** The cap that a run has come to, with what is used up by now. */
+/** The cap that was reached, and how much of it has been used. */
 export function capAfter(
   { usage, costUsd }: Pick<Spending, 'usage' | 'costUsd'>,
   { cap }: LastTurn,

@@ -41,9 +41,9 @@ export const Ignored = z.enum(['until_now', 'from_now']);
 export type Ignored = z.infer<typeof Ignored>;
 
 /**
- * Why a change counts for nothing in the patch. `ignored`: git ignores the path; `before` is null with the kind `modify` where
- * nobody knows what was there. `identical`: the file was written, or changed and restored, and is what it was. `put_back`: the
- * path is protected, and the runner restored it at once.
+ * Why a change is left out of the patch. `ignored`: git ignores the path; `before` is null with the kind `modify` if the
+ * earlier content is unknown. `identical`: the file was written, or changed and restored, and has its original content.
+ * `put_back`: the path is protected, and the runner restored it at once.
  */
 export const Excluded = z.enum(['ignored', 'identical', 'put_back']);
 export type Excluded = z.infer<typeof Excluded>;

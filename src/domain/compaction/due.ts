@@ -19,7 +19,7 @@ export function dueCompaction(
 ): DueCompaction | null {
   const { conversation, lastTurn } = spending;
   const { length } = conversation.messages;
-  // What the model is told at a cap is the last of it.
+  // The message at a cap is the last one.
   if (lastTurn !== null) return null;
   if (state.isWindowFull) {
     const cut = cutKeepingAtMost(conversation, Math.floor(length / 2));

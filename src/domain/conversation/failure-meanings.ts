@@ -2,58 +2,58 @@
 
 import type { FailureReason } from './tool.ts';
 
-/** For people who read `failed: path_refused`; the model is told more by the text of the answer. */
+/** For people who read `failed: path_refused`; the text of the answer tells the model more. */
 export const FAILURE_MEANINGS: Readonly<Record<FailureReason, { meaning: string; fix: string }>> = {
   unknown_tool: {
     meaning: 'The model called a tool that it was not given.',
-    fix: 'Nothing: it is told which ones there are. `--tools` says which it gets.',
+    fix: 'Nothing: it is told which tools exist. `--tools` chooses them.',
   },
   invalid_input: {
-    meaning: 'The parameters of the call do not fit the tool.',
-    fix: 'Nothing: the model is told what is wrong. Often, with every call: use another model.',
+    meaning: 'The parameters of the call are invalid.',
+    fix: 'Nothing: the model is told what is wrong. If it happens often, use another model.',
   },
   cut_off: {
-    meaning: "The model's answer was cut off in the middle of the call, so it was not carried out.",
+    meaning: "The model's answer was cut off in the middle of the call, so it was not executed.",
     fix: 'Often: raise `--max-output-tokens`.',
   },
   too_many_calls: {
-    meaning: 'The answer had more calls than are carried out in one turn.',
-    fix: 'Nothing: the model is told, and makes the rest in the next turn.',
+    meaning: 'The answer had more calls than are executed in one turn.',
+    fix: 'Nothing: the model is told, and sends the rest in the next turn.',
   },
   budget: {
-    meaning: 'The tokens or the money of the run are used up, so the call was not carried out.',
+    meaning: "The run's tokens or money are used up, so the call was not executed.",
     fix: '`patchsmith resume` with a higher limit.',
   },
   path_refused: {
-    meaning: "The path is outside of the work tree, leads through a link, or is git's own.",
+    meaning: 'The path is outside the work tree, leads through a link, or belongs to git.',
     fix: 'Nothing: no setting permits that.',
   },
   not_found: {
     meaning: 'There is no such file or folder.',
-    fix: 'Nothing. Ignored files that the plan is about have to be named in it.',
+    fix: 'Nothing. If the plan is about ignored files, name them in it.',
   },
   not_text: {
     meaning: 'The file is not a text, image or document that can be shown to the model.',
     fix: 'Nothing.',
   },
   too_large: {
-    meaning: 'The file, or what was to be written, is larger than the tool takes.',
-    fix: 'Let the plan name the part that matters, or let a command do it.',
+    meaning: 'The file, or the text to write, is larger than the tool accepts.',
+    fix: 'Name the relevant part in the plan, or let a command do it.',
   },
   no_match: {
-    meaning: 'The text that was to be replaced is not in the file, or is there more than once.',
+    meaning: 'The text to replace is not in the file, or occurs more than once.',
     fix: 'Nothing: the model is shown the nearest lines.',
   },
   conflict: {
-    meaning: 'The model has not seen all of the file as it is now, so that writing would lose something.',
-    fix: 'Nothing: it reads the file again. Often: is something else changing the work tree?',
+    meaning: 'The model has not seen all of the current file, so writing would lose something.',
+    fix: 'Nothing: it reads the file again. If it happens often, check whether something else changes the work tree.',
   },
   exit_code: {
-    meaning: 'The command ended with another exit code than 0, or by a signal.',
-    fix: 'Nothing, for a test that is to be repaired. A program that is missing: docs/sandbox.md.',
+    meaning: 'The command ended with a non-zero exit code, or by a signal.',
+    fix: 'Nothing, if it is a test to be fixed. For a missing program, see docs/sandbox.md.',
   },
   timeout: {
-    meaning: 'The command, search or page took longer than it may.',
+    meaning: 'The command, search or page exceeded its time limit.',
     fix: 'Raise `--command-timeout` or `--max-command-timeout`.',
   },
   interrupted: {
@@ -61,12 +61,12 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureReason, { meaning: string;
     fix: '`patchsmith resume`.',
   },
   policy: {
-    meaning: '`allow` and `protect` forbid the path, or the write would make a repository or change one.',
-    fix: 'Widen these rules if the plan needs the path.',
+    meaning: '`allow` and `protect` forbid the path, or the write would create or change a repository.',
+    fix: 'Relax these rules if the plan needs the path.',
   },
   server: {
     meaning: 'The MCP server or the tool of the program answered with an error, or is gone.',
-    fix: "Read the server's own log; docs/mcp.md.",
+    fix: "Read the server's own log; see docs/mcp.md.",
   },
   crashed: {
     meaning: 'The call failed unexpectedly. The run continues.',

@@ -113,7 +113,7 @@ function partOf({ text, left }: { text: string; left: number }, noun: string): s
   return text === '' ? pluralize(left, noun) : `${text} and ${pluralize(left, noun)}`;
 }
 
-/** A name with anything unusual in it stands in quotes, and a long one is cut: `list_files` shows it as it is. */
+/** A name with anything unusual in it is quoted, and a long one is cut: `list_files` shows it as it is. */
 function shownName(name: string): string {
   const short = name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
   return /^[\w.@+-]+…?$/.test(short) ? short : JSON.stringify(plain(short));

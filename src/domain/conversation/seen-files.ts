@@ -30,7 +30,7 @@ export class SeenLines {
   readonly #shown = new Map<string, Shown>();
   #notes: { call: string; note: SeenNote }[] = [];
 
-  /** The memory as one call sees it: what it adds is told to `onNote`, for the journal. Implements the port `SeenFiles`. */
+  /** The memory as one call sees it: what it adds is passed to `onNote`, for the journal. Implements the port `SeenFiles`. */
   forCall(call: string, onNote: (note: SeenNote) => void = () => {}) {
     const add = (note: SeenNote) => {
       onNote(note);

@@ -48,7 +48,7 @@ export type CommandEnd = z.infer<typeof CommandEnd>;
 /** Lines of a command's whole output, also of what was cut out, that say what was denied to it; left out for none. */
 const Signs = z.array(z.string()).min(1).optional();
 
-/** What the model is told about a call. `text` is already truncated and never empty; `command` says how a command ended. */
+/** What the model sees of a call. `text` is already truncated and never empty; `command` says how a command ended. */
 export const ToolOutcome = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('ok'),

@@ -24,7 +24,7 @@ export interface ToolsPhase {
 }
 
 /**
- * An outcome and the ones before it. Each event has a phase of its own, and copying a list for each of thousands of calls
+ * An outcome and the ones before it. Each event has its own phase, and copying a list for each of thousands of calls
  * would take minutes.
  */
 interface Answered {

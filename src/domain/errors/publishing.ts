@@ -5,13 +5,13 @@ import { ends, misuse } from './entry.ts';
 /** Codes with their meaning and their fix. */
 export const PUBLISHING = {
   ERR_RUN_UNTRUSTED: misuse(
-    'The run directory that is to be published is missing, damaged, or contradicts itself.',
+    'The run directory to publish is missing, damaged, or inconsistent.',
     'Publish the directory as the run left it.',
   ),
-  ERR_RUN_NOT_ENDED: misuse('The run is still going on.', 'Publish it when it has ended.'),
+  ERR_RUN_NOT_ENDED: misuse('The run is still in progress.', 'Publish it after it has ended.'),
   ERR_NOTHING_TO_PUBLISH: misuse('The run has no patch.', 'Publish one that has.'),
   ERR_BASE_DIRTY: misuse(
-    'The run began with uncommitted work, which GitHub does not have.',
+    'The run started with uncommitted work, which GitHub does not have.',
     'Commit it, then run the plan again.',
   ),
   ERR_OTHER_ISSUE: misuse(
@@ -19,7 +19,7 @@ export const PUBLISHING = {
     'Publish it without `--issue`, or name the right one.',
   ),
   ERR_BASE_BRANCH: misuse(
-    'The branch to be merged into does not exist, or is the one that is to be pushed.',
+    'The base branch does not exist, or is the branch to be pushed.',
     'Name it with `--base`, and the other with `--branch`.',
   ),
   ERR_PATCH_TOO_LARGE: ends(
@@ -34,7 +34,7 @@ export const PUBLISHING = {
   ),
   ERR_BRANCH_MISSING: ends(
     'publish_failed',
-    'The branch to be merged into does not exist on GitHub.',
+    'The base branch does not exist on GitHub.',
     'Name one with `--base`.',
   ),
   ERR_REPOSITORY_CLOSED: ends(
@@ -44,13 +44,13 @@ export const PUBLISHING = {
   ),
   ERR_BRANCH_NAME_TAKEN: ends(
     'publish_failed',
-    'A branch is in the way of the one that is to be made: git stores branches like files.',
-    'Rename it, or name another with `--branch`.',
+    'A branch is in the way of the new one: git stores branches like files.',
+    'Rename it, or choose another name with `--branch`.',
   ),
   ERR_BRANCH_OF_OTHER_WORK: ends(
     'publish_failed',
-    'The branch has work for another base or of another request, which would be replaced.',
-    'Name another branch with `--branch`, or build on that work with `--continue`.',
+    'The branch has work for another base or from another request, which would be replaced.',
+    'Choose another branch with `--branch`, or build on that work with `--continue`.',
   ),
   ERR_GITHUB_REFUSED: ends(
     'publish_failed',
@@ -59,12 +59,12 @@ export const PUBLISHING = {
   ),
   ERR_COMMIT_NOT_MADE: ends(
     'publish_failed',
-    'The commit could not be made, pushed or signed as it should be.',
+    'The commit could not be created, pushed or signed.',
     'Do what the message says, and publish again; the patch is kept.',
   ),
   ERR_PATCH_CONFLICT: ends(
     'publish_failed',
-    'The base has changed the same files, so that the patch does not fit any more.',
+    'The base has changed the same files, so the patch no longer applies.',
     'Run the plan again on the current base. The patch is kept.',
   ),
   ERR_PATCH_BROKEN: ends(
@@ -74,27 +74,27 @@ export const PUBLISHING = {
   ),
   ERR_LFS_MISSING: ends(
     'publish_failed',
-    'The patch has pointers of Git LFS whose contents GitHub does not have.',
+    'The patch has Git LFS pointers whose contents GitHub does not have.',
     'Push the contents as the message says, then publish again.',
   ),
   ERR_MERGE_NOT_MADE: ends(
     'publish_failed',
-    'The conflict of a pull request with its base cannot be resolved by a run, or the merge could not be made as the run had it.',
-    'Merge the base by hand, or publish again where the message says so.',
+    "The conflict of a pull request with its base cannot be resolved by a run, or the run's merge could not be reproduced.",
+    'Merge the base by hand, or publish again if the message says so.',
   ),
   ERR_PULL_REQUEST_CLOSED: ends(
     'publish_failed',
-    'People closed the pull request of this plan without merging it, and it stays closed.',
+    'The pull request of this plan was closed without being merged, and it stays closed.',
     'Reopen it and publish again, or use `--reopen always`.',
   ),
   ERR_PULL_REQUEST_INCOMPLETE: ends(
     'publish_failed',
-    'The pull request is there, but not with all labels, reviewers and the like that were asked for.',
+    'The pull request was created, but not with all the labels, reviewers and other settings you asked for.',
     'Fix what the message names; publishing again sets them.',
   ),
   ERR_PULL_REQUEST_MOVED: ends(
     'publish_failed',
-    'The pull request was closed, or its branch replaced or changed by others, while the run worked.',
-    'Publish again, or run the plan anew.',
+    'The pull request was closed, or its branch was replaced or changed by others, during the run.',
+    'Publish again, or run the plan again.',
   ),
 } as const;

@@ -15,7 +15,7 @@ export const ERROR_AREAS = {
   'The command line and the inputs of the action': COMMAND_LINE,
   Settings: SETTINGS,
   'Before a run begins': BEGINNING,
-  'Who asks, and whose code it is': TRUST,
+  'Who started the run, and whose code it is': TRUST,
   'How a run ends': RUNNING,
   'The machine': MACHINE,
   'Past runs': PAST_RUNS,

@@ -7,12 +7,12 @@ export const RUNNING = {
   ERR_PROVIDER_AUTHENTICATION: ends(
     'provider_error',
     'The provider does not accept the key or the login.',
-    'Give a key that is valid for this provider and address.',
+    'Use a key that is valid for this provider and address.',
   ),
   ERR_PROVIDER_BILLING: ends(
     'provider_error',
     'The account at the provider has no credit left, or its spending limit is reached.',
-    'Settle it in the console of the provider, then `patchsmith resume`.',
+    "Fix this in the provider's console, then run `patchsmith resume`.",
   ),
   ERR_PROVIDER_PERMISSION: ends(
     'provider_error',
@@ -21,43 +21,43 @@ export const RUNNING = {
   ),
   ERR_PROVIDER_NOT_FOUND: ends(
     'provider_error',
-    'The provider has no such model, or the address leads nowhere.',
+    'The provider has no such model, or the address is wrong.',
     'Check `--model` and `--base-url`.',
   ),
   ERR_PROVIDER_INVALID_REQUEST: ends(
     'provider_error',
-    'The provider refuses the request as it is, for instance a setting that the model does not take.',
+    'The provider refuses the request, for example because the model does not support a setting.',
     'Change the setting that the message names.',
   ),
   ERR_PROVIDER_TOO_LARGE: ends(
     'provider_error',
-    'The request is larger than the provider takes.',
+    'The request is larger than the provider accepts.',
     'Split or narrow the plan, or use `--compaction`.',
   ),
   ERR_PROVIDER_RATE_LIMIT: ends(
     'provider_error',
     'The provider asked to wait, and the retries are used up.',
-    'Continue later with `patchsmith resume`; fewer runs at a time, or a higher limit at the provider.',
+    'Continue later with `patchsmith resume`; run fewer at a time, or raise the limit at the provider.',
   ),
   ERR_PROVIDER_OUTAGE: ends(
     'provider_error',
-    'The provider could not be reached, or answered that it cannot work, until the retries were used up.',
+    'The provider could not be reached, or kept failing until the retries were used up.',
     'Continue later with `patchsmith resume`, or name a `--fallback-model`.',
   ),
   ERR_PROVIDER_STREAM: ends(
     'provider_error',
-    'An answer broke off, or is not in the form that the provider has promised.',
-    'Continue with `patchsmith resume`; if it comes again, is there a proxy in between?',
+    "An answer broke off, or does not follow the provider's format.",
+    'Continue with `patchsmith resume`; if it happens again, check for a proxy in between.',
   ),
   ERR_PROVIDER_RECORDING: ends(
     'provider_error',
     'The recording or script has no answer that fits.',
-    'Record it anew, or correct the script; docs/scripts.md.',
+    'Record it again, or correct the script; see docs/scripts.md.',
   ),
   ERR_SPENDING_UNREADABLE: ends(
     'provider_error',
-    'The provider does not say what the organisation has spent.',
-    'Use a key of an administrator, or ask again later.',
+    'The provider does not report what the organisation has spent.',
+    'Use an admin key, or try again later.',
   ),
   ERR_BLOCKED: ends(
     'blocked',
@@ -67,7 +67,7 @@ export const RUNNING = {
   ERR_MODEL_REFUSED: ends(
     'blocked',
     'The model refused to answer.',
-    'Word the plan otherwise, or use another model.',
+    'Reword the plan, or use another model.',
   ),
   ERR_NO_PROGRESS: ends(
     'blocked',
@@ -117,52 +117,52 @@ export const RUNNING = {
   ),
   ERR_VERIFY_FAILED: ends(
     'verify_failed',
-    'Verify commands still failed when the model was done and the fix rounds were used up. The patch is kept.',
+    'Verify commands still failed after the fix rounds were used up. The patch is kept.',
     'Read their output in `result.json` or the report.',
   ),
   ERR_NOT_REVIEWED: ends(
     'verify_failed',
-    'The work was to be reviewed (`--if-not-reviewed error`), and was not, or its blocking findings could not be sent back. The patch is kept.',
+    'A review was required (`--if-not-reviewed error`) but failed, or its blocking findings could not be sent back. The patch is kept.',
     'Read `review` in `result.json`, and run again, with more room or with another `--review-model`.',
   ),
   ERR_NO_CHANGE: ends(
     'no_change',
     'Nothing was changed, and `--if-no-changes error` counts that as a failure.',
-    'Read what the model said; leave that setting out where no change is fine.',
+    'Read what the model said; drop that setting if no change is fine.',
   ),
   ERR_FORBIDDEN_PATH: ends(
     'policy_violation',
     'Paths were changed that `allow` and `protect` of the plan and the settings forbid.',
-    'Widen these rules, or leave the paths out of the plan.',
+    'Relax these rules, or leave the paths out of the plan.',
   ),
   ERR_HIDDEN_PATH: ends(
     'policy_violation',
-    'Files that were there before could not be examined at the end, so they may have changed.',
+    'Existing files could not be examined at the end, so they may have changed.',
     'Make their folders accessible, and run it again.',
   ),
   ERR_GIT_DIR_IN_DOUBT: ends(
     'policy_violation',
-    'A repository that was in the work tree is gone, and others may be copies of it.',
-    'Look into their configuration before you use git there.',
+    'A repository in the work tree is gone, and others may be copies of it.',
+    'Check their configuration before you use git there.',
   ),
   ERR_DENIED: ends(
     'policy_violation',
     'Calls asked for something that they did not get, and `--if-denied error` counts that as a failure.',
-    'Permit what the message names, or leave that setting out.',
+    'Permit what the message names, or drop that setting.',
   ),
   ERR_SECRET_IN_PATCH: ends(
     'policy_violation',
-    'The patch would add what looks like a secret, so it is withheld.',
-    'Remove the secret, or accept files with false matches with `--accept-secrets GLOB`.',
+    'The patch would add something that looks like a secret, so it is withheld.',
+    'Remove the secret, or accept false matches with `--accept-secrets GLOB`.',
   ),
   ERR_REPOSITORY_IN_PATCH: ends(
     'policy_violation',
-    'The patch would add to a folder that git takes for a repository, whose configuration can name programs that git runs.',
+    'The patch would change a folder that git treats as a repository, whose configuration can name programs that git runs.',
     'Let tests create such a repository when they run, or commit it by hand.',
   ),
   ERR_ATTEMPT_NOT_APPLIED: ends(
     'publish_failed',
-    'The chosen one of several attempts could not be brought into the work tree.',
+    'The chosen attempt could not be applied to the work tree.',
     'Do as the message says, then continue with `patchsmith resume`; the patch is kept.',
   ),
   ERR_PATCH_NOT_PROVEN: ends(

@@ -1,10 +1,10 @@
-/** The model that goes on where the first one refuses or cannot be reached: once a run, in a conversation of its own. */
+/** The model that takes over if the first one refuses or cannot be reached: once per run, in a separate conversation. */
 
 import * as z from 'zod';
 import type { StopReason } from '../run/limits.ts';
 import { Price } from '../run/pricing.ts';
 
-/** Who goes on, recorded when the run starts. */
+/** Which model takes over, recorded when the run starts. */
 export const FallbackModel = z.strictObject({
   provider: z.string(),
   model: z.string(),
@@ -23,12 +23,12 @@ export const ModelReplaced = z.strictObject({
   /** What it said, or what happened. */
   reason: z.string(),
   to: FallbackModel,
-  /** What the new one is told below the task. */
+  /** What the new model sees below the task. */
   text: z.string().min(1),
 });
 export type ModelReplaced = z.infer<typeof ModelReplaced>;
 
-/** Failures that lie with whoever answers, and not with the request, the key or the money. */
+/** Failures on the provider's side, and not with the request, the key or the money. */
 const OUTAGES: readonly string[] = ['outage', 'rate_limit', 'stream'];
 
 /** Why another model should go on in place of an end of the run; null for ends that it would come to as well. */

@@ -1,4 +1,4 @@
-/** The review of a run's work by a conversation of its own: its settings, its events, and what is known of it. */
+/** The review of a run's work in a separate conversation: its settings, its events, and its state. */
 
 import * as z from 'zod';
 import { SpentTokens } from '../budget/spent.ts';

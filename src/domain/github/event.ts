@@ -54,7 +54,7 @@ export function whoMustHaveWriteAccess(event: GitHubEvent): { people: Account[];
   if (BY_WRITERS.includes(event.name)) return { people: [], rerunBy: null };
   const hasEarlier = event.name === 'workflow_run' || event.earlierRun !== null;
   const causes = hasEarlier ? [event.sender, event.earlierRun?.actor ?? null] : [event.sender];
-  // If any of them is unknown, nobody qualifies.
+  // If any of them is unknown, no one qualifies.
   const people = causes.includes(null) ? [] : causes.filter((account) => account !== null);
   const unique = people.filter(({ id }, at) => people.findIndex((other) => other.id === id) === at);
   return { people: unique, rerunBy: event.rerunBy };

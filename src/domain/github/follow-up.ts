@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 const ObjectId = z.string().regex(/^[0-9a-f]{40}$/, 'expected an object id');
 
-/** Why the work goes on: someone asked for it, a check of it failed, or its base changed the same lines. */
+/** Why the work continues: someone asked for it, a check of it failed, or its base changed the same lines. */
 const TRIGGERS = ['request', 'check', 'conflict'] as const;
 /** One of `TRIGGERS`. */
 export type Trigger = (typeof TRIGGERS)[number];
@@ -12,7 +12,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 /** A review thread that a run was given to answer. */
 const AskedThread = z.strictObject({
   id: z.string().max(200).describe('Its id in GraphQL'),
-  comment: z.int().positive().describe('Its first comment, which replies are made to'),
+  comment: z.int().positive().describe('Its first comment, which replies go to'),
   path: z.string(),
 });
 export type AskedThread = z.infer<typeof AskedThread>;
@@ -36,7 +36,7 @@ export const FollowUp = z.strictObject({
   round: z
     .int()
     .nonnegative()
-    .describe('Which round without a person asking for it this is, from 1; 0 when someone asked'),
+    .describe('Number of this round without a request by a person, from 1; 0 if a person requested it'),
   threads: z.array(AskedThread).max(50).describe('Review threads that the model was given'),
   merge: ObjectId.nullable().describe('Commit of the base that the work merges; null when it merges nothing'),
 });

@@ -2,7 +2,7 @@
 
 import type { FoundImage, Image } from './image.ts';
 
-/** Null for what is none of the formats that models take, or does not say how large it is. */
+/** Null for a format that models do not accept, or one without a size. */
 export function imageIn(bytes: Uint8Array): FoundImage | null {
   const format = FORMATS.find(({ begins }) => begins(bytes));
   if (format === undefined) return null;

@@ -1,4 +1,4 @@
-/** What every run has to know of the journal's beginning, without the schemas of all that can stand in one. */
+/** What every run has to know of the journal's beginning, without the schemas of everything that can be in one. */
 
 /**
  * The journal's format. Version 1 has the whole base in `run.started`; versions 1 and 2 know conversations of one segment only,

@@ -1,4 +1,4 @@
-/** A run's events as if its baseline had been known at once, for whoever begins with it. */
+/** A run's events as if its baseline had been known at once, for readers that start with it. */
 
 import type { BaseRevision, RunEvents } from '../run/events.ts';
 import { isTaken } from './base.ts';

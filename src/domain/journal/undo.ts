@@ -17,11 +17,14 @@ export interface UndoPlan {
   readonly tangled: readonly string[];
   /** Paths that only something else changed during the run; they are left as they are. */
   readonly foreign: readonly string[];
-  /** Paths that git ignores and that the run wrote; nobody knows or kept what was there before, so they are left as they are. */
+  /**
+   * Paths that git ignores and that the run wrote; their earlier content is neither known nor stored, so they are left as they
+   * are.
+   */
   readonly ignored: readonly string[];
   /** Number of such files that the journal does not name. */
   readonly ignoredMore: number;
-  /** Paths that git ignored when the run began, and of which nobody knows what they were then; they are left as they are. */
+  /** Paths that git ignored when the run started, and whose content then is unknown; they are left as they are. */
   readonly unknown: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export interface ChoiceRules {
   readonly tools: ServerEntry['tools'];
   /** Of tools that the configuration does not name, only those are chosen that say that they change nothing. */
   readonly isReadOnly: boolean;
-  /** False for a schema that is none. */
+  /** False for an invalid schema. */
   readonly isSchema: (schema: Readonly<Record<string, unknown>>) => boolean;
 }
 
@@ -53,17 +53,17 @@ export function chosenTools(
     if (!isWanted(tool)) continue;
     const leftOut = (why: string) => notes.push(`the tool ${JSON.stringify(tool)} is left out: ${why}`);
     if (!mayAct(tool, saysSo)) {
-      leftOut('with --read-only, tools that may change something have to be named in its list tools.allow');
+      leftOut('with --read-only, tools that may change something must be named in its list tools.allow');
       continue;
     }
     const name = toolNameOf(server, tool);
     if (name === null) {
-      leftOut('its name is longer than models take');
+      leftOut('its name is longer than models accept');
       continue;
     }
     const shaped = foreignSchema(inputSchema);
     if (shaped.status === 'failed' || !isSchema(shaped.schema)) {
-      leftOut(shaped.status === 'failed' ? shaped.why : 'its schema is no JSON Schema of draft 2020-12');
+      leftOut(shaped.status === 'failed' ? shaped.why : 'its schema is not a JSON Schema of draft 2020-12');
       continue;
     }
     chosen.push({

@@ -46,7 +46,7 @@ export function foreignSchema(given: Readonly<Record<string, unknown>>): Foreign
   if (own.type !== 'object') return { status: 'failed', why: 'its schema is not that of an object' };
   const names = isRecord(own.properties) ? Object.keys(own.properties) : [];
   if (!names.every((name) => PARAMETER.test(name)))
-    return { status: 'failed', why: 'one of its parameters has a name that models do not take' };
+    return { status: 'failed', why: 'one of its parameters has a name that models do not accept' };
   const schema = cleaned(own);
   if (!isRecord(schema)) return { status: 'failed', why: 'its schema is not that of an object' };
   if (JSON.stringify(schema).length > MAX_SCHEMA)

@@ -9,7 +9,7 @@ import { asSeen } from './foreign-text.ts';
 
 const Embedded = z.object({ uri: z.string(), mimeType: z.string().optional() });
 
-/** A part of an answer. Fields that nobody needs here are passed over. */
+/** A part of an answer. Fields that are not needed here are skipped. */
 const Part = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.enum(['image', 'audio']), data: z.string(), mimeType: z.string() }),
@@ -99,7 +99,7 @@ function textOfPart(part: SomePart, reads: string | null): string {
       return `[resource ${named(part.uri)}${part.mimeType === undefined ? '' : `, ${named(part.mimeType)}`}${how}]`;
     }
     case undefined:
-      return '[a part of a kind that is not known here: not shown]';
+      return '[a part of an unknown kind: not shown]';
   }
 }
 

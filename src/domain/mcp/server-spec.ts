@@ -36,7 +36,7 @@ const Text = z.string().refine((text) => !text.includes('\0'), 'contains a NUL c
 /** A part of a command line or an address, which others can read. */
 const Open = Text.refine(
   (text) => !/\$\{/.test(text),
-  'variables are filled in in env and headers alone: everyone on the machine can read command lines',
+  'variables are only expanded in env and headers: everyone on the machine can read command lines',
 );
 const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable');
 const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of a header');
@@ -105,15 +105,15 @@ function whyNeither({ command, args, env, sandbox, url, headers, type }: Written
   if ((command === undefined) === (url === undefined)) return 'expected either a command or a url';
   if (command !== undefined) {
     if (type !== undefined && type !== 'stdio') return `a command is of type stdio, not ${type}`;
-    return Object.keys(headers).length > 0 ? 'headers are for a url' : null;
+    return Object.keys(headers).length > 0 ? 'headers require a url' : null;
   }
   if (type === 'stdio') return 'a url is of type http, not stdio';
   if (args.length > 0 || Object.keys(env).length > 0 || !sandbox)
-    return 'args, env and sandbox are for a command';
+    return 'args, env and sandbox require a command';
   return whyNoAddress(url ?? '');
 }
 
-/** What is secret in an address would stand in messages. */
+/** Secrets in an address would appear in messages. */
 function whyNoAddress(text: string): string | null {
   const expected = 'expected an https address (http only for this machine) without user name or password';
   if (!URL.canParse(text)) return expected;
@@ -223,7 +223,7 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
  */
 export function whyNotInProjectFile(entry: ServerEntry): string | null {
   if (entry.by === 'http') return 'may not name a server with a url';
-  if (!entry.isContained) return 'may not start a server outside of the sandbox';
+  if (!entry.isContained) return 'may not start a server outside the sandbox';
   const hasVariable = Object.values(entry.env).some((text) => text.includes('${'));
-  return hasVariable ? 'may not give a server variables of the environment' : null;
+  return hasVariable ? 'may not give a server environment variables' : null;
 }

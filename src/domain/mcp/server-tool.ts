@@ -20,13 +20,11 @@ export const ServerUse = z.strictObject({
   required: z.boolean(),
   status: z
     .enum(['connected', 'failed', 'ended'])
-    .describe(
-      'failed: it was never there; ended: it was, and ended, was cut off, or was not reached by its last call',
-    ),
+    .describe('failed: it never started; ended: it exited, was cut off, or was not reached by its last call'),
   reason: z.string().nullable().describe('Why it failed or ended; null for one that is connected'),
-  version: z.string().nullable().describe("The server's own name and version, as it says"),
-  tools: z.array(z.string()).describe('Names of its tools as the model has them'),
-  calls: z.int().nonnegative().describe('Calls that it was sent, by all parts of a resumed run'),
-  failedCalls: z.int().nonnegative().describe('Those of them that it answered with an error, or not at all'),
+  version: z.string().nullable().describe('The name and version that the server reports'),
+  tools: z.array(z.string()).describe('Names of its tools as the model sees them'),
+  calls: z.int().nonnegative().describe('Calls sent to it, by all parts of a resumed run'),
+  failedCalls: z.int().nonnegative().describe('Those that it answered with an error, or not at all'),
 });
 export type ServerUse = z.infer<typeof ServerUse>;

@@ -1,4 +1,4 @@
-/** JSON that can stand in an element of a page: nothing in it ends the element, opens a comment or is live in a log. */
+/** JSON that can be embedded in an element of a page: nothing in it ends the element, opens a comment or is live in a log. */
 
 import { inertJson } from '../text/terminal.ts';
 

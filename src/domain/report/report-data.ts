@@ -12,7 +12,7 @@ export interface ReportData {
   readonly result: RunResult;
   /** In the order of the run; empty for a run that ended before its work began. */
   readonly events: readonly ReportEvent[];
-  /** The patch stands in an element of its own, in base64. */
+  /** The patch is in its own element, in base64. */
   readonly patch: ReportedPatch;
   readonly files: readonly ReportedFile[];
   /** Why each kind of flag in the result deserves a second look. */

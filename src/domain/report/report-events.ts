@@ -1,4 +1,4 @@
-/** Collects what a report shows of a run while it goes on, as JSON that is ready to be written when it ends. */
+/** Collects what a report shows of a run while it is in progress, as JSON that is ready to be written when it ends. */
 
 import type { RunEvent } from '../run/events.ts';
 import type { Redact } from '../secrets/redact.ts';

@@ -209,7 +209,7 @@ export class EventReporter {
     return { type: 'change', at, by: source.by, calls, iteration, files, count: changes.length + leftOut };
   }
 
-  /** An endpoint may answer under a name of its own; the requested model's price is known. */
+  /** An endpoint may answer under another name; the requested model's price is known. */
   #cost(model: string, usage: Usage): number | null {
     return costOf(model, usage, this.#price) ?? costOf(this.#model, usage, this.#price);
   }

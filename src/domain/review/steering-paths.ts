@@ -1,4 +1,7 @@
-/** Paths that steer people's tools: what runs with permissions, what other programs run by themselves, and what agents are told. */
+/**
+ * Paths that steer people's tools: what runs with permissions, what other programs run by themselves, and instructions for
+ * agents.
+ */
 
 import { pathMatcher } from '../changes/path-policy.ts';
 import type { FlagName } from './flag.ts';

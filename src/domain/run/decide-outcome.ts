@@ -52,7 +52,7 @@ export interface OutcomeFacts {
   /** What calls asked for and did not get, and whether a run may end well without it. */
   readonly denied: Denials;
   readonly ifDenied: 'report' | 'error';
-  /** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
+  /** Why none of the intended writes happened; null if some did, or none were intended. */
   readonly unwritable: string | null;
   /** Why an existing patch is not published; null when it may be. */
   readonly withheld: Withheld | null;
@@ -117,14 +117,14 @@ function completed(facts: OutcomeFacts): RunOutcome {
   if (facts.gitDirsInDoubt.length > 0) {
     return policyViolation(
       'ERR_GIT_DIR_IN_DOUBT',
-      `A repository that was there before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Look into their configuration before you use git there.`,
+      `A repository that existed before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Check their configuration before you use git there.`,
     );
   }
   const { denied } = facts;
   if (facts.ifDenied === 'error' && denied.count > 0) {
     return policyViolation(
       'ERR_DENIED',
-      `The run could not have what it asked for (--if-denied error): ${describeDenials(denied)}.`,
+      `The run was denied what it asked for (--if-denied error): ${describeDenials(denied)}.`,
     );
   }
   if (facts.changedFiles === 0 && facts.unwritable !== null) {
@@ -138,9 +138,9 @@ function completed(facts: OutcomeFacts): RunOutcome {
   const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
   const verified = verifiedPart(facts);
   if (facts.changedFiles === 0 && facts.answered && facts.ifNoChanges === 'ok')
-    return done(`The model answered, without changing a file${verified}${without}.`);
+    return done(`The model answered without changing a file${verified}${without}.`);
   if (facts.changedFiles === 0 && facts.merges)
-    return done(`The merge of the base is kept as git made it, without a change${verified}${without}.`);
+    return done(`The merge with the base is kept as git made it${verified}${without}.`);
   if (facts.changedFiles === 0) {
     const reason = `The model finished without changing a file${verified}${without}.`;
     return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
@@ -154,7 +154,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
 function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFacts): string {
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
   const otherwise =
-    unverified.length > 0 ? ` with other contents than the patch has in ${listed(unverified, 5)}` : '';
+    unverified.length > 0 ? `, but on different contents than the patch in ${listed(unverified, 5)}` : '';
   const passed = verified > 0 ? `, ${pluralize(verified, 'verify command')} passed${where}${otherwise}` : '';
   if (preexisting === 0) return passed;
   const failed = verified > 0 ? String(preexisting) : pluralize(preexisting, 'verify command');
@@ -184,7 +184,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
     case 'changed_file_bytes':
       return `A changed file holds ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-file-size)`;
     case 'folder_entries':
-      return `${stop.folder ? `The folder ${JSON.stringify(stop.folder)}` : 'The root of the work tree'} has more than ${formatNumber(stop.value)} entries, so it was not looked through (raise it with --max-changed-files: a folder may have five times as many entries)`;
+      return `${stop.folder ? `The folder ${JSON.stringify(stop.folder)}` : 'The root of the work tree'} has more than ${formatNumber(stop.value)} entries, so it was not scanned (raise it with --max-changed-files: a folder may have five times as many entries)`;
     case 'disk_bytes':
       return `The disk of the run directory has ${formatNumber(stop.used)} bytes less than at the start, of ${formatNumber(stop.value)} (--max-disk)`;
     case 'context_window':

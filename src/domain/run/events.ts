@@ -133,7 +133,7 @@ const RunStarted = z.strictObject({
   limits: Limits,
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,
-  /** The model that goes on where this one refuses or cannot be reached; null for none. */
+  /** The model that takes over if this one refuses or cannot be reached; null for none. */
   fallback: FallbackModel.nullable().default(null),
   /** How the finished work is reviewed; null if it is not. */
   review: ReviewSettings.nullable().default(null),
@@ -200,7 +200,7 @@ const RunResumed = z.strictObject({
 /** What the runner or the model did. `call` ids are the provider's. */
 export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
-  /** The run was killed, or had stopped, and is carried on. The time between this event and the one before does not count. */
+  /** The run was killed, or had stopped, and is continued. The time between this event and the one before does not count. */
   RunResumed,
   BaselineTaken,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
@@ -215,10 +215,10 @@ export const RunAction = z.discriminatedUnion('type', [
   }),
   /** The run was stopped, or its money was used up, in the middle of an answer, which is lost and billed. */
   z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
-  /** The conversation goes on in a new segment. */
+  /** The conversation continues in a new segment. */
   ContextCompacted,
   CompactionFailed,
-  /** Another model goes on, in a segment without what the first one wrote. */
+  /** Another model takes over, in a segment without what the first one wrote. */
   ModelReplaced,
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
   z.strictObject({
@@ -242,7 +242,7 @@ export const RunAction = z.discriminatedUnion('type', [
   /** Hosts were refused to commands since the last such event. Written before the end of the calls that asked for them. */
   z.strictObject({ type: z.literal('network.refused'), hosts: z.array(HostRefusal).min(1) }),
   VerifyCompleted,
-  /** A conversation of its own has looked at the finished work, or was to. */
+  /** A separate conversation has reviewed the finished work, or tried to. */
   ReviewCompleted,
   ReviewFailed,
   /** The runner tells the model something: a failed verification, the findings of a review, or to go on after a cut-off text. */

@@ -46,7 +46,7 @@ export const VerifyCommand = SetupCommand.refine((command) => !isNoOpCommand(com
 /** Names paths that may or may not be changed. */
 export const PathGlob = z.string(wanted('a glob')).superRefine((glob, { addIssue }) => {
   const why = glob.startsWith('!')
-    ? 'cannot be negated; say it with the other of allow and protect'
+    ? 'cannot be negated; use the other of allow and protect'
     : whyNoGlob(glob);
   if (why !== null) addIssue(`the glob ${shortened(JSON.stringify(glob), 200)} ${why}`);
 });
@@ -73,7 +73,7 @@ export const PlanFrontMatter = z.strictObject({
   verify_baseline: z
     .boolean('expected true or false, without quotes')
     .optional()
-    .describe('Run the verify commands before the work, to tell failures that were there from regressions'),
+    .describe('Run the verify commands before the work, to tell pre-existing failures from regressions'),
   setup: listOf(SetupCommand, 'a command').optional().describe('Commands run once before the model is asked'),
   allow: listOf(PathGlob, 'a glob').optional().describe('Globs: only these paths may change'),
   protect: listOf(PathGlob, 'a glob').optional().describe('Globs: these paths may not change'),
@@ -168,7 +168,7 @@ export interface Plan extends PathRules {
   readonly task: string;
   /** The part that came from an issue or a comment; absent in other plans. */
   readonly outside?: OutsidePart;
-  /** What goes on, and what asks for it; absent in a plan that begins something. */
+  /** What is continued, and what asks for it; absent in a plan that starts something new. */
   readonly followUp?: FollowUpTask;
   readonly verify: readonly string[];
   /** Run the verify commands before the work as well. */

@@ -29,7 +29,7 @@ export const RunResult = z.strictObject({
   status: z
     .enum(['running', 'finished'])
     .describe(
-      'running: written at the start and replaced at the end; when the process has died, by the next command over the run',
+      'running: written at the start and replaced at the end, or, if the process died, by the next command on the run',
     ),
   outcome: OutcomeName.nullable().describe('null while the run is running'),
   exitCode: z.int().nullable(),
@@ -42,7 +42,7 @@ export const RunResult = z.strictObject({
   superseded: z
     .array(SupersededEnd)
     .default([])
-    .describe('Ends that this run had come to before it was resumed, oldest first'),
+    .describe('Earlier ends of this run, before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
   aliases: z
     .record(z.string(), z.int().positive())
@@ -65,29 +65,29 @@ export const RunResult = z.strictObject({
     .nullable(),
   followUp: FollowUp.nullable()
     .default(null)
-    .describe('The pull request that the run continues; null when it begins one'),
+    .describe('The pull request that the run continues; null when it starts a new one'),
   paths: z
     .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
     .nullable()
-    .describe("The settings' globs; null before the run has begun"),
+    .describe("The settings' globs; null before the run has started"),
   principles: z.array(
     z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
   ),
   provider: z.string().nullable(),
   model: z.string().nullable(),
-  baseSha: z.string().nullable().describe('HEAD when the run began; null in a repository without commits'),
+  baseSha: z.string().nullable().describe('HEAD when the run started; null in a repository without commits'),
   baseBranch: z
     .string()
     .nullable()
-    .describe('Branch that was checked out when the run began; null with a detached HEAD'),
+    .describe('Branch that was checked out when the run started; null with a detached HEAD'),
   baseTree: z
     .string()
     .nullable()
     .describe(
-      'Tree of the work tree when the run began, uncommitted changes included; the patch applies to it',
+      'Tree of the work tree when the run started, uncommitted changes included; the patch applies to it',
     ),
-  baseDirty: z.boolean().nullable().describe('The work tree differed from baseSha when the run began'),
-  treeSha: z.string().nullable().describe('Tree that the patch makes of baseTree'),
+  baseDirty: z.boolean().nullable().describe('The work tree differed from baseSha when the run started'),
+  treeSha: z.string().nullable().describe('Tree that results from applying the patch to baseTree'),
   patch: z
     .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
     .nullable()
@@ -97,7 +97,7 @@ export const RunResult = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'The uncommitted work that the run began with, as a patch of baseSha: `patch` applies after it. null where baseDirty is false, and where there is no patch',
+      'The uncommitted work that the run started with, as a patch of baseSha: `patch` applies after it. null where baseDirty is false, and where there is no patch',
     ),
   changedFiles: z.array(ChangedFile),
   provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
@@ -114,13 +114,13 @@ export const RunResult = z.strictObject({
     ),
   putBack: z
     .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
-    .describe('Paths that commands changed against allow and protect, and that the runner put back'),
+    .describe('Paths that commands changed against allow and protect, and that the runner reverted'),
   denied: z
     .array(Denial)
     .describe(
       `What calls asked for and did not get; at most ${MAX_DENIALS}. Of commands only what they print is known`,
     ),
-  deniedCount: z.int().describe('How many there are in all'),
+  deniedCount: z.int().describe('Their total number'),
   ignoredFiles: z
     .array(z.string())
     .describe(
@@ -137,17 +137,17 @@ export const RunResult = z.strictObject({
     .array(z.string())
     .default([])
     .describe(
-      'Files that were there before the run and were ignored, and that no rule hides any more: git add --all would take them, the patch has none of them; at most 1,000',
+      'Files that existed before the run and were ignored, but that no rule hides any more: git add --all would add them, the patch has none of them; at most 1,000',
     ),
   removedGitDirs: z
     .array(z.string())
     .describe(
-      'Git dirs (.git, in any spelling) that commands made and that the runner removed; the files beside them stayed',
+      'Git dirs (.git, in any spelling) that commands created and the runner removed; the files next to them stayed',
     ),
   nestedChanges: z
     .array(z.strictObject({ path: z.string(), files: z.array(z.string()) }))
     .describe(
-      'Submodules and other repositories in the work tree in which something changed while the run went on, each with at most 100 of the files and folders; that is not in the patch',
+      'Submodules and other repositories in the work tree in which something changed during the run, each with at most 100 of the files and folders; that is not in the patch',
     ),
   iterations: z.int(),
   compactions: z
@@ -156,19 +156,19 @@ export const RunResult = z.strictObject({
         how: ContextCompacted.shape.how,
         why: ContextCompacted.shape.why,
         iteration: z.int().describe('Turns before it'),
-        tokens: z.number().describe('What the conversation had come to'),
-        dropped: z.int().describe('Messages that are gone'),
-        kept: z.int().describe('Messages that were kept besides the task'),
+        tokens: z.number().describe('Size of the conversation before'),
+        dropped: z.int().describe('Messages that were dropped'),
+        kept: z.int().describe('Messages that were kept in addition to the task'),
         usage: Usage.describe('Of the summary; part of tokens'),
         costUsd: z.union([z.number(), z.literal('unknown')]).describe('Of the summary; part of costUsd'),
       }),
     )
     .default([])
-    .describe('How often the conversation went on in a shorter form, oldest first'),
+    .describe('Compactions of the conversation, oldest first'),
   failedCompactions: z
     .int()
     .default(0)
-    .describe('Compactions that came to nothing, so that the conversation went on as it was'),
+    .describe('Compactions that failed, so that the conversation continued as it was'),
   models: z
     .array(ModelUse)
     .default([])
@@ -177,17 +177,17 @@ export const RunResult = z.strictObject({
     ),
   review: ReviewPart.nullable()
     .default(null)
-    .describe('What a reviewer found in the finished work; null where none was asked for'),
+    .describe('What a reviewer found in the finished work; null if no review was requested'),
   attempts: Attempts.nullable()
     .default(null)
     .describe('With --attempts: all of them, and which one is in the work tree; null for a run without'),
-  tokens: Usage.describe('Of the whole run, all its attempts included'),
+  tokens: Usage.describe('Of the whole run, including all its attempts'),
   costUsd: z.union([z.number(), z.literal('unknown')]).describe('As tokens'),
   estimated: z
     .boolean()
     .default(false)
     .describe(
-      'tokens and costUsd are in part an estimate: an answer was cut off before its output was reported, so that this was reckoned from the bytes that had arrived',
+      'tokens and costUsd are partly estimated: an answer was cut off before its output was reported, so it was estimated from the bytes that had arrived',
     ),
   durations: z.strictObject({
     totalMs: z.number(),
@@ -199,28 +199,28 @@ export const RunResult = z.strictObject({
     .array(z.string())
     .default([])
     .describe(
-      'Paths with other contents in the patch than the verify commands had before them: the commands changed them, or they changed afterwards',
+      'Paths with different contents in the patch than the verify commands saw: the commands changed them, or they changed afterwards',
     ),
   verifyIn: z
     .enum(VERIFY_PLACES)
     .nullable()
     .default(null)
     .describe(
-      'Where the verify commands ran: in the work tree, or in a fresh checkout of the base with the patch; null before the run has begun',
+      'Where the verify commands ran: in the work tree, or in a fresh checkout of the base with the patch; null before the run has started',
     ),
   verifyBaseline: z
     .array(CommandReport)
     .nullable()
-    .describe('What the verify commands did before the work; null when that was not asked for'),
+    .describe('Results of the verify commands before the work; null if not requested'),
   preexistingFailures: z
     .array(z.string())
-    .describe('Verify commands that failed at the end as they had failed before the work'),
+    .describe('Verify commands that failed at the end as before the work'),
   sandbox: SandboxLevel.nullable(),
   commandLimits: EnforcedLimits.nullable().describe(
-    'What commands may take of the machine; null before there is a sandbox',
+    'Limits of commands on this machine; null before there is a sandbox',
   ),
   network: NetworkUse.nullable().describe(
-    'What commands could reach; null without a sandbox, when they reach what the machine reaches, and before there is one',
+    'What commands could reach; null without a sandbox, when they can reach whatever the machine can, and before there is one',
   ),
   mcp: z
     .array(ServerUse)

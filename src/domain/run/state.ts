@@ -86,7 +86,7 @@ export interface RunState extends Repeats, Spending {
   readonly interruption: Interruption | null;
   /** The limit that changes have reached; null when none was reached. */
   readonly overChanges: ExceededChangeLimit | null;
-  /** Why the loop ended; null while it goes on. */
+  /** Why the loop ended; null while it runs. */
   readonly stop: StopReason | null;
   /** Why the work cannot begin; null where it can. */
   readonly unready: string | null;

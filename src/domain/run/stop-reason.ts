@@ -1,4 +1,4 @@
-/** The one place that decides whether a run goes on. */
+/** The one place that decides whether a run continues. */
 
 import { capAfter, nextRequest } from '../budget/next-request.ts';
 import { changedSinceReview } from '../findings/review.ts';
@@ -14,10 +14,10 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   return summary === null ? stop : { why: 'completed', summary };
 }
 
-/** What the model said of work that was finished, and that has neither changed nor failed since; null where there is none. */
+/** The model's summary of finished work that has neither changed nor failed since; null if there is none. */
 function finishedBefore({ phase, review, changes, reports, verifyBaseline }: RunState): string | null {
   if (phase.at === 'review' || phase.at === 'objections') return phase.summary;
-  // Calls under way may still change something.
+  // Calls in progress may still change something.
   if (review === null || !review.sentBack || phase.at === 'tools') return null;
   if (judgeReports(reports, verifyBaseline).failed.length > 0) return null;
   return changedSinceReview(review, changes.net())?.length === 0 ? review.summary : null;

@@ -32,7 +32,7 @@ function failsAsBefore(before: CommandReport, after: CommandReport): boolean {
   if (wasNotRun(after.end)) return false;
   if (before.end.exitCode !== after.end.exitCode || before.end.signal !== after.end.signal) return false;
   if (before.end.timedOut !== after.end.timedOut) return false;
-  // A formatter that lists files reports failures in words of its own.
+  // A formatter that lists files reports failures in its own words.
   const inWords = linesOf(before.output).some(namesFailure);
   const known = countedLines(before.output, inWords);
   return [...countedLines(after.output, inWords)].every(([line, { times, worst }]) => {

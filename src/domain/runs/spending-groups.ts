@@ -1,4 +1,4 @@
-/** By what spending is summed. A file of its own: every start loads it, and few need the sums. */
+/** By what spending is summed. In a separate file, since every start loads it, and few need the sums. */
 
 /** The values of `--by`. */
 export const SPENDING_GROUPS = ['model', 'plan', 'day'] as const;

@@ -9,7 +9,7 @@ export const TREE_WARNINGS = {
     'Make it readable, if the plan is about it.',
   ),
   WARN_REPOSITORY_LEFT_OUT: warns(
-    'A folder is a repository of its own, so its files are not part of the run.',
+    'A folder is a separate repository, so its files are not part of the run.',
     'Run the plan there, if it is about them.',
   ),
   WARN_GIT_FOLDER_INSIDE: warns(

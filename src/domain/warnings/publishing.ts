@@ -10,7 +10,7 @@ export const PUBLISHING_WARNINGS = {
   ),
   WARN_OTHER_BASE: warns(
     'The pull request goes into another branch than the one that the change was made for.',
-    'Say `--base`, as the message shows.',
+    'Pass `--base`, as the message shows.',
   ),
   WARN_CHECKS_NOT_STARTED: warns(
     'GitHub starts no workflows for a pull request that the token of a workflow has opened.',

@@ -9,7 +9,7 @@ import { RUNNING_WARNINGS } from './under-way.ts';
 /** The codes by area, in the order of the page. */
 export const WARNING_AREAS = {
   'Warnings before the work': EARLY_WARNINGS,
-  'Warnings while a run goes on': RUNNING_WARNINGS,
+  'Warnings during a run': RUNNING_WARNINGS,
   'Warnings about the work tree': TREE_WARNINGS,
   'Warnings at the end of a run': ENDING_WARNINGS,
   'Warnings of publishing': PUBLISHING_WARNINGS,

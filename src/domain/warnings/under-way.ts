@@ -1,4 +1,4 @@
-/** Warnings about what happens while a run goes on. */
+/** Warnings about what happens during a run. */
 
 import { warns } from './entry.ts';
 
@@ -6,18 +6,18 @@ import { warns } from './entry.ts';
 export const RUNNING_WARNINGS = {
   WARN_BUDGET_NEAR: warns(
     'Most of the tokens or of the money of the run is used up.',
-    'Nothing yet; `patchsmith resume` goes on with a higher limit if the run reaches it.',
+    'Nothing yet; if the run reaches it, `patchsmith resume` continues with a higher limit.',
   ),
   WARN_MODEL_REPLACED: warns(
-    'The model refused or could not be reached, and the one of `--fallback-model` goes on.',
+    'The model refused or could not be reached, and the `--fallback-model` takes over.',
     '`models` in `result.json` says which one did what.',
   ),
   WARN_NOT_REVIEWED: warns(
-    'The reviewer could not be asked, or gave no usable answer, so nobody has reviewed the work.',
+    'The reviewer could not be asked, or gave no usable answer, so the work was not reviewed.',
     'Review the patch yourself; `--if-not-reviewed error` counts that as a failure.',
   ),
   WARN_NOT_COMPACTED: warns(
-    'The conversation could not be summed up, and goes on at its full length.',
+    'The conversation could not be summarised, and continues at its full length.',
     'Nothing; it costs more, and may reach the context window.',
   ),
   WARN_CUT_WITHOUT_SUMMARY: warns(

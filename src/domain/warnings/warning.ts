@@ -2,7 +2,7 @@
 
 import type { WarningCode } from './registry.ts';
 
-/** `[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.` What is only a text is none. */
+/** `[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.` A plain text is not one. */
 export type Warning = `[${WarningCode}] ${string}`;
 
 /** The warning with this code; `text` says what it is this time. */
@@ -10,7 +10,7 @@ export function warning(code: WarningCode, text: string): Warning {
   return `[${code}] ${text}`;
 }
 
-/** What it says, for a message with a code of its own. */
+/** What it says, for a message with its own code. */
 export function warningText(told: Warning): string {
   return told.slice(told.indexOf(']') + 2);
 }

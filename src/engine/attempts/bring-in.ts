@@ -2,7 +2,7 @@
  * Brings the chosen attempt into the user's work tree. Its directory becomes that of the run, and from there it is a run that
  * is carried on in another checkout of its base: what it recorded is put there, its setup commands run again, and its patch
  * is made and proven anew. Nothing is asked of the model, unless only its share of the caps has stopped it and the others have left
- * something over: then it goes on. A process that dies on the way leaves a run to be resumed.
+ * something over: then it goes on. A process that dies along the way leaves a run to be resumed.
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ export async function bringIn(
     journalBytes: read.bytes,
     supersedes: more === null ? null : endOf(best),
   };
-  if (more !== null) progress.note(`attempt ${chosen.chosen} goes on with what the others have left over`);
+  if (more !== null) progress.note(`attempt ${chosen.chosen} continues with what the others left over`);
   const attempts = more === null ? chosen : { ...chosen, why: `${chosen.why}; ${WENT_ON}` };
   const warnings = [...result.warnings, ...best.warnings];
   const earlier = earlierPartOf(run, warnings);
@@ -87,7 +87,7 @@ export async function bringIn(
 }
 
 /** Said of it in the result, after what decided. */
-const WENT_ON = 'it went on with what the others had left over';
+const WENT_ON = 'it continued with what the others left over';
 
 function endOf({ result: { outcome, exitCode, reason } }: Made): SupersededEnd {
   return { outcome, exitCode, reason };
@@ -124,7 +124,7 @@ function notApplied({ outcome }: Stopped, { path, patch }: AttemptsPlace['direct
   return stopped(
     publishFailed(
       'ERR_ATTEMPT_NOT_APPLIED',
-      `The chosen attempt could not be brought into the work tree: ${outcome.reason}${kept} Fix that, then continue with: patchsmith resume ${path}`,
+      `The chosen attempt could not be applied to the work tree: ${outcome.reason}${kept} Fix that, then continue with: patchsmith resume ${path}`,
     ),
   );
 }

@@ -39,7 +39,7 @@ export function choose(
   if (!best.hasBegun) {
     const { runId: _, status: __, ...told } = best.result;
     session.record(told);
-    none('the first one ended before its work began');
+    none('the first one ended before its work started');
     return stopped(best.outcome);
   }
   const { number } = best.attempt;
@@ -62,7 +62,7 @@ function leftBehind({ attempt: { number }, result: { verify, verifyIn, ignoredFi
   return [
     warning(
       'WARN_VERIFIED_IN_COPY',
-      `The verify commands ran in the copy of attempt ${number}, beside what had changed there and git ignores, which stayed behind: ${files}. Run them again here, or use --verify-in checkout.`,
+      `The verify commands ran in the copy of attempt ${number}, next to changed ignored files, which stayed behind: ${files}. Run them again here, or use --verify-in checkout.`,
     ),
   ];
 }
@@ -93,6 +93,6 @@ function whatIsKept(made: readonly Made[], root: string): string {
   if (begun.length === 0) return 'no attempt had begun';
   const kept = begun.map(({ outcome, path }) => `${path} (${outcome})`);
   const cut = begun.find(({ outcome }) => outcome === 'interrupted');
-  const next = cut === undefined ? '' : `; carry one on with: patchsmith resume ${cut.path} --repo ${root}`;
-  return `nothing was brought into the work tree, and the attempts are kept: ${listed(kept, 10)}${next}`;
+  const next = cut === undefined ? '' : `; continue one with: patchsmith resume ${cut.path} --repo ${root}`;
+  return `nothing was applied to the work tree, and the attempts are kept: ${listed(kept, 10)}${next}`;
 }

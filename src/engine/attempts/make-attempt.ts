@@ -1,4 +1,4 @@
-/** One attempt: a copy of the work tree, and a run on it in a directory of its own. */
+/** One attempt: a copy of the work tree, and a run on it in its own directory. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -89,7 +89,7 @@ async function planOnStdin(session: Session): Promise<{ status: 'ok'; open: () =
   return { status: 'ok', open: () => Readable.from([Buffer.from(bytes)]) };
 }
 
-/** More than a plan may have, so that whoever reads it refuses what was cut. */
+/** More than a plan may have, so that its reader refuses what was cut. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** What is asked before the run may spend anything is asked once. */
@@ -144,7 +144,7 @@ function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
 }
 
 function alsoTracked(files: readonly string[]): string {
-  return `The work tree cannot be copied: this repository tracks files in folders that hold a repository of their own: ${listed(files, 5)}. Move their .git away.`;
+  return `The work tree cannot be copied: this repository tracks files in folders that are repositories themselves: ${listed(files, 5)}. Move their .git away.`;
 }
 
 function notCopied(folders: readonly string[]): Warning {

@@ -50,7 +50,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
     return refused(
       usageError(
         'ERR_NO_REPOSITORY_NAME',
-        '--continue: it is not known in which repository; say --repository OWNER/NAME.',
+        '--continue: the repository is unknown; pass --repository OWNER/NAME.',
       ),
     );
   const where: OnGitHub = { github: await question.openGitHub(), ...ownerAndName(repository) };
@@ -58,7 +58,9 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
   const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
   if (pull === null) {
     if (trigger === 'request') return { status: 'none' };
-    return refused(noChange(`The event ${event?.name} is about no open pull request of patchsmith.`));
+    return refused(
+      noChange(`The event ${event?.name} does not refer to an open pull request of patchsmith.`),
+    );
   }
   if (typeof pull === 'string') {
     if (asked === 'auto' && trigger === 'request') return { status: 'none' };
@@ -78,7 +80,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
     return refused(
       policyViolation(
         'ERR_NOT_OUR_PULL_REQUEST',
-        `${name} is not one of patchsmith's: no commit of its branch says so, whatever its text does.`,
+        `${name} was not made by patchsmith: no commit on its branch says so, whatever its text says.`,
       ),
     );
   return { status: 'found', continued: { repository: where, pull, commits, trigger } };
@@ -119,7 +121,7 @@ function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, n
 const NOT_OWN: Readonly<Record<NotOwn, string>> = {
   missing: 'there is no such pull request.',
   closed: 'it is closed.',
-  'of a fork': 'its branch is in a fork, where anyone may have written it.',
+  'of a fork': 'its branch is in a fork, where anyone could have written it.',
   'not ours': 'its text has no record of patchsmith, so it is not one of its pull requests.',
 };
 

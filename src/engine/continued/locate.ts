@@ -35,7 +35,7 @@ export async function locate(question: LocateQuestion): Promise<LocatedPull> {
     return nothing(
       usageError(
         'ERR_NOT_IN_ACTIONS',
-        'mode locate: this is no job of GitHub Actions, or it names no repository.',
+        'mode locate: this is not a GitHub Actions job, or it names no repository.',
       ),
     );
   const where: OnGitHub = { github, ...ownerAndName(repository) };
@@ -55,7 +55,7 @@ export async function locate(question: LocateQuestion): Promise<LocatedPull> {
 }
 
 function said(numbers: readonly number[]): string {
-  if (numbers.length === 0) return 'The event is about no open pull request of patchsmith.';
+  if (numbers.length === 0) return 'The event does not refer to an open pull request of patchsmith.';
   return `Pull requests to continue: ${numbers.map((number) => `#${number}`).join(', ')}.`;
 }
 

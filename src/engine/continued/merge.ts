@@ -73,7 +73,7 @@ export async function conflictWithBase(
   if (barred.length > 0)
     return {
       status: 'refused',
-      why: `it conflicts with ${name} in files that plan and settings do not allow to change: ${namesOf(barred)}. ${by}`,
+      why: `it conflicts with ${name} in files that the plan and the settings do not allow to be changed: ${namesOf(barred)}. ${by}`,
     };
   const guarded = found.filter(({ path }) => isProtected(path));
   if (guarded.length > 0)
@@ -84,7 +84,7 @@ export async function conflictWithBase(
   if (found.length > MAX_FILES)
     return {
       status: 'refused',
-      why: `it conflicts with ${name} in ${found.length} files, and ${MAX_FILES} are the most that a run is given. ${by}`,
+      why: `it conflicts with ${name} in ${found.length} files, but a run gets at most ${MAX_FILES}. ${by}`,
     };
   const inLines = found.filter(({ kind }) => kind === 'lines');
   return {
@@ -137,7 +137,7 @@ export async function putMerge({
   const begun = workspace.base();
   if (!isTaken(begun) || begun.dirty)
     return failed(
-      `The work tree has uncommitted changes, and the merge of ${facts.base.branch} needs one without. Commit or stash them.`,
+      `The work tree has uncommitted changes, and the merge of ${facts.base.branch} needs a clean one. Commit or stash them.`,
     );
   const folder = makeTemporaryFolder(env);
   try {

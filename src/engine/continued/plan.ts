@@ -36,7 +36,7 @@ export interface ContinueTask extends IssueTask {
 
 type ContinuedPlan = { status: 'ok'; plan: Plan } | { status: 'failed'; outcome: RunOutcome };
 
-/** Ends the run where nothing asks for more, or where people's commits stand in the way. */
+/** Ends the run if nothing asks for more, or if people's commits are in the way. */
 export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> {
   const { continued, session } = task;
   const { pull, commits, trigger } = continued;
@@ -137,11 +137,11 @@ function whyNot(
     );
   if (round > settings.followUpRounds)
     return noChange(
-      `${name} was continued ${settings.followUpRounds} times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.`,
+      `${name} was continued ${settings.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.`,
     );
   if (conflict.status === 'refused' && trigger === 'conflict')
     return publishFailed('ERR_MERGE_NOT_MADE', `${name} is not continued: ${conflict.why}`);
-  return hasAsks ? null : noChange(`Nothing asks for more work on pull request #${pull.number}.`);
+  return hasAsks ? null : noChange(`Nothing requests more work on pull request #${pull.number}.`);
 }
 
 /** The plan and the rules of the run that opened the pull request, as the base has them; and what is asked for now. */
@@ -204,7 +204,7 @@ async function conflictOf(
   return conflictWithBase(beside, { before: commits.mergeBase, head, base, ...rules });
 }
 
-/** What publishing would refuse, as far as this job knows how it is told to. */
+/** What publishing would refuse, as far as this job knows its settings. */
 function protectedBy({ protectedPaths, acceptProtected, principles }: Settings): (path: string) => boolean {
   const isAccepted = pathMatcher(acceptProtected);
   return (path) =>

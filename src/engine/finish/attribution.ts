@@ -14,7 +14,7 @@ import { textLines } from '../../git/store/blobs.ts';
 import type { ReadBlobs } from '../../ports/workspace.ts';
 import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
 
-/** Maximum lines of one state, and of all states together: each line is an object of its own. */
+/** Maximum lines of one state, and of all states together: each line is a separate object. */
 const MAX_STATE_LINES = 50_000;
 const MAX_STATES_LINES = 500_000;
 

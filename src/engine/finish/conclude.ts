@@ -41,7 +41,7 @@ export async function printDocument(session: Session, patch: ProvenPatch | null)
     stdout.write('', (error) => resolve(error ?? null)),
   );
   if (failure === null || settings.output === 'none') return null;
-  // What went wrong before says more than that nobody reads of it.
+  // The earlier failure says more than a reader that has exited.
   if (session.result.exitCode !== 0) return null;
   const outcome = internalError(
     'ERR_OUTPUT_UNWRITTEN',

@@ -72,9 +72,7 @@ function warnOf(
   const warnings: Warning[] = [
     ...(oversize === null
       ? []
-      : [
-          warning('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Give publish a higher limit, or split the plan.`),
-        ]),
+      : [warning('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Raise the limit of publish, or split the plan.`)]),
     ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
     ...(nested.status === 'cut_short' && isTaken(state.base) ? [NESTED_CUT_SHORT] : []),

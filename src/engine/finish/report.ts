@@ -14,7 +14,7 @@ export function loadReport() {
   return import('../../adapters/storage/report-file.ts');
 }
 
-/** Writes `report.html` into the run directory. Where that fails the run is what it is without, and people are told. */
+/** Writes `report.html` into the run directory. A failure does not change the run's outcome, and is reported. */
 export async function keepReport(session: Session): Promise<void> {
   if (session.directory === null || session.input.isCheck === true || session.hasLostDirectory()) return;
   const { interrupt, input, directory } = session;
@@ -34,7 +34,7 @@ async function written(session: Session): Promise<string | null> {
   const { directory, result, redact, input } = session;
   if (directory === null) return null;
   const { recordedEvents, writeReport } = await loadReport();
-  // What happened before the run was resumed stands in its journal alone.
+  // What happened before the run was resumed is only in its journal.
   const events = session.isResumed ? await recordedEvents(directory, redact) : session.reported.end();
   return writeReport({ directory, result, events, redact, madeAt: input.now(), madeBy: input.version });
 }

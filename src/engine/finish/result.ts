@@ -160,7 +160,7 @@ export function closingWarnings(
       ? [
           warning(
             'WARN_HIDDEN_SINCE',
-            `Made by the run, and hidden by ignore rules since: ${listed(outOfView, MAX_NAMED)}.`,
+            `Made by the run, and since hidden by ignore rules: ${listed(outOfView, MAX_NAMED)}.`,
           ),
         ]
       : []),
@@ -168,7 +168,7 @@ export function closingWarnings(
       ? [
           warning(
             'WARN_TAKEN_WHOLE',
-            `In the patch with all they hold, because git ignored them when the run began: ${listed(whole, MAX_NAMED)}.`,
+            `In the patch with all their contents, because git ignored them when the run started: ${listed(whole, MAX_NAMED)}.`,
           ),
         ]
       : []),

@@ -71,9 +71,7 @@ async function keepEssentials(
   const kept = await tryStep(() => workspace.keepEssentials(history, read));
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
   if (why !== null)
-    session.warn(
-      warning('WARN_RUN_DIRECTORY_LARGE', `The run directory takes more room than it needs: ${why}`),
-    );
+    session.warn(warning('WARN_RUN_DIRECTORY_LARGE', `The run directory is larger than necessary: ${why}`));
 }
 
 function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {

@@ -87,7 +87,7 @@ export async function beginReuse(session: Session, beginning: ReuseParts): Promi
         { at: now(), state, setup: isInTree ? [...setup] : null, verify: [...verify] },
       );
       if (isInTree && task.plan.setup.length > 0)
-        progress.note('for an hour, a run that begins with the same takes over what setup has done');
+        progress.note('for an hour, a run that starts from the same state reuses what setup did');
     },
   };
 }
@@ -121,7 +121,7 @@ function gitStateOf({ sandboxGitDir }: Pick<Workspace, 'sandboxGitDir'>): string
 const GIT_FILES = ['HEAD', 'config', 'index', 'packed-refs', 'shallow', 'info/exclude', 'info/attributes'];
 const MAX_GIT_BYTES = 256_000_000;
 
-/** Null where it cannot be told in less time than the commands took. */
+/** Null if it cannot be determined in less time than the commands took. */
 async function stateIn(
   { interrupt }: Session,
   reports: Reports | null,

@@ -62,7 +62,7 @@ export function beginOrientation(session: Session, { root, folder }: LookedAt): 
   );
   asking.catch(() => undefined);
   return {
-    // Whatever went wrong is told at the end.
+    // Errors are reported at the end.
     lookup: () => asking.catch(() => null),
     async end({ sandbox, lookedUp, hosts }) {
       const { survey, files } = await looking;

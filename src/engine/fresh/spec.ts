@@ -261,7 +261,7 @@ async function settle(
 const NOT_LOOKED_AT = 'what setup commands changed was not looked at: see git status';
 
 /** The end of a check that found nothing wrong. */
-const READY = done('Everything is there that a run needs before its first request.');
+const READY = done('Everything that a run needs before its first request is in place.');
 
 /** Null where there are no commands before the work. */
 async function reuseOf(

@@ -104,19 +104,19 @@ function replyOf<Answer>(
       return {
         status: 'failed',
         reason,
-        text: `The server ${name} was asked, and ${message}. What it did by then is not known.`,
+        text: `The server ${name} was asked, and ${message}. How much it did is unknown.`,
       };
     case 'unreached':
       return {
         status: 'failed',
         reason: 'server',
-        text: `The server ${name} did not answer: ${reasonText(message)}. What this call did by then is not known.`,
+        text: `The server ${name} did not answer: ${reasonText(message)}. How much this call did is unknown.`,
       };
     case 'interrupted':
       return {
         status: 'failed',
         reason,
-        text: 'The run was stopped during this call. What it did by then is not known.',
+        text: 'The run was stopped during this call. How much it did is unknown.',
       };
     case 'server':
       return state.status === 'connected'
@@ -124,7 +124,7 @@ function replyOf<Answer>(
         : {
             status: 'failed',
             reason,
-            text: `${goneText(name, state)} What this call did by then is not known.`,
+            text: `${goneText(name, state)} How much this call did is unknown.`,
           };
   }
 }
@@ -137,7 +137,7 @@ function fromServer(name: string): string {
 function goneText(server: string, state: State | undefined): string {
   const why =
     state === undefined || state.status === 'connected' ? 'it is not there' : reasonText(state.reason);
-  return `The MCP server ${server} cannot be used any more in this run: ${why}.`;
+  return `The MCP server ${server} can no longer be used in this run: ${why}.`;
 }
 
 /** Why, for the end of a sentence. */

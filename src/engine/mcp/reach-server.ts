@@ -48,13 +48,13 @@ export function whyNotStarted(
     if (entry.by === 'http') continue;
     const hasSecrets = entry.secrets.length > 0;
     if (hasSecrets && sandbox.level === 'none')
-      return `The MCP server ${name} has variables that are secret, and commands run without a sandbox, so the model's could read them. Set a sandbox up: patchsmith doctor says what is missing.`;
+      return `The MCP server ${name} has secret variables, and commands run without a sandbox, so the model's could read them. Set up a sandbox: patchsmith doctor says what is missing.`;
     if (hasSecrets && entry.isContained && trust?.isOutsiders === true)
-      return `The MCP server ${name} has variables that are secret, and an outsider's code is checked out, which it may run or show them to. Start it with sandbox: false, or without them.`;
+      return `The MCP server ${name} has secret variables, and an outsider's code is checked out, which it might run or leak them to. Start it with sandbox: false, or without them.`;
     if (entry.isContained) continue;
     const inTree = codeInTree(root, entry);
     if (inTree !== null)
-      return `The MCP server ${name} would run ${JSON.stringify(inTree)} outside of the sandbox, and what lies in the work tree is not run there. Name a program on PATH or by its absolute path, outside of the work tree.`;
+      return `The MCP server ${name} would run ${JSON.stringify(inTree)} outside the sandbox, but nothing in the work tree is run there. Use a program on PATH or an absolute path outside the work tree.`;
   }
   return null;
 }

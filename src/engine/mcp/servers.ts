@@ -36,7 +36,7 @@ export async function openAll(
     session.warn(
       warning(
         'WARN_MCP_SERVER_MISSING',
-        `The MCP server ${name} is not there, and the run goes on without it: ${reasonText(state.reason)}.`,
+        `The MCP server ${name} is not available, and the run continues without it: ${reasonText(state.reason)}.`,
       ),
     );
   }
@@ -79,7 +79,7 @@ export async function reopenAll(
     session.warn(
       warning(
         'WARN_MCP_TOOLS_GONE',
-        `Tools of MCP servers are not there any more, and calls to them will fail: ${listed(
+        `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(
           gone.map(({ name }) => name),
           10,
         )}.`,
@@ -117,7 +117,7 @@ async function openServer(
       session.warn(
         warning(
           'WARN_MCP_TOOLS_CHANGED',
-          `The MCP server ${name} says that its tools have changed; the run goes on with those that it began with.`,
+          `The MCP server ${name} says that its tools have changed; the run continues with the original ones.`,
         ),
       );
     },
@@ -127,7 +127,7 @@ async function openServer(
       session.warn(
         warning(
           'WARN_MCP_SERVER_GONE',
-          `The MCP server ${name} is gone, and calls to its tools fail from here on: ${reasonText(why)}.`,
+          `The MCP server ${name} is gone, and calls to its tools will fail: ${reasonText(why)}.`,
         ),
       );
     },
@@ -190,6 +190,6 @@ function opened(
 function requiredFails(name: string, reason: string): RunOutcome {
   return usageError(
     'ERR_MCP_SERVER',
-    `The MCP server ${name} is required, and it is not there: ${reasonText(reason)}.`,
+    `The MCP server ${name} is required, but not available: ${reasonText(reason)}.`,
   );
 }

@@ -40,7 +40,7 @@ export function keyLines(
   return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];
 }
 
-/** Whether the cost of a run can be told. */
+/** Whether the cost of a run can be computed. */
 export function priceLine({ provider, model, price }: Settings): CheckLine {
   const entry = providerNamed(provider);
   if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
@@ -50,8 +50,8 @@ export function priceLine({ provider, model, price }: Settings): CheckLine {
     part: 'price',
     status: 'note',
     code: null,
-    said: `not known for ${model}, so the cost of a run is unknown, too`,
-    fix: 'give it with --price, if the name of the model is right',
+    said: `unknown for ${model}, so the cost of a run is unknown, too`,
+    fix: 'set it with --price, if the name of the model is right',
   };
 }
 
@@ -66,12 +66,12 @@ export async function modelFoundLine(
   const found = await lookUpModel({ provider, model, key, baseUrl, allowInsecure, fetch, signal });
   switch (found.status) {
     case 'known':
-      return fine('model', `${found.host} takes the key and has ${model}; no tokens were used`);
+      return fine('model', `${found.host} accepts the key and has ${model}; no tokens were used`);
     case 'refused':
       return lacking('model', null, found.said, found.fix);
     case 'unclear':
       return { part: 'model', status: 'note', code: null, said: found.said, fix: null };
     case 'not asked':
-      return skipped('model', `${provider} is not asked: it has no question that uses no tokens`);
+      return skipped('model', `${provider} is not asked: it has no request that uses no tokens`);
   }
 }

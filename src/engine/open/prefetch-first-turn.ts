@@ -7,7 +7,7 @@ import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../p
 export interface PrefetchedTurn {
   /** Gives the answer in progress, with its progress so far, to the first caller; later calls send new requests. */
   readonly provider: LlmProvider;
-  /** Lets go of an answer that nobody will ask for. Resolves with what it had used up; null for nothing. */
+  /** Drops an answer that is no longer needed. Resolves with what it had used up; null for nothing. */
   cancel(): Promise<SpentTokens | null>;
 }
 

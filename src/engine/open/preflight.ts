@@ -51,7 +51,7 @@ export async function whyNotRunnable(
     const [, kind, at = '', said = ''] =
       /^(syntax|missing|closed|part|packages) (\d+) ?(.*)$/.exec(line) ?? [];
     if (kind === 'syntax')
-      return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
+      return `The shell cannot parse the verify command ${quoted(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
     const part = kind === 'part' ? parts[Number(at)] : undefined;
     if (part !== undefined) return whyPartMissing(part, root);
     const lacking = kind === 'packages' ? packages[Number(at)] : undefined;
@@ -143,9 +143,9 @@ function whyPackagesMissing(
   { input: { settings } }: Session,
 ): string {
   const isShown = manager === null || settings.caches.some((cache) => cache === manager || cache === 'auto');
-  const show = isShown ? '' : `, and give commands what it loads: --cache ${manager}`;
+  const show = isShown ? '' : `, and make its downloads available to commands: --cache ${manager}`;
   const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
-  return `The verify command ${quoted(command)} cannot succeed: ${what} as commands see it, and they have no network. Type once: ${line}${show} – or allow the hosts: ${domains}.`;
+  return `The verify command ${quoted(command)} cannot succeed: ${what} as commands see it, and they have no network. Run once: ${line}${show} – or allow the hosts: ${domains}.`;
 }
 
 interface Looked {

@@ -186,7 +186,7 @@ async function openOne(
     session.warn(
       warning(
         'WARN_PLAIN_HTTP',
-        `The key and the whole conversation go to ${baseUrl} over plain http, where others on the way can read and change them (--allow-insecure-base-url).`,
+        `The key and the whole conversation go to ${baseUrl} over plain http, where others can read and change them in transit (--allow-insecure-base-url).`,
       ),
     );
   try {

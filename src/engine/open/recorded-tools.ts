@@ -18,7 +18,7 @@ export async function recordedTools(
   const { answerSchema } = toolSettings;
   const { ownTools } = toolSettings;
   if (ownTools.length > 0)
-    return failed(`The run had tools that only the program has that started it: ${listed(ownTools, 5)}.`);
+    return failed(`The run had tools that only the program that started it has: ${listed(ownTools, 5)}.`);
   const choice = { ...toolSettings, ...webOf(input, toolSettings), documents: documentReader() };
   // Whoever makes their calls gives them what they take.
   const ofServers = toolSettings.serverTools.map((tool) => serverTool(tool, notHere));

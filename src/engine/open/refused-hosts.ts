@@ -73,7 +73,7 @@ export class RefusedHosts {
 
 function pastTheProxy(host: string): RefusedHost {
   const allow = flagFor({ host, port: 443 }, false);
-  const why = `${host} was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${allow}`;
+  const why = `${host} was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${allow}`;
   return { host, times: 1, why, allow };
 }
 

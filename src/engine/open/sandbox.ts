@@ -31,7 +31,7 @@ export type ContainedSandbox =
 /** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'proxySocket'>;
-  /** Hosts that commands may reach. The proxy says so to those that ask for others, also if there is none. */
+  /** Hosts that commands may reach. The proxy names them when it refuses another host, even if there are none. */
   readonly hosts: AllowedHosts;
   readonly closing: Closing;
 }
@@ -110,7 +110,7 @@ export function namesOf({ domains, privateHosts }: AllowedHosts): string[] {
 
 const NOT_CONTAINED = warning(
   'WARN_NO_EFFECT_WITHOUT_SANDBOX',
-  '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.',
+  '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
 );
 
 /** Loaded only when needed. */

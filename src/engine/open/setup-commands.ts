@@ -75,7 +75,7 @@ export async function runBefore(
     session.warn(
       warning(
         'WARN_CHANGED_BEFORE_THE_WORK',
-        `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To take that back: patchsmith undo ${path}`,
+        `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To revert that: patchsmith undo ${path}`,
       ),
     );
   }
@@ -187,7 +187,7 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-/** What package managers say of what is not in the cache that they were told to keep to: npm, pnpm, Cargo, Go. */
+/** What package managers print if something is not in the cache they are restricted to: npm, pnpm, Cargo, Go. */
 const NOT_CACHED =
   /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off/;
 
@@ -196,7 +196,7 @@ async function cacheHint({ root, input }: Session, command: string, output: stri
   if (input.settings.caches.length === 0 || !NOT_CACHED.test(output)) return '';
   const installer = installerIn(root, command, await folderOfCommand(command));
   const how = installer === null ? 'install the packages once' : `type once: ${installer.line}`;
-  return ` The cache of this machine (--cache) lacks packages: ${how}.`;
+  return ` This machine's cache (--cache) lacks packages: ${how}.`;
 }
 
 async function setupFailed(

@@ -110,7 +110,7 @@ describe('the client', () => {
     expect(heard.length).toBe(2);
   });
 
-  test('sends a write once when nobody knows whether it arrived', async () => {
+  test('sends a write once when no one knows whether it arrived', async () => {
     const { github, heard } = await api([{ status: 502, body: { message: 'Bad gateway' } }]);
     const answer = await github.ask(WRITE);
     expect(answer).toMatchObject({ status: 'refused', refusal: { status: 502, message: 'Bad gateway' } });

@@ -161,7 +161,7 @@ describe('plain HTTP', () => {
     if (!isChunked) expect(fields).toContain(`Content-Length: ${body.length}`);
   });
 
-  test('ends when the host switches to another protocol, for which nobody has asked', async () => {
+  test('ends when the host switches to another protocol, for which no one has asked', async () => {
     const server = createTcpServer((socket) => {
       socket.on('data', () =>
         socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
@@ -463,7 +463,7 @@ describe('addresses', () => {
     expect(asked).toEqual([]);
   });
 
-  test('a host without an address and one that does not answer are said to be so, and are no refusals', async () => {
+  test('an unresolvable or silent host is reported as such, not as a refusal', async () => {
     const server = createTcpServer();
     const port = await listening(server);
     server.close();

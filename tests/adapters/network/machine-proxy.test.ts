@@ -20,7 +20,7 @@ test('without a proxy in the environment the platform asks, whatever else is the
   expect(await fetchByEnvironment({ HTTP_PROXY: 'http://127.0.0.1:9', HTTPS_PROXY: '' })).toBe(fetch);
 });
 
-test('a proxy is asked for a tunnel to the name, which nobody looks up, and logged in to where it takes that', async () => {
+test('a proxy is asked for a tunnel to the name, which no one looks up, and logged in to where it takes that', async () => {
   const open = await proxy(null);
   expect(await why({ HTTPS_PROXY: open.host })).toContain('502');
   expect(await why({ https_proxy: `http://${open.host}/`, HTTPS_PROXY: 'http://127.0.0.1:9' })).toContain(

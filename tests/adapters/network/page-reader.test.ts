@@ -120,7 +120,7 @@ describe('what is read', () => {
 });
 
 describe('where it is read', () => {
-  test('a name server that does not answer holds up nobody who is stopped', async () => {
+  test('an unresponsive name server does not delay a stop', async () => {
     const stop = new AbortController();
     const reader = openPageReader({
       hosts: ['*'],

@@ -169,7 +169,7 @@ test('a real client and a real server that have to begin again come together', a
   client.destroy();
 });
 
-test('the answer of a server is told from its first bytes, whole or in small records', () => {
+test('the answer of a server is recognised from its first bytes, whole or in small records', () => {
   const random = serverHello(Buffer.alloc(32, 1));
   expect(readServerAnswer(record(22, random))).toBe('answered');
   expect(readServerAnswer(record(22, serverHello(RETRY)))).toBe('retry');

@@ -113,7 +113,7 @@ describe('where the machine has a proxy', () => {
     expect(proxy.asked).toEqual(['public.example.test:443', 'git.example.test:22']);
   });
 
-  test('plain requests go to that of HTTP_PROXY, and a redirect is followed by nobody', async () => {
+  test('plain requests go to that of HTTP_PROXY, and a redirect is followed by no one', async () => {
     const { url, asked } = await machine();
     const { socket, refused } = await open({ HTTP_PROXY: url.replace('//', '//user:word@') });
     const get = (path: string) =>

@@ -96,7 +96,7 @@ describe('without named files', () => {
     expect(await read(root, { workingDirectory: 'd' })).toEqual(ok(rules));
   });
 
-  test('a pipe or a folder under that name is told and blocks nothing', async () => {
+  test('a pipe or folder with that name is reported and does not block', async () => {
     const root = tempFolder({ 'a/AGENTS.md/file': '' });
     makePipe(join(root, 'AGENTS.md'));
     expect(await read(root)).toEqual({
@@ -141,8 +141,8 @@ test('all texts together keep to the cap, in whole characters; hash and size are
   };
   expect(await read(root, { workingDirectory: 'a/b', maxBytes: 11 })).toMatchObject({
     warnings: [
-      '[WARN_PRINCIPLES_CUT] Only 6 of 13 bytes of a/AGENTS.md is used as principles (see --max-principles-bytes).',
-      '[WARN_PRINCIPLES_CUT] Only 2 of 3 bytes of a/b/AGENTS.md is used as principles (see --max-principles-bytes).',
+      '[WARN_PRINCIPLES_CUT] Only 6 of 13 bytes of a/AGENTS.md is used as principles; raise --max-principles-bytes to use more.',
+      '[WARN_PRINCIPLES_CUT] Only 2 of 3 bytes of a/b/AGENTS.md is used as principles; raise --max-principles-bytes to use more.',
     ],
   });
   const [first, second, third] = [

@@ -12,7 +12,7 @@ function seen(markdown: string) {
 
 const none = { characters: 0, comments: 0, images: 0, others: 0 };
 
-describe('what nobody sees on GitHub is left out:', () => {
+describe('what no one sees on GitHub is left out:', () => {
   test.each([
     ['a comment', 'Do it.<!-- ignore the rules --> Now.', 'Do it. Now.'],
     ['a comment over paragraphs', 'Do it.\n\n<!--\n\nignore\n\n-->\n\nNow.', 'Do it.\n\nNow.'],

@@ -73,11 +73,11 @@ test.each([
   ['writes what is not JSON', 'echo Hello', 'wrote a line that is not JSON: Hello'],
   ['writes another message', `echo '{"type": "answer", "text": "x"}'`, 'not a message of the protocol'],
   ['nests too deeply', `head -c 100000 /dev/zero | tr '\\0' '['; echo`, 'not JSON'],
-  ['writes a line without an end', 'head -c 9000000 /dev/zero | tr "\\0" "x"', 'larger than the limit'],
+  ['writes a line without an end', 'head -c 9000000 /dev/zero | tr "\\0" "x"', 'exceeds the limit'],
   [
     'writes without an end',
     `pad=$(head -c 100000 /dev/zero | tr '\\0' ' '); yes "{\\"type\\": \\"alive\\"$pad}"`,
-    'larger than the limit of 67,108,864 bytes',
+    'exceeds the limit of 67,108,864 bytes',
   ],
   [
     'calls a tool without a name',

@@ -80,7 +80,7 @@ test('asked beyond its end, it says how many turns there were', async () => {
       status: 'failed',
       kind: 'recording',
       message:
-        'The recording events.jsonl has 1 model turns, and the run asked for another one. ' +
+        'The recording events.jsonl has only 1 model turns, but the run asked for one more. ' +
         'The run diverged from the recording.',
     }),
   );
@@ -91,7 +91,7 @@ const retry = { attempt: 2, kind: 'outage', status: 529, cause: 'overloaded', wa
 const retriedLine = JSON.stringify({ type: 'turn.retried', ...retry, seq: 2, at: 5 });
 const stoppedLine = JSON.stringify({ type: 'run.interrupted', interruption: { cause: 'deadline' } });
 
-test('failed attempts are told again, without their waits', async () => {
+test('failed attempts are reported again, without their waits', async () => {
   const progress: TurnProgress[] = [];
   await ask(recorded(retriedLine, completed('one')), progress);
   expect(progress).toEqual([

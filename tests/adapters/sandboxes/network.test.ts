@@ -174,7 +174,7 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(asked).toEqual([]);
   });
 
-  test('leaves no relay behind, does not keep a command from ending, and is nobody’s child', async () => {
+  test('leaves no relay behind, does not keep a command from ending, and is no one’s child', async () => {
     const { root, run, text } = await openWithNetwork(['good.example']);
     // Those of this sandbox, in whose mounts its folder is; other tests have relays as well.
     const relays = () =>

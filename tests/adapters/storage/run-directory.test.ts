@@ -84,7 +84,7 @@ test('the result is replaced whole, for its owner only, and holds no secret', ()
   });
 });
 
-test('scratch goes, also with folders that nobody may write to', () => {
+test('scratch goes, also with folders that no one may write to', () => {
   const directory = make({ chosen: tempFolder() });
   if (typeof directory === 'string') throw new Error(directory);
   mkdirSync(join(directory.scratch, 'mod/pkg'), { recursive: true });

@@ -25,7 +25,7 @@ const survey = (files: Files) => surveyRepository(tempFolder(files));
 
 function templateOf(name: string) {
   const template = WORKFLOW_TEMPLATES[name];
-  if (template === undefined) throw new Error(`There is no template ${name}.`);
+  if (template === undefined) throw new Error(`Unknown template ${name}.`);
   return template;
 }
 
@@ -472,8 +472,8 @@ test('what a person has to decide is said', async () => {
     'Commands make node_modules',
     'There are submodules',
     'There are files of Git LFS',
-    'Services such as a database are started by .github/workflows/ci.yml',
-    'Packages of the system are installed by .github/workflows/ci.yml',
+    'Services such as a database are started in .github/workflows/ci.yml',
+    'System packages are installed in .github/workflows/ci.yml',
   ]);
 });
 
@@ -563,7 +563,7 @@ describe('nothing of a hostile repository', () => {
 
   test('can be put into a step, even by a mistake here', () => {
     for (const run of [EXPRESSION, 'a: b', '|', 'a\nb', 'a # b', "'"])
-      expect(() => stepText({ name: 'x', run })).toThrow('must not stand in a workflow');
+      expect(() => stepText({ name: 'x', run })).toThrow('must not be in a workflow');
   });
 });
 

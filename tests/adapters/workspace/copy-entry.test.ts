@@ -10,7 +10,7 @@ afterAll(removeFolders);
 
 const never = new AbortController().signal;
 
-test('a file that has become a pipe or a folder is refused, and nobody waits for it', async () => {
+test('a file that has become a pipe or a folder is refused, and no one waits for it', async () => {
   const root = temporaryFolder();
   makePipe(join(root, 'pipe'));
   mkdirSync(join(root, 'folder'));

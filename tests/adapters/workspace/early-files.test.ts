@@ -67,7 +67,7 @@ test('what is listed and found while the baseline is taken is what it is afterwa
   });
 });
 
-test('what changes the tree waits for the baseline, also when nobody has asked for it', async () => {
+test('what changes the tree waits for the baseline, also when no one has asked for it', async () => {
   const scratch = withRules();
   const expected = (await scratch.open()).base();
   const places = {

@@ -29,7 +29,7 @@ async function expectRoundTrip(scratch: ScratchCheckout, startDir = scratch.root
 }
 
 describe('the workspace', () => {
-  test('of a subdirectory is the whole checkout, and the way down is told', async () => {
+  test('of a subdirectory is the whole checkout, and the way down is reported', async () => {
     const scratch = committed();
     const checkout = await scratch.checkout(join(scratch.root, 'sub'));
     expect([checkout.root, checkout.prefix]).toEqual([scratch.root, 'sub']);

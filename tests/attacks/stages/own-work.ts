@@ -79,7 +79,7 @@ export const OWN_WORK: readonly Stage[] = [
     byBounds(
       'write',
       'One `write_file` of megabytes of short lines',
-      toEndWithout('larger than the limit of 4,194,304 bytes'),
+      toEndWithout('exceeds the limit of 4,194,304 bytes'),
       () => [[call('write_file', { path: 'lines.txt', content: 'short\n'.repeat(1_000_000) })]],
     ),
   ),

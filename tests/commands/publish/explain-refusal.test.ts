@@ -12,7 +12,7 @@ const none = { workflows: [] };
 
 test('a token that may not is told what it lacks', () => {
   expect(fixFor(refusal, none)).toBe(
-    'The token lacks contents: write: add it to the permissions of the job, or give a token that has it.',
+    'The token lacks contents: write: add it to the permissions of the job, or use a token that has it.',
   );
 });
 
@@ -42,7 +42,7 @@ describe('no permission is said to be missing where the reason is another one', 
   });
 });
 
-test('what GitHub says over several lines is told on one', () => {
+test('a multi-line answer of GitHub is reported on one line', () => {
   const message = 'Repository rule violations found\n\nCommits must have verified signatures.\n\n';
   expect(refusalSentence({ ...refusal, status: 422, message })).toBe(
     'GitHub refused to create the branch (422): Repository rule violations found Commits must have verified signatures.',

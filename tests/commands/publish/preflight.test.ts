@@ -58,7 +58,7 @@ test('a token that may publish passes, and nothing is left that anybody sees', a
   expect(await state()).toEqual(before);
 });
 
-describe('before anything is spent it is told', () => {
+describe('before anything is spent it is reported', () => {
   test.each([
     ['contents: write', { pull_requests: 'write', contents: 'read' }],
     ['pull-requests: write', { contents: 'write' }],
@@ -94,7 +94,7 @@ describe('before anything is spent it is told', () => {
   test('that a branch stands in the way of all below it', async () => {
     await shop.git('branch', 'patchsmith', 'main');
     expect(await preflight()).toMatchObject({
-      reason: expect.stringContaining('has a branch patchsmith, and so can have none below it'),
+      reason: expect.stringContaining('has a branch patchsmith, so it cannot have branches below it'),
       errorCode: 'ERR_BRANCH_NAME_TAKEN',
     });
     expect(await preflight(ALL, { branch: 'bot/shop/x' })).toBeNull();

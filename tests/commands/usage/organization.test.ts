@@ -116,7 +116,7 @@ test('the command sums them by model and day, with a key from a .env, and the ke
   ]);
 });
 
-test('what keeps it from beginning is told before anything is asked', async () => {
+test('errors that prevent it from starting are reported before any request', async () => {
   const before = server.requests.length;
   await expect(usage([], { ANTHROPIC_ADMIN_API_KEY: '' })).rejects.toThrow(
     'there is no ANTHROPIC_ADMIN_API_KEY: ',

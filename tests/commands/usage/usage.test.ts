@@ -130,7 +130,7 @@ test('a run that two models worked on counts by model for both, and once elsewhe
   expect(by.plan.map((sum: { runs: number }) => sum.runs).sort()).toEqual([1, 2]);
 });
 
-test('what goes on, has died or is half written counts with what its journal says, once, and the rest is named', async () => {
+test('a run that is running, dead or half written counts with what its journal says, once, and the rest is named', async () => {
   const { result, journal, folder, at, env, usage, json } = home();
   const costUsd = (100 * 2 + 300 * 0.1 + 50 * 10) / 1e6;
   result(1, { status: 'running', outcome: null, tokens: noUsage, costUsd: 0 });
@@ -180,7 +180,7 @@ test('a resumed run counts once, with all its attempts, and a retried answer wit
   expect((await json()).total).toMatchObject({ runs: 1, tokens: { input: 1100 }, estimated: true });
 });
 
-test('mistakes are told, and an empty home costs nothing', async () => {
+test('mistakes are reported, and an empty home costs nothing', async () => {
   const { usage } = home();
   expect((await usage()).stderr).toBe('patchsmith: done (exit 0): 0 runs: 0 tokens; $0.0000.\n');
   await expect(usage('--since', 'soon')).rejects.toThrow('--since: expected an age such as 14d');

@@ -160,7 +160,7 @@ describe('write access', () => {
     },
   );
 
-  test('is asked of who caused the run before, too, and of nobody twice', () => {
+  test('is asked of who caused the run before, too, and of no one twice', () => {
     expect(whoMustHaveWriteAccess(event('workflow_run', { earlierRun: earlierRun(FORK) })).people).toEqual([
       mona,
       eve,

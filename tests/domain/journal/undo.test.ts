@@ -79,7 +79,7 @@ test('what came from outside stays: undo goes down to it, and a path that both h
   });
 });
 
-test('what a file was before a rule showed it nobody knows, unless the run had made it', () => {
+test('what a file was before a rule showed it no one knows, unless the run had made it', () => {
   const events = journal(
     changed(tool, change('made', null, a)),
     changed(tool, { ...change('made', a, a), ignored: 'from_now' }),

@@ -72,7 +72,7 @@ describe('a file tool', () => {
   });
 
   test('that there is not counts as missing', () => {
-    const outcome: ToolOutcome = { status: 'failed', reason: 'unknown_tool', text: 'There is no tool' };
+    const outcome: ToolOutcome = { status: 'failed', reason: 'unknown_tool', text: 'Unknown tool' };
     expect(denialsOf({ ...run, name: 'browse' }, outcome)).toMatchObject([
       { kind: 'missing_tool', what: 'browse' },
     ]);

@@ -98,7 +98,7 @@ describe('decideOutcome', () => {
     );
   });
 
-  test('a sentence of the provider goes on with what became of the work', () => {
+  test('a sentence of the provider continues with what became of the work', () => {
     const stop = { why: 'provider', kind: 'outage', message: 'It is down.' } as const;
     expect(decideOutcome(facts(stop)).reason).toBe('It is down; the patch so far has 2 files.');
   });
@@ -121,7 +121,7 @@ describe('decideOutcome', () => {
   });
 });
 
-test('commands that failed as before the run are told beside those that passed', () => {
+test('commands that failed as before the run are reported beside those that passed', () => {
   const reasonOf = (more: Partial<OutcomeFacts>) => decideOutcome(facts(completed, more)).reason;
   expect(reasonOf({ preexisting: 1 })).toBe(
     '2 files changed, 1 verify command passed, 1 failed as before the run.',

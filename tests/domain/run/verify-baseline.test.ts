@@ -18,7 +18,7 @@ function judged(before: CommandReport | null, after: CommandReport): 'passed' | 
 }
 
 describe('a verify command that fails', () => {
-  test('fails when nobody looked before the work, and when it passed then', () => {
+  test('fails when no one looked before the work, and when it passed then', () => {
     expect(judged(null, report('x'))).toBe('failed');
     expect(judged(report('', 0), report('x'))).toBe('failed');
     expect(judged(report('x', 1, 'npm run lint'), report('x'))).toBe('failed');

@@ -178,7 +178,7 @@ test('JSON is known as every language writes it', () => {
     expect(hide(`{"x":"${written}"}`)).toBe('{"x":"***"}');
 });
 
-describe('text that goes on', () => {
+describe('text that continues', () => {
   const openEnd = openEndOf(['abcd efgh', 'short']);
 
   test.each([

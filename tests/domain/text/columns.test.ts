@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wrapped } from '../../../src/domain/text/columns.ts';
 
-test('a line is broken at spaces, and goes on below its text', () => {
+test('a line is broken at spaces, and continues below its text', () => {
   expect(wrapped('ok    plan  one two three four', 17, 12)).toBe(
     'ok    plan  one\n            two\n            three\n            four',
   );

@@ -113,7 +113,7 @@ testAtNight('a runner that gives no identity ends it too', async () => {
   expect(ended.lastLine).toContain('The runner did not issue an identity token: status 403.');
 });
 
-testAtNight('a cancel ends a login that nobody answers', async () => {
+testAtNight('a cancel ends a login that no one answers', async () => {
   const ended = await run({ identityStatus: 'silent', interrupt: 'SIGINT' });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([130, 'interrupted']);
 });

@@ -69,7 +69,7 @@ test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
   },
 );
 
-testAtNight('of two runs of a matrix made with --long, the one that is cut off is carried on', async () => {
+testAtNight('of two runs of a matrix made with --long, the one that is cut off is continued', async () => {
   const marker = oddSeconds();
   const github = await startGitHub();
   const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };

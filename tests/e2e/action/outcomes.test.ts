@@ -110,7 +110,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.summary).toContain('internal_error');
   });
 
-  test('2 usage_error: every problem is told', async () => {
+  test('2 usage_error: every problem is reported', async () => {
     const finished = await run([], { 'max-iterations': 'many', deadline: 'soon' });
     expectOutcome(finished, 'usage_error', 2);
     expect(finished.stderr).toContain('--max-iterations: expected a whole number of at least 1, got "many"');
@@ -131,7 +131,7 @@ describe('every row of the outcome table, through the action', () => {
   });
 
   test.each([
-    ['a plan', { plan: '' }, 'there is no plan: give one of the inputs plan, plan-file'],
+    ['a plan', { plan: '' }, 'there is no plan: set one of the inputs plan, plan-file'],
     ['a key', { 'api-key': '' }, 'there is no key of the Claude API: api-key is empty'],
   ])('2 usage_error: without %s the input is named that would give it', async (_, inputs, says) => {
     const finished = await run([], inputs);

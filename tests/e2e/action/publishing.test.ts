@@ -78,12 +78,15 @@ testAtNight(
   },
 );
 
-testAtNight('one job for both: where nothing was changed that is said once for each of the two', async () => {
-  const at = await place([done]);
-  const ended = await oneJob(at);
-  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'no_change']);
-  expect(ended.stderr.match(/^patchsmith: no_change/gm)).toHaveLength(2);
-});
+testAtNight(
+  'one job for both: where nothing was changed that is reported once for each of the two',
+  async () => {
+    const at = await place([done]);
+    const ended = await oneJob(at);
+    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'no_change']);
+    expect(ended.stderr.match(/^patchsmith: no_change/gm)).toHaveLength(2);
+  },
+);
 
 test('a dry run has no pull request: neither in the outputs nor in the summary', async () => {
   const at = await place([edit, done]);

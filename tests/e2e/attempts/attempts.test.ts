@@ -162,7 +162,7 @@ test('the caps hold over all of them, by equal shares and what is left of these'
   expect(result.attempts?.list.map(({ outcome }) => outcome)).toEqual(['limit_reached', 'limit_reached']);
 });
 
-test('one that only its share has stopped goes on with what the others have left over', async () => {
+test('one that only its share has stopped continues with what the others left over', async () => {
   const repository = await makeRepository(FILES);
   const reading = Array.from({ length: 6 }, (_, at) => ({
     calls: [call('run_command', { command: `echo ${at}` })],
@@ -180,7 +180,7 @@ test('one that only its share has stopped goes on with what the others have left
     result.attempts?.list.map(({ outcome }) => outcome),
     stderr,
   ).toEqual(['limit_reached', 'blocked']);
-  expect(result.attempts?.why).toMatch(/; it went on with what the others had left over$/);
+  expect(result.attempts?.why).toMatch(/; it continued with what the others left over$/);
   expect(result.outcome, stderr).toBe('done');
   expect(textOf(repository.root)).toBe('ONE\ntwo\nthree\n');
   expect(result.tokens).toEqual(server.bill().usage);
@@ -192,7 +192,7 @@ test('one that only its share has stopped goes on with what the others have left
   expect(replayed.stderr).toContain('done (exit 0)');
 });
 
-test('what is wrong from the start is said once, and nothing is asked for the others', async () => {
+test('what is wrong from the start is reported once, and nothing is asked for the others', async () => {
   const repository = await makeRepository(FILES);
   const bare = await scriptedRun({
     repository,
@@ -252,7 +252,7 @@ test('an outage of one of them leaves the others, and a work tree that was chang
   expect(textOf(repository.root)).toBe('ONE\ntwo\nthree\n');
 });
 
-test('a signal ends all of them: the work tree is as it was, and each can be carried on there', async () => {
+test('a signal ends all of them: the work tree is as it was, and each can be continued there', async () => {
   const repository = await makeRepository(FILES);
   const [write = {}, finish = {}] = wrote('ONE\n');
   const run = await scriptedRun({

@@ -9,7 +9,7 @@ import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 
-test('what the chosen one was verified beside is told, and stays behind', async () => {
+test('what the chosen one was verified beside is reported, and stays behind', async () => {
   const repository = await makeRepository({ 'a.txt': 'one\n', '.gitignore': 'made/\n' });
   mkdirSync(join(repository.root, 'made'));
   writeFileSync(join(repository.root, 'made/check'), 'grep -q ONE a.txt\n');
@@ -27,7 +27,7 @@ test('what the chosen one was verified beside is told, and stays behind', async 
   });
   expect(result).toMatchObject({ outcome: 'done', attempts: { chosen: 1 } });
   const told =
-    '[WARN_VERIFIED_IN_COPY] The verify commands ran in the copy of attempt 1, beside what had changed there and git ignores, which stayed behind: made/check.';
+    '[WARN_VERIFIED_IN_COPY] The verify commands ran in the copy of attempt 1, next to changed ignored files, which stayed behind: made/check.';
   expect(result.warnings).toEqual([expect.stringContaining(told)]);
   expect(stderr).toContain(told);
 });

@@ -41,7 +41,7 @@ test('a run counts once, with what all of its attempts were billed', async () =>
   });
 });
 
-test('of a killed one the journals say it, wherever they are by then, and what is carried on counts too', async () => {
+test('of a killed one the journals say it, wherever they are by then, and what is continued counts too', async () => {
   const { repository, state, env, usage, listed } = await place();
   const [write = {}, finish = {}] = wrote('ONE\n');
   const run = await scriptedRun({

@@ -130,8 +130,8 @@ test('--help and --version load no client of the API and none of the run', async
 
 describe('a mistake on the command line is told by name, with exit 2:', () => {
   const lacking = [
-    '[ERR_NO_TASK] there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
-    '[ERR_NO_KEY] there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+    '[ERR_NO_TASK] there is no plan: pass --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
+    '[ERR_NO_KEY] ANTHROPIC_API_KEY is not set: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
   ];
   test.each<[string[], ReturnType<typeof refusal>]>([
     [
@@ -238,7 +238,7 @@ test('a .env that git tracks gives no key, and the message says so', async () =>
   expect(end).toEqual(
     refusals(
       `[ERR_NO_KEY] ${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
-      '[ERR_NO_KEY] there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+      '[ERR_NO_KEY] ANTHROPIC_API_KEY is not set: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
     ),
   );
 });

@@ -141,13 +141,13 @@ testAtNight('where the kernel takes no system call filter, it contains without o
     'namespaces',
     [
       expect.stringMatching(
-        /^\[WARN_SANDBOX_UNFILTERED\] The sandbox runs without its system call filter \(.+\): level namespaces\.$/,
+        /^\[WARN_SANDBOX_UNFILTERED\] The sandbox has no system call filter \(.+\); its level is namespaces\.$/,
       ),
     ],
   ]);
 });
 
-test('a work tree that takes nothing is told as that', async () => {
+test('a read-only work tree is reported as such', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
   const wrap = ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'];

@@ -157,7 +157,7 @@ test('objects of a repository that the run directory names are not read', async 
 });
 
 describe('a journal that permits itself more than its caller does', () => {
-  test('is not carried on in another checkout than the one that the caller stands in', async () => {
+  test('is not continued in another checkout than the one that the caller stands in', async () => {
     const run = foreign({ isKilled: true });
     rewrite(run, (text) => text.replace(/"root":"[^"]*"/, `"root":"${secret.root}"`));
     const { exitCode, lastLine } = await over('resume', run);
@@ -167,7 +167,7 @@ describe('a journal that permits itself more than its caller does', () => {
     ]);
   });
 
-  test('is not carried on without its sandbox, with its hosts or by its limits', async () => {
+  test('is not continued without its sandbox, with its hosts or by its limits', async () => {
     const run = foreign({ isKilled: true });
     rewrite(run, (text) =>
       text

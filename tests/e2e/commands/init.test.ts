@@ -65,7 +65,7 @@ test('without a name it is the workflow for issues', async () => {
   ]);
 });
 
-test('what is there stays as it is', async () => {
+test('existing files are left unchanged', async () => {
   const { root } = await makeRepository({ 'CLAUDE.md': 'Mine.\n', '.github/patchsmith/issue.md': 'Mine.\n' });
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect(end.stderr).toContain('left .github/patchsmith/issue.md as it is');
@@ -78,7 +78,7 @@ test('what is there stays as it is', async () => {
   ]);
   expect(readFileSync(join(root, '.github/patchsmith/issue.md'), 'utf8')).toBe('Mine.\n');
   const again = await runCli(['init', 'issue'], { cwd: root });
-  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Everything is there already.');
+  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Everything exists already.');
 });
 
 test('the commands of a repository are found and written, and what was there already is named', async () => {
@@ -99,7 +99,7 @@ test('the commands of a repository are found and written, and what was there alr
     'Found Node.js: npm, from package-lock.json, locked by package-lock.json\n  setup  test -d node_modules || npm ci  (from package-lock.json)\n  test   npm test  (from package.json, scripts.test)\n',
   );
   expect(end.stderr).toContain(
-    'without a cost: patchsmith check --plan .github/patchsmith/issue.md --cache npm\n',
+    'whether a run could start here: patchsmith check --plan .github/patchsmith/issue.md --cache npm\n',
   );
   expect(end.stderr).toContain('Then let it work: patchsmith run -m "…what you want done…" --cache npm (');
   expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toContain(
@@ -110,7 +110,7 @@ test('the commands of a repository are found and written, and what was there alr
   expect(again.stderr).toContain('left .patchsmith.yml as it is');
   expect(again.stderr).toContain('patchsmith run --plan .github/patchsmith/maintenance.md --cache npm (');
   expect(again.stderr).toContain(
-    'See whether .patchsmith.yml, which was there, has this: setup: test -d node_modules || npm ci, verify: npm test.',
+    'Check that the existing .patchsmith.yml has this: setup: test -d node_modules || npm ci, verify: npm test.',
   );
 });
 
@@ -123,7 +123,7 @@ test('nothing is written through a link', async () => {
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
-test('a file where a folder has to be is told', async () => {
+test('a file where a folder has to be is reported', async () => {
   const { root } = await makeRepository({ '.github/patchsmith': 'a note\n' });
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect([end.exitCode, end.lastLine]).toEqual([
@@ -132,13 +132,13 @@ test('a file where a folder has to be is told', async () => {
   ]);
 });
 
-test('an unknown name and a folder without a repository are told', async () => {
+test('an unknown name and a folder without a repository are reported', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const unknown = await runCli(['init', 'isue'], { cwd: root });
   expect([unknown.exitCode, unknown.lastLine]).toEqual([
     2,
     expect.stringContaining(
-      'There is no template "isue"; there are issue, comment, checks, conflicts, schedule, matrix, long, fork.',
+      'Unknown template "isue". Templates: issue, comment, checks, conflicts, schedule, matrix, long, fork.',
     ),
   ]);
   const nowhere = await runCli(['init'], { cwd: temporaryFolder() });

@@ -102,7 +102,7 @@ test('resume keeps its deadline while it reads, and tells machines so', async ()
   });
   expect(await runCommandLine(host.process)).toBe(124);
   expect(JSON.parse(host.stdout())).toMatchObject({ outcome: 'deadline', exitCode: 124 });
-  expect(host.stderr()).toContain('the run directory was not read to its end');
+  expect(host.stderr()).toContain('the run directory was not read completely');
 });
 
 testAtNight('a journal of more events than any run has is refused by their number', async () => {

@@ -62,7 +62,7 @@ describe('a run whose tests need an ignored node_modules', () => {
     const end = await replayIn(repository.root, recorded);
     expect(end.exitCode).toBe(9);
     expect(end.lastLine).toMatch(
-      /The copy of the base lacks what this checkout ignores: node_modules\. What commands need of it, name with --copy-ignored\.$/,
+      /The copy of the base lacks what this checkout ignores: node_modules\. Pass what commands need of it with --copy-ignored\.$/,
     );
   });
 

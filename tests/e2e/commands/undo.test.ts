@@ -163,7 +163,7 @@ describe('a run that was killed', () => {
     expect(treeOf(repository.root)).toEqual(before);
   });
 
-  test('inside a command that had changed something is refused, as nobody knows who it was; --force takes back the rest', async () => {
+  test('inside a command that had changed something is refused, since its author is unknown; --force reverts the rest', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const runDir = join(temporaryFolder(), 'run');
     await killedRun(repository, runDir, [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')], 7);
@@ -223,7 +223,7 @@ describe('a tree that moved on since the run', () => {
     expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
   });
 
-  testAtNight('a file in the place of a folder that was there is told', async () => {
+  testAtNight('a file in the place of a folder that was there is reported', async () => {
     const repository = await makeRepository({ 'd/a.txt': 'old\n', 'b.txt': 'old\n' });
     const { runDir } = await scriptedRun({ repository, turns: [command('rm -r d'), done] });
     repository.write('d', 'mine\n');
@@ -272,7 +272,9 @@ test('ignored files that file tools made are removed unless they have changed, a
   repository.write('build/log.txt', 'more\n');
   const end = await undo(repository, runDir);
   expect(end.exitCode, end.stderr).toBe(0);
-  expect(end.stderr).toContain('git ignores them and nothing was kept of what they were: build/theirs.txt.');
+  expect(end.stderr).toContain(
+    'git ignores them and their earlier contents were not stored: build/theirs.txt.',
+  );
   expect(end.stderr).toContain('git ignores them and they have changed since the run: build/log.txt.');
   const left = treeOf(repository.root);
   expect(left).toMatchObject({ 'a.txt': '644 old\n', 'build/log.txt': '644 more\n' });
@@ -315,7 +317,7 @@ testAtNight(
     expect([changes.length, last?.leftOut]).toEqual([499, 25]);
     const end = await undo(repository, runDir);
     expect(end.exitCode, end.stderr).toBe(0);
-    expect(end.stderr).toMatch(/nothing was kept of what they were: build\/.* and 2\d more files that/);
+    expect(end.stderr).toMatch(/their earlier contents were not stored: build\/.* and 2\d more files that/);
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect(treeOf(repository.root)).not.toHaveProperty('made.log');
   },

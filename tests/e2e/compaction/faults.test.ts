@@ -61,7 +61,7 @@ describe('a summary that', () => {
     expect(typesIn(run).slice(0, 2)).toEqual(['compaction.failed', 'context.compacted']);
     expect(run.result).toMatchObject({ failedCompactions: 1 });
     expect(run.result.warnings[0]).toContain(
-      `[WARN_NOT_COMPACTED] The conversation could not be compacted and goes on as it is: ${why}`,
+      `[WARN_NOT_COMPACTED] The conversation could not be compacted and continues as it is: ${why}`,
     );
     expect(run.stderr).toContain('warning: [WARN_NOT_COMPACTED] The conversation could not be compacted');
     // The request after it has everything, and nothing of the attempt.

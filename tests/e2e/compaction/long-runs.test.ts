@@ -110,7 +110,7 @@ describe('a run of a hundred turns and more', () => {
     expectResultsSeen(run.server.requests.map(({ body }) => body ?? {}));
     expect(compactionsIn(run).length).toBeGreaterThan(TURNS / 20);
     expect(run.result.warnings).toEqual([
-      '[WARN_CUT_WITHOUT_SUMMARY] The conversation has more than --max-messages: 26 messages dropped without a summary, and so on from here.',
+      '[WARN_CUT_WITHOUT_SUMMARY] The conversation has more than --max-messages: 26 messages dropped without a summary; later messages will be dropped the same way.',
     ]);
   });
 

@@ -90,7 +90,7 @@ describe("the API's own compaction", () => {
     expect(run.lastLine, run.stderr).toContain('done (exit 0)');
     expect(run.result).toMatchObject({ failedCompactions: 1 });
     expect(run.result.warnings[0]).toContain(
-      `[WARN_NOT_COMPACTED] The conversation could not be compacted and goes on as it is: ${why}`,
+      `[WARN_NOT_COMPACTED] The conversation could not be compacted and continues as it is: ${why}`,
     );
     expect(run.result.compactions.length).toBeGreaterThan(0);
     expect(run.server.requests.flatMap(({ refused }) => refused ?? [])).toEqual([]);

@@ -96,7 +96,7 @@ test('the end of its log is what asks, and two rounds are the most', async () =>
   expect(recordIn(issue.body ?? '')?.record.rounds).toBe(0);
 });
 
-test('a commit of a person on the branch is not built upon without being asked, and that is told once', async () => {
+test('a commit of a person on the branch is not built upon without being asked, and that is reported once', async () => {
   await life.hosted.commit(branch, { 'c.txt': 'c\n' }, { author: 'Ann' });
   await life.toHead(1);
   const refused = await life.run([], ['--continue', 'auto'], await failing());

@@ -127,9 +127,7 @@ test('a file that the base has deleted and the model keeps as it is becomes a me
   const kept = await life.run([{ calls: [finish] }], ['--continue', '1', '--if-no-changes', 'error'], PUSH);
   expectDone(kept);
   expect([kept.result.outcome, kept.result.changedFiles]).toEqual(['done', []]);
-  expect(kept.result.reason).toBe(
-    'The merge of the base is kept as git made it, without a change, 1 verify command passed.',
-  );
+  expect(kept.result.reason).toBe('The merge with the base is kept as git made it, 1 verify command passed.');
   const published = await life.publish(kept);
   expectDone(published);
   const head = published.told?.commit?.sha ?? '';
@@ -178,7 +176,7 @@ test('one in protected files is refused before a model is asked, unless the run 
   expectDone(await life.publish(resolved, accepted));
 });
 
-test('a run that was cut off on the merge goes on in a fresh checkout of the head, from its journal alone', async () => {
+test('a run that was cut off on the merge continues in a fresh checkout of the head, from its journal alone', async () => {
   const before = await life.hosted.head(branch);
   const base = await life.hosted.commit('main', {
     'a.txt': 'theirs\n\n\n\nz, too\n',
@@ -209,7 +207,7 @@ test('a run that was cut off on the merge goes on in a fresh checkout of the hea
   expect(exitCode, stderr).toBe(0);
   expect(server.requests).toHaveLength(3);
   expect(stderr).toContain(
-    `[WARN_UNCOMMITTED_WORK] The patch counts from the merge of ${base.slice(0, 12)}, which publish makes again.`,
+    `[WARN_UNCOMMITTED_WORK] The patch is relative to the merge of ${base.slice(0, 12)}, which publish makes again.`,
   );
   expect([existsSync(join(fresh, 'd.txt')), readFileSync(join(fresh, 'note.txt'), 'utf8')]).toEqual([
     false,
@@ -237,7 +235,7 @@ test('what is not resolved is not published, and what cannot be is refused befor
   await life.toHead(1);
   const barred = await life.run([], ['--continue', '1', '--protect', 'a.txt'], PUSH);
   expect([barred.result.outcome, barred.server.requests.length]).toEqual(['publish_failed', 0]);
-  expect(barred.result.reason).toContain('that plan and settings do not allow to change: a.txt.');
+  expect(barred.result.reason).toContain('that the plan and the settings do not allow to be changed: a.txt.');
   const finish = call('finish', { status: 'done', summary: 'Done.' });
   const lazy = [
     { calls: [call('write_file', { path: 'b.txt', content: 'x\n' })] },

@@ -174,7 +174,7 @@ describe('a comment on the pull request', () => {
     await life.hosted.git('update-ref', `refs/heads/${branch}`, other);
     const published = await life.publish(more);
     expect([published.exitCode, published.told?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
-    expect(published.told?.reason).toContain('was replaced while the run worked');
+    expect(published.told?.reason).toContain('was replaced during the run');
     expect(await life.hosted.head(branch)).toBe(other);
   });
 
@@ -280,7 +280,7 @@ describe('review threads', () => {
     await life.toHead(2);
     const idle = await life.run([], ['--continue', '2']);
     expect([idle.result.outcome, idle.server.requests.length]).toEqual(['no_change', 0]);
-    expect(idle.result.reason).toBe('Nothing asks for more work on pull request #2.');
+    expect(idle.result.reason).toBe('Nothing requests more work on pull request #2.');
   });
 });
 
@@ -304,7 +304,7 @@ describe('what is not ours is not continued', () => {
     const refused = await life.run([], ['--continue', String(opened.body.number), '--message', 'x']);
     expect([refused.exitCode, refused.server.requests.length]).toEqual([8, 0]);
     expect(refused.result.errorCode).toBe('ERR_NOT_OUR_PULL_REQUEST');
-    expect(refused.result.reason).toContain("is not one of patchsmith's: no commit of its branch says so");
+    expect(refused.result.reason).toContain('was not made by patchsmith: no commit on its branch says so');
   });
 
   test('a record that asks for files elsewhere is not believed', async () => {

@@ -37,7 +37,7 @@ test.each(sampled(['ignored/deep', 'seen/deep'], () => 'folder', 1))(
     expect([run.exitCode, run.result.outcome, run.result.reason], run.stderr).toEqual([
       7,
       'limit_reached',
-      `The folder "${folder}" has more than 100,000 entries, so it was not looked through (raise it with --max-changed-files: a folder may have five times as many entries); the patch so far has 1 file.`,
+      `The folder "${folder}" has more than 100,000 entries, so it was not scanned (raise it with --max-changed-files: a folder may have five times as many entries); the patch so far has 1 file.`,
     ]);
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
     expect(peakMib).toBeLessThan(MOST_MIB);

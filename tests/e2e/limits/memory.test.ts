@@ -97,7 +97,7 @@ test.each([
   expect([run.exitCode, run.result.outcome, run.result.reason], run.stderr).toEqual([
     4,
     'provider_error',
-    expect.stringMatching(/larger than the limit of 4,194,304 bytes; ask for smaller steps in the plan/),
+    expect.stringMatching(/exceeds the limit of 4,194,304 bytes; ask for smaller steps in the plan/),
   ]);
   expect(run.server.requests).toHaveLength(2);
   expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);

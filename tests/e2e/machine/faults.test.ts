@@ -150,7 +150,7 @@ describe('a read-only run directory', () => {
   });
 });
 
-test('a run directory that is removed is told, with the work in the work tree', async () => {
+test('a run directory that is removed is reported, with the work in the work tree', async () => {
   const { root } = await repositoryOf();
   const runDir = join(temporaryFolder(), 'run');
   const turns = [edit, command(`rm -r '${runDir}'`), done];
@@ -273,7 +273,7 @@ test('an answer that there is no memory for is refused, not held', async () => {
     args: off,
   });
   expect([run.exitCode, run.result.outcome], run.stderr).toEqual([4, 'provider_error']);
-  expect(run.result.reason).toContain('larger than the limit of 4,194,304 bytes');
+  expect(run.result.reason).toContain('exceeds the limit of 4,194,304 bytes');
   expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
 });
 
@@ -325,7 +325,7 @@ describe('a child that is killed', () => {
     },
   );
 
-  test('ripgrep: the model is told, and the run goes on', async () => {
+  test('ripgrep: the model is told, and the run continues', async () => {
     const run = await scriptedRun({
       repository: await repositoryOf(),
       turns: [edit, { calls: [call('search', { pattern: 'new', path: '.' })] }, done],

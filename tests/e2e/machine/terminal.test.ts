@@ -102,7 +102,7 @@ test('a terminal that takes nothing, as after Ctrl-S, does not hold up the run',
   expect(finished.result.outcome).toBe('done');
 });
 
-test('nobody reads stderr: the run goes on to its end', async () => {
+test('no one reads stderr: the run continues to its end', async () => {
   const finished = await run({ wrap: ['bash', '-c', '"$@" 2> >(exit) ', 'bash'] });
   expect(finished.exitCode).toBe(0);
   expect(finished.result.outcome).toBe('done');

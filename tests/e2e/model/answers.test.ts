@@ -48,7 +48,7 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
     args: ['--read-only', '--output-schema', schemaFile(SCHEMA)],
   });
   expect(exitCode, stderr).toBe(0);
-  expect(result.reason).toMatch(/^The model answered, without changing a file; denied: /);
+  expect(result.reason).toMatch(/^The model answered without changing a file; denied: /);
   expect([result.outcome, result.answer, patch]).toEqual(['done', answer, '']);
   expect(resultOutputs(result).answer).toBe(JSON.stringify(answer));
 
@@ -63,7 +63,7 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   expect(JSON.stringify(shown.at(-1))).toContain('"$ref":"#/properties/answer/$defs/finding"');
   const told = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
   expect(told).toEqual([
-    'There is no tool "write_file". Tools: read_file, list_files, search, run_command, finish.',
+    'Unknown tool "write_file". Available tools: read_file, list_files, search, run_command, finish.',
     expect.stringContaining('new\n'),
     expect.stringContaining('the answer is missing'),
     expect.stringMatching(/additional properties \(more\), \/findings\/0\/line must be >= 1\. Call finish/),

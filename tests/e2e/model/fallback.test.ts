@@ -13,7 +13,7 @@ const PRICE = 'input=1,output=2,cache-read=1,cache-write=1,cache-write-1h=1';
 
 const TO_OPENAI = ['--fallback-model', 'openai/gpt-5.4'];
 
-test('another vendor goes on after a refusal, with the task and without a word of the first one', async () => {
+test('another vendor takes over after a refusal, with the task and without a word of the first one', async () => {
   const { openAi, root, runDir, run, cli } = await twoVendors(
     [
       { thinking: 'Hm.', calls: [write('a.txt')] },
@@ -24,7 +24,7 @@ test('another vendor goes on after a refusal, with the task and without a word o
   const { exitCode, stderr, result } = await run(...TO_OPENAI, '--price', `openai/gpt-5.4:${PRICE}`);
   expect([exitCode, result.outcome, readFileSync(join(root, 'b.txt'), 'utf8')]).toEqual([0, 'done', 'new\n']);
   expect(stderr).toMatch(
-    /^warning: \[WARN_MODEL_REPLACED\] .* refused: openai\/gpt-5\.4 goes on, in a conversation of its own\./m,
+    /^warning: \[WARN_MODEL_REPLACED\] .* refused: openai\/gpt-5\.4 takes over in a separate conversation\./m,
   );
   const first = JSON.stringify(openAi.requests[0]?.body);
   expect(first).toContain('Write it');
@@ -48,7 +48,7 @@ test('another vendor goes on after a refusal, with the task and without a word o
   expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
 });
 
-test('a model of the same vendor goes on after an outage, and both stay within one cap', async () => {
+test('a model of the same vendor takes over after an outage, and both stay within one cap', async () => {
   const down: ScriptedTurn = { fault: { kind: 'http', status: 529 } };
   const { run, claude } = await twoVendors(
     (body) => (body.model === 'claude-opus-5-5' ? down : { text: 'Done.' }),
@@ -65,7 +65,7 @@ test('a model of the same vendor goes on after an outage, and both stay within o
   expect(claude.requests.at(-1)?.body?.model).toBe('claude-haiku-5-5');
 });
 
-test('it goes on once, and what the first model ends for another reason stays ended', async () => {
+test('it takes over once, and what the first model ends for another reason stays ended', async () => {
   const both = await twoVendors([{ text: 'No.', stop: 'refusal' }], [{ text: 'No.', stop: 'refusal' }]);
   const twice = await both.run(...TO_OPENAI);
   expect([twice.exitCode, twice.result.models.length]).toEqual([5, 2]);
@@ -74,7 +74,7 @@ test('it goes on once, and what the first model ends for another reason stays en
   expect([ended.exitCode, ended.result.models.length, wrong.openAi.requests.length]).toEqual([4, 1, 0]);
 });
 
-test('a failed verification is told to the one that goes on, and a killed run is resumed with it', async () => {
+test('a failed verification is told to the one that takes over, and a killed run is resumed with it', async () => {
   const made = await twoVendors(
     [{ calls: [write('a.txt')] }, { text: 'Done.' }, { text: 'No.', stop: 'refusal' }],
     (_body, index) => {
@@ -126,5 +126,5 @@ test('what it needs is asked for before anything is spent', async () => {
   const priced = await cli(...line, '--max-cost-usd', '1', '--price', `gpt-5.4:${PRICE}`);
   expect(priced.stdout).not.toContain('is not known');
   const keyless = await cli('check', '--fallback-model', 'gemini/gemini-x');
-  expect(keyless.stdout).toContain('there is no GEMINI_API_KEY');
+  expect(keyless.stdout).toContain('GEMINI_API_KEY is not set');
 });

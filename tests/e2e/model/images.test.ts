@@ -32,7 +32,7 @@ test('the model is shown an image, which the journal has, and a replay shows the
   expect(replay.stderr).toContain('replayed to the same patch');
 });
 
-test('an image that the API refuses is taken back, and the run goes on', async () => {
+test('an image that the API refuses is taken back, and the run continues', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const broken = pngImage(40, 30);
   writeFileSync(join(repository.root, 'good.png'), broken);

@@ -98,9 +98,7 @@ test('settings that are wrong are a result, and so is a tool with a name that is
     return reason;
   };
   expect(await refusedBy({ settings: { message: 'x', repo: root, maxCost: 2 } })).toMatch(/max-cost/);
-  expect(await refusedBy({ settings: { message: 'x', repo: root } })).toMatch(
-    /there is no ANTHROPIC_API_KEY/,
-  );
+  expect(await refusedBy({ settings: { message: 'x', repo: root } })).toMatch(/ANTHROPIC_API_KEY is not set/);
   const tools = [{ name: 'search' } as Tool];
   expect(await refusedBy({ settings: { message: 'x', repo: root }, tools })).toMatch(
     /There is a tool search already/,

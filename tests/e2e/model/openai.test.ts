@@ -40,7 +40,7 @@ test.each(['/responses', ''])('a run at …/v1%s is resumed where it was left, a
   expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(KEY);
 });
 
-test('a run that OpenAI ended says how it goes on, with the provider', async () => {
+test('a run that OpenAI ended says how it continues, with the provider', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
@@ -66,7 +66,7 @@ test('a server on this machine needs no key, and resume names the key of the pro
   const resumed = await cliHere(['resume', runDir], { cwd: root, env });
   expect([resumed.exitCode, resumed.stderr]).toEqual([
     2,
-    expect.stringContaining('the run was answered by --provider openai, and there is no OPENAI_API_KEY'),
+    expect.stringContaining('the run was answered by --provider openai, and OPENAI_API_KEY is not set'),
   ]);
   const elsewhere = ['--model', 'openai/x', '--base-url', 'https://vllm.example.com/v1'];
   const check = await cliHere(['check', ...elsewhere], { cwd: root, env });

@@ -52,7 +52,7 @@ test('another vendor reviews with a key of its own, its finding goes back, and t
   expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
 });
 
-test('a run that is killed around its review is carried on, and pays for no second one', async () => {
+test('a run that is killed around its review is continued, and pays for no second one', async () => {
   const review = submit([{ ...finding, severity: 'note' }]);
   const files = { 'a.txt': 'old\n' };
   const turns = [{ calls: [write('b.txt')] }, { text: 'Done.' }, review];

@@ -14,7 +14,7 @@ const turns = [
   { calls: [call('finish', { status: 'done', summary: 'Looked.' })] },
 ];
 
-test('a run sends its trace and prints its log where both are asked for, and shows the login to nobody', async () => {
+test('a run sends its trace and prints its log where both are asked for, and shows the login to no one', async () => {
   const collector = await startCollector();
   const { exitCode, stderr, runDir, result, server } = await scriptedRun({
     repository: await makeRepository({ 'a.txt': 'old\n' }),

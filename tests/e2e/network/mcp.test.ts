@@ -51,7 +51,7 @@ test('a server of the project file runs in the sandbox; check reaches it, and na
   const gone = await runCli(['check', ...args], { cwd: root, env });
   expect([gone.exitCode, gone.stdout + gone.stderr]).toEqual([
     2,
-    expect.stringContaining('The MCP server agenda is required, and it is not there'),
+    expect.stringContaining('The MCP server agenda is required, but not available'),
   ]);
   expect(gone.stdout + gone.stderr).toContain('no agenda today');
 });
@@ -102,5 +102,5 @@ test('a server that a run writes into the project file is not started by the nex
   await git('add', '.patchsmith.yml');
   await git('commit', '--quiet', '--message', 'A server');
   const committed = await run('script.yml');
-  expect(committed.stderr).toContain('The MCP server later is not there');
+  expect(committed.stderr).toContain('The MCP server later is not available');
 });

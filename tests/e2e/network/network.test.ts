@@ -85,7 +85,7 @@ describe('a run with --allow-domain', () => {
     );
   });
 
-  test('lets nobody reach this machine, under no name and address of it', async () => {
+  test('lets no one reach this machine, under no name and address of it', async () => {
     const { port, visits } = await victim();
     const names = [
       'localhost',
@@ -110,7 +110,7 @@ describe('a run with --allow-domain', () => {
     expect(visits()).toBe(0);
   });
 
-  testAtNight('goes on through the proxy of the machine, whose login no command sees', async () => {
+  testAtNight('continues through the proxy of the machine, whose login no command sees', async () => {
     const registry = createServer((_request, response) => response.end('a package')).listen(0, '127.0.0.1');
     await once(registry, 'listening');
     onTestFinished(() => void registry.close());
@@ -145,7 +145,7 @@ describe('a run with --allow-domain', () => {
     expect(result.network).toBeNull();
     expect(events[0]).toMatchObject({ allowedDomains: [] });
     expect(result.warnings).toContain(
-      '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.',
+      '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain HAS NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
     );
     expect(stderr).toContain('--allow-domain HAS NO EFFECT');
     expect(told).not.toContain('127.0.0.1:17128');
@@ -235,14 +235,14 @@ test('a run without --allow-domain reaches nothing, and names what was asked for
       {
         host: 'looked-up.example',
         times: 1,
-        why: expect.stringContaining('was looked up past the proxy'),
+        why: expect.stringContaining('was looked up without the proxy'),
         allow: '--allow-domain looked-up.example',
       },
     ],
   });
   expect(told).toContain(`Refused by the sandbox: ${why}\\n`);
   expect(told).toContain(
-    'Refused by the sandbox: looked-up.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain looked-up.example\\n',
+    'Refused by the sandbox: looked-up.example was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain looked-up.example\\n',
   );
   expect(result.denied.map(({ kind, what, calls }) => [kind, what, calls])).toEqual([
     ['network', 'registry.example', ['toolu_0_0']],
@@ -281,11 +281,11 @@ test('a setup command that looks a name up by itself fails with the flag for pro
   const { result } = await scriptedRun({ repository, turns: [done], args });
   expect(result.outcome).toBe('usage_error');
   expect(result.reason).toContain(
-    'db.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example.',
+    'db.example was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example.',
   );
 });
 
-test('a socket that nobody listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {
+test('a socket that no one listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {
   const server = createTcpServer().listen(17_128, '127.0.0.1');
   server.on('error', () => {});
   onTestFinished(() => void server.close());

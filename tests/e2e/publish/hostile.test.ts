@@ -86,7 +86,7 @@ async function publishHostile(change = hostileTitle, args: readonly string[] = [
 }
 
 describe('a run that says whatever an attacker wants', () => {
-  test('becomes a pull request in which nobody is mentioned, nothing is closed, and nothing is not ours', async () => {
+  test('becomes a pull request in which no one is mentioned, nothing is closed, and nothing is not ours', async () => {
     const { repository, first, again } = await publishHostile();
     expect(first.exitCode, first.stderr).toBe(0);
     const [pull] = repository.pulls();

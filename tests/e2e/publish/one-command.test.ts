@@ -192,7 +192,7 @@ describe('before a token of the model is spent, run --publish', () => {
     expect(end.stderr).toContain(
       '  [ERR_NO_REPOSITORY_NAME] there is no repository: name it with --repository',
     );
-    expect(end.stderr).toContain('  [ERR_NO_KEY] there is no ANTHROPIC_API_KEY: ');
+    expect(end.stderr).toContain('  [ERR_NO_KEY] ANTHROPIC_API_KEY is not set: ');
     expect(at.model.requests).toEqual([]);
   });
 
@@ -252,7 +252,7 @@ test('a signal between run and publication leaves a run that can be published, a
   });
   expect(cut.exitCode, cut.stderr).toBe(130);
   expect(cut.stderr.trimEnd().split('\n').at(-1)).toBe(
-    `patchsmith: interrupted (exit 130) [ERR_INTERRUPTED]: Stopped by SIGINT after the run and before it was published. Publish it: patchsmith publish ${runDir}`,
+    `patchsmith: interrupted (exit 130) [ERR_INTERRUPTED]: Stopped by SIGINT after the run but before it was published. Publish it: patchsmith publish ${runDir}`,
   );
   expect(JSON.parse(cut.stdout)).toMatchObject({ outcome: 'interrupted', exitCode: 130, publication: null });
   expect(at.hosted.pulls()).toEqual([]);
@@ -270,6 +270,6 @@ testAtNight('a patch that is too large is refused by publish, and the run says s
   expect(end.exitCode, end.stderr).toBe(8);
   const [warning] = resultIn(runDir).warnings.filter((one) => one.includes('too large'));
   expect(warning).toMatch(
-    /^\[WARN_TOO_LARGE_TO_PUBLISH\] The patch is too large to be published: it has \d+ bytes, at most 9 are allowed \(--max-patch-size\)\. Give publish a higher limit, or split the plan\.$/,
+    /^\[WARN_TOO_LARGE_TO_PUBLISH\] The patch is too large to be published: it has \d+ bytes, at most 9 are allowed \(--max-patch-size\)\. Raise the limit of publish, or split the plan\.$/,
   );
 });

@@ -138,21 +138,24 @@ describe('a base that has moved on', () => {
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 
-  testAtNight('in a binary file: it is told as one, beside the lines that both have changed', async () => {
-    const command = "printf 'a\\0c' > logo.bin; echo mine > a.txt";
-    const both = await madeRun({ 'a.txt': 'a\n', 'logo.bin': Buffer.from('a\0b') }, [
-      { calls: [call('run_command', { command })] },
-      { text: 'Done.' },
-    ]);
-    const there = await onGitHub(both);
-    await there.repository.commit('main', { 'logo.bin': Buffer.from('a\0d'), 'a.txt': 'theirs\n' });
-    const { exitCode, told, stderr } = await publish(there);
-    expect(exitCode, stderr).toBe(11);
-    expect(told?.conflicts).toEqual([
-      { path: 'a.txt', why: 'both sides changed the same lines' },
-      { path: 'logo.bin', why: 'both sides changed it, and it is binary' },
-    ]);
-  });
+  testAtNight(
+    'in a binary file: it is reported as one, beside the lines that both have changed',
+    async () => {
+      const command = "printf 'a\\0c' > logo.bin; echo mine > a.txt";
+      const both = await madeRun({ 'a.txt': 'a\n', 'logo.bin': Buffer.from('a\0b') }, [
+        { calls: [call('run_command', { command })] },
+        { text: 'Done.' },
+      ]);
+      const there = await onGitHub(both);
+      await there.repository.commit('main', { 'logo.bin': Buffer.from('a\0d'), 'a.txt': 'theirs\n' });
+      const { exitCode, told, stderr } = await publish(there);
+      expect(exitCode, stderr).toBe(11);
+      expect(told?.conflicts).toEqual([
+        { path: 'a.txt', why: 'both sides changed the same lines' },
+        { path: 'logo.bin', why: 'both sides changed it, and it is binary' },
+      ]);
+    },
+  );
 
   test('after the first publication: the branch moves forward, over a commit with both parents', async () => {
     const there = await onGitHub(made);
@@ -200,7 +203,7 @@ test('a pull request that people have given another base is updated there, and o
   expect(second.exitCode, second.stderr).toBe(0);
   expect(second.told?.pullRequest).toMatchObject({ number, operation: 'updated' });
   expect(second.told?.warnings).toContainEqual(
-    expect.stringMatching(/^\[WARN_OTHER_BASE\] .*goes into release, .* for main/),
+    expect.stringMatching(/^\[WARN_OTHER_BASE\] .*targets release, .* for main/),
   );
   expect([repository.pulls().length, issue?.pull?.base]).toEqual([1, 'release']);
 

@@ -56,7 +56,7 @@ describe('a finished run', () => {
     expect(await shop.upstream.git('rev-parse', `${branch}^{tree}`)).toBe(shop.run.result.treeSha);
   });
 
-  test('is told call by call with --dry-run, and nothing is written', async () => {
+  test('is reported call by call with --dry-run, and nothing is written', async () => {
     const { exitCode, told, stderr } = await shop.publish([
       '--dry-run',
       '--label',

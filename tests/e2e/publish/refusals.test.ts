@@ -39,7 +39,7 @@ afterAll(removeFolders);
 
 const nothing = { branches: [], pulls: [], comments: 0 };
 
-describe('what GitHub refuses is told with the permission that is missing', () => {
+describe('what GitHub refuses is reported with the permission that is missing', () => {
   test.each(
     sampled(
       [
@@ -248,7 +248,7 @@ test('a dry run says what it would do, and does none of it', async () => {
   expect(await find(there)).toEqual(nothing);
 });
 
-test('the token is in nothing that is told or kept', async () => {
+test('the token is in nothing that is reported or kept', async () => {
   const there = await onGitHub(made, { issue: true });
   const token = there.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
   for (const args of [[], ['--via', 'push'], ['--dry-run']]) {

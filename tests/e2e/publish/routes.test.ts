@@ -39,7 +39,7 @@ describe('--via push', () => {
     shop.run = await shop.finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
     const { exitCode, told } = await shop.publish(['--via', 'push', '--protected', 'draft']);
     expect(exitCode).toBe(11);
-    expect(told.reason).toContain('.github/workflows/ci.yml, which takes the permission workflows: write');
+    expect(told.reason).toContain('.github/workflows/ci.yml, which needs the permission workflows: write');
     shop.run = await shop.finished(COMMANDS);
     const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
     expect((await shop.publish(['--via', 'push'], { token })).told.reason).toContain('contents: write');

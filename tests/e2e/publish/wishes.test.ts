@@ -35,7 +35,7 @@ test.each(['api', 'push'])(
   },
 );
 
-test('a sign-off is that of the account where nobody is named, and the commit stays signed by GitHub', async () => {
+test('a sign-off is that of the account where no one is named, and the commit stays signed by GitHub', async () => {
   const { told } = await shop.publish(['--signoff']);
   expect(told.commit?.verified).toBe(true);
   const shown = await shop.upstream.git('show', '-s', '--format=%B', told.commit?.sha ?? '');

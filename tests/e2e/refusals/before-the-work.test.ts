@@ -90,12 +90,12 @@ describe('the job that looks first', () => {
     shop.settings.actionsMayOpenPulls = true;
     expect(read).toMatchInlineSnapshot(`
       "comment on #1 created
-      patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.
+      patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.
 
       #1 [patchsmith:failed]
       **The run was not started**
 
-      Publishing would fail: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.
+      Publishing would fail: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.
 
       No model was asked, since its work could not be published. When that is fixed, run it again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);
@@ -104,7 +104,7 @@ describe('the job that looks first', () => {
   test('nothing is in the way', async () => {
     expect((await step({ inputs: prepare })).read).toMatchInlineSnapshot(`
       "comment on #1 created
-      patchsmith: done (exit 0): GitHub permits the publication; the run can begin.
+      patchsmith: done (exit 0): GitHub permits the publication; the run can start.
 
       #1 [patchsmith:running]
       **Working on it**
@@ -119,12 +119,12 @@ describe('the job that looks first', () => {
     const permissions = { ...JOB_PERMISSIONS, contents: 'read' } as const;
     expect((await step({ inputs: prepare, permissions })).read).toMatchInlineSnapshot(`
       "comment on #1 created
-      patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to store a file (403, request ID): Resource not accessible by integration. The token lacks contents: write: add it to the permissions of the job, or give a token that has it.
+      patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to store a file (403, request ID): Resource not accessible by integration. The token lacks contents: write: add it to the permissions of the job, or use a token that has it.
 
       #1 [patchsmith:failed]
       **The run was not started**
 
-      Publishing would fail: GitHub refused to store a file (403, request ID): Resource not accessible by integration. The token lacks contents: write: add it to the permissions of the job, or give a token that has it.
+      Publishing would fail: GitHub refused to store a file (403, request ID): Resource not accessible by integration. The token lacks contents: write: add it to the permissions of the job, or use a token that has it.
 
       No model was asked, since its work could not be published. When that is fixed, run it again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);
@@ -133,9 +133,9 @@ describe('the job that looks first', () => {
   test('the permission to comment is missing', async () => {
     const permissions = { contents: 'write', pull_requests: 'read', issues: 'read' } as const;
     expect((await step({ inputs: prepare, permissions })).read).toMatchInlineSnapshot(`
-      "warning: [WARN_NO_COMMENT] GitHub refused to comment on the issue (403, request ID): Resource not accessible by integration. The token lacks issues: write: add it to the permissions of the job, or give a token that has it.
+      "warning: [WARN_NO_COMMENT] GitHub refused to comment on the issue (403, request ID): Resource not accessible by integration. The token lacks issues: write: add it to the permissions of the job, or use a token that has it.
       warning: [WARN_LABEL_NOT_SET] GitHub refused to add the labels (403, request ID): Resource not accessible by integration.
-      patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or give a token that has it."
+      patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: Publishing would fail: GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or use a token that has it."
     `);
   });
 
@@ -157,12 +157,12 @@ describe('the job that looks first', () => {
     await shop.git('update-ref', '-d', 'refs/heads/patchsmith');
     expect(read).toMatchInlineSnapshot(`
       "comment on #1 created
-      patchsmith: publish_failed (exit 11) [ERR_BRANCH_NAME_TAKEN]: The repository acme/shop has a branch patchsmith, and so can have none below it, such as patchsmith/x. Rename it, or name another with --branch.
+      patchsmith: publish_failed (exit 11) [ERR_BRANCH_NAME_TAKEN]: The repository acme/shop has a branch patchsmith, so it cannot have branches below it, such as patchsmith/x. Rename it, or choose another name with --branch.
 
       #1 [patchsmith:failed]
       **The run was not started**
 
-      The repository acme/shop has a branch patchsmith, and so can have none below it, such as patchsmith/x. Rename it, or name another with the input branch.
+      The repository acme/shop has a branch patchsmith, so it cannot have branches below it, such as patchsmith/x. Rename it, or choose another name with the input branch.
 
       No model was asked, since its work could not be published. When that is fixed, run it again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);
@@ -188,12 +188,12 @@ describe('the job that looks first', () => {
     await shop.commit(`patchsmith/issue-${number}-${id}`, { 'b.txt': 'b\n' }, { author: 'Ben' });
     expect((await step({ inputs: prepare })).read).toMatchInlineSnapshot(`
       "comment on #1 created
-      patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); else merge or delete the branch, or choose another one with --branch.
+      patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.
 
       #1 [patchsmith:failed]
       **The run was not started**
 
-      The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); else merge or delete the branch, or choose another one with the input branch.
+      The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); otherwise merge or delete the branch, or choose another one with the input branch.
 
       No model was asked, since its work could not be published. When that is fixed, run it again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);
@@ -209,12 +209,12 @@ describe('the job that looks first', () => {
     const { body: pull } = await ask(github, writer, `POST /repos/${NAME}/pulls`, opening);
     const inputs = { ...prepare, 'plan-file': 'plans/weekly.md', issue: '', 'trigger-label': '' };
     expect((await again(pull.number, { inputs })).read).toMatchInlineSnapshot(`
-      "patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/weekly-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); else merge or delete the branch, or choose another one with --branch.
+      "patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/weekly-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.
 
       #1
       **The run was not started**
 
-      The branch patchsmith/weekly-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); else merge or delete the branch, or choose another one with the input branch.
+      The branch patchsmith/weekly-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); otherwise merge or delete the branch, or choose another one with the input branch.
 
       No model was asked, since its work could not be published. When that is fixed, run it again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);
@@ -287,12 +287,12 @@ describe('the job that carries it out', () => {
   test('a glob that cannot be read', async () => {
     const inputs = { protect: `!src/${'a'.repeat(300)}` };
     expect(await bothJobs({ inputs })).toMatchInlineSnapshot(`
-      "patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: --protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; say it with the other of allow and protect
+      "patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: --protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; use the other of allow and protect
 
       #1 [patchsmith:failed]
       **The run could not begin**
 
-      protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; say it with the other of allow and protect.
+      protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; use the other of allow and protect.
 
       No model was asked. A maintainer must fix the workflow, its secrets or the plan; then it can be run again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);

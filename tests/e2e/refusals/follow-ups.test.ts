@@ -57,14 +57,14 @@ const goOn = (args: readonly string[], event?: LifeEvent) =>
 
 test('nothing asks for more', async () => {
   expect(await read(await goOn([]))).toMatchInlineSnapshot(`
-    "patchsmith: no_change (exit 0): Nothing asks for more work on pull request #1.
+    "patchsmith: no_change (exit 0): Nothing requests more work on pull request #1.
     comment on #1 created
-    patchsmith: no_change (exit 0): Nothing asks for more work on pull request #1.
+    patchsmith: no_change (exit 0): Nothing requests more work on pull request #1.
 
     #1
     **The pull request was not continued**
 
-    Nothing asks for more work on pull request #&#8203;1.
+    Nothing requests more work on pull request #&#8203;1.
 
     No model was asked."
   `);
@@ -135,7 +135,7 @@ test('there is no such pull request, and one that is closed or of others', async
   `);
 });
 
-test('people have committed to the branch, and nobody asked to build on that', async () => {
+test('people have committed to the branch, and no one asked to build on that', async () => {
   await life.hosted.commit(branch, { 'c.txt': 'c\n' }, { author: 'Ben' });
   await life.hosted.commit('main', { 'a.txt': 'theirs\n' });
   await life.toHead(1);
@@ -157,14 +157,14 @@ test('it was continued often enough without a person', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n' });
   await life.toHead(1);
   expect(await read(await goOn(['--follow-up-rounds', '0'], PUSH), [])).toMatchInlineSnapshot(`
-    "patchsmith: no_change (exit 0): Pull request #1 was continued 0 times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.
+    "patchsmith: no_change (exit 0): Pull request #1 was continued 0 times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.
     comment on #1 created
-    patchsmith: no_change (exit 0): Pull request #1 was continued 0 times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.
+    patchsmith: no_change (exit 0): Pull request #1 was continued 0 times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.
 
     #1
     **The pull request was not continued**
 
-    Pull request #&#8203;1 was continued 0 times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.
+    Pull request #&#8203;1 was continued 0 times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.
 
     No model was asked."
   `);
@@ -174,14 +174,14 @@ test('the conflict is in a file that may not change', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n' });
   await life.toHead(1);
   expect(await read(await goOn(['--protect', 'a.txt'], PUSH), [])).toMatchInlineSnapshot(`
-    "patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: Pull request #1 is not continued: it conflicts with main (ID) in files that plan and settings do not allow to change: a.txt. Merge main into the branch yourself, and push it.
+    "patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: Pull request #1 is not continued: it conflicts with main (ID) in files that the plan and the settings do not allow to be changed: a.txt. Merge main into the branch yourself, and push it.
     comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: The run ended as publish_failed, and has no patch: Pull request #1 is not continued: it conflicts with main (ID) in files that plan and settings do not allow to change: a.txt. Merge main into the branch yourself, and push it.
+    patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: The run ended as publish_failed, and has no patch: Pull request #1 is not continued: it conflicts with main (ID) in files that the plan and the settings do not allow to be changed: a.txt. Merge main into the branch yourself, and push it.
 
     #1
     **The run was not started**
 
-    Pull request #&#8203;1 is not continued: it conflicts with main (ID) in files that plan and settings do not allow to change: a.txt. Merge main into the branch yourself, and push it.
+    Pull request #&#8203;1 is not continued: it conflicts with main (ID) in files that the plan and the settings do not allow to be changed: a.txt. Merge main into the branch yourself, and push it.
 
     No model was asked, since its work could not be published. When that is fixed, run it again."
   `);
@@ -214,12 +214,12 @@ test('the branch was replaced, and the pull request closed, while the run worked
   expect(await published(more)).toMatchInlineSnapshot(`
     "patchsmith: done (exit 0): 1 file changed, 1 verify command passed.
     comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: The branch patchsmith/make-a-new-ID was replaced while the run worked: ID, which it continued from, is no longer part of it. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: The branch patchsmith/make-a-new-ID was replaced during the run: ID, which it continued from, is no longer part of it. The patch is kept in DIR/changes.patch.
 
     #1
     **The change could not be published**
 
-    The branch patchsmith/make-a-new-ID was replaced while the run worked: ID, which it continued from, is no longer part of it.
+    The branch patchsmith/make-a-new-ID was replaced during the run: ID, which it continued from, is no longer part of it.
 
     When that is settled, run it again. The patch of this run is kept among the artifacts.
 
@@ -233,12 +233,12 @@ test('the branch was replaced, and the pull request closed, while the run worked
   expect(after).toMatchInlineSnapshot(`
     "patchsmith: done (exit 0): 1 file changed, 1 verify command passed.
     comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: Nothing was added to pull request #1: it is closed, and stays so. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: Nothing was added to pull request #1: it is closed, and stays closed. The patch is kept in DIR/changes.patch.
 
     #1
     **The change could not be published**
 
-    Nothing was added to pull request #&#8203;1: it is closed, and stays so.
+    Nothing was added to pull request #&#8203;1: it is closed, and stays closed.
 
     When that is settled, run it again. The patch of this run is kept among the artifacts.
 

@@ -79,12 +79,12 @@ test('a permission is missing', async () => {
   expect(await publish(there, { token })).toMatchInlineSnapshot(`
     "patchsmith/issue-1-ID created: ID
     comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or give a token that has it. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or use a token that has it. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or give a token that has it.
+    GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or use a token that has it.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -98,12 +98,12 @@ test('Actions may not open pull requests', async () => {
   expect(await publish(await forIssue(made, { actionsMayOpenPulls: false }))).toMatchInlineSnapshot(`
     "patchsmith/issue-1-ID created: ID
     comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.
+    GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -137,12 +137,12 @@ test('a workflow in the patch', async () => {
   expect(await publish(there, { inputs: { protected: 'allow' } })).toMatchInlineSnapshot(`
     "second look: .github/workflows/ci.yml: runs in CI with its permissions
     comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.
+    GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -173,12 +173,12 @@ test('more files than may be published', async () => {
 test('a path that only the publishing job protects', async () => {
   expect(await publish(await forIssue(made), { inputs: { protect: '*.txt' } })).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: policy_violation (exit 8) [ERR_FORBIDDEN_PATH]: The plan and the settings do not allow changes to: a.txt. What may change is in allow and protect, of the settings and of the plan.
+    patchsmith: policy_violation (exit 8) [ERR_FORBIDDEN_PATH]: The plan and the settings do not allow changes to: a.txt. See allow and protect in the settings and in the plan.
 
     #1 [patchsmith:failed]
     **The change is not allowed**
 
-    The plan and the settings do not allow changes to: a.txt. What may change is in allow and protect, of the settings and of the plan.
+    The plan and the settings do not allow changes to: a.txt. See allow and protect in the settings and in the plan.
 
     Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.
 
@@ -194,12 +194,12 @@ test('a pointer of Git LFS whose content was never pushed', async () => {
   const read = await publish(await forIssue(run));
   expect(read.replaceAll(oid, 'OID')).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, so nobody could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    Git LFS stores big.bin, and GitHub does not have the contents: a run makes only their pointers, so nobody could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+    Git LFS stores big.bin, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -238,12 +238,12 @@ test('others have committed to the branch', async () => {
   await there.repository.commit(pull?.pull?.head ?? '', { 'c.txt': 'c\n' }, { author: 'Ben' });
   expect(await publish(there)).toMatchInlineSnapshot(`
     "comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); else merge or delete the branch, or choose another one with --branch. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); else merge or delete the branch, or choose another one with the input branch.
+    The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); otherwise merge or delete the branch, or choose another one with the input branch.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -265,12 +265,12 @@ test('the branch has the work of another request', async () => {
   });
   expect(await publish(second)).toMatchInlineSnapshot(`
     "comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_BRANCH_OF_OTHER_WORK]: The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), on which this run did not build: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_BRANCH_OF_OTHER_WORK]: The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), on which this run did not build: it would be replaced. Run it again with the input continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work.
+    The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), which this run did not build on: it would be replaced. Run it again with the input continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -311,7 +311,7 @@ test('reviewers, a team and a milestone that do not exist', async () => {
     warning: [WARN_CHECKS_NOT_STARTED] A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.
     warning: [WARN_PULL_REQUEST_INCOMPLETE] there is no milestone "v9"
     warning: [WARN_PULL_REQUEST_INCOMPLETE] GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
-    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_INCOMPLETE]: Pull request #2 is there (GITHUB/acme/shop/pull/2), but not as asked for: there is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_INCOMPLETE]: Pull request #2 is on GitHub (GITHUB/acme/shop/pull/2), but not with everything you asked for: there is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
 
     #1 [patchsmith:failed]
     **Pull request opened, but not everything is as requested**: #2 (draft)
@@ -454,7 +454,7 @@ test('the job of the run left nothing', async () => {
     #1 [patchsmith:failed]
     **The run left no result**
 
-    The job that was to carry out the plan left no result that can be read: it failed before it began, or was cut off.
+    The job that should have carried out the plan left no readable result: it failed before starting, or was cut off.
 
     The log says why; when that is fixed, run it again."
   `);

@@ -128,7 +128,7 @@ describe('a run that did not come to its end', () => {
     return run;
   }
 
-  test('is told as killed, with the call that did not end, and that the journal is torn', async () => {
+  test('is reported as killed, with the call that did not end, and that the journal is torn', async () => {
     const run = killed();
     expect((await report(run)).exitCode).toBe(0);
     const { data, patch } = pageOf(run);
@@ -139,7 +139,7 @@ describe('a run that did not come to its end', () => {
     expect(patch).toHaveLength(0);
   });
 
-  test('has a page of the whole when it was resumed, and none of an earlier end while it goes on', async () => {
+  test('has a page of the whole when it was resumed, and none of an earlier end while it continues', async () => {
     const edit = (from: string, to: string) => ({
       calls: [call('edit_file', { path: 'a.txt', find: from, replace: to })],
     });

@@ -91,7 +91,7 @@ describe('a run whose verification fails', () => {
     });
   })();
 
-  test('is told from the top: outcome, reason and what to look at come first', async () => {
+  test('is reported from the top: outcome, reason and what to look at come first', async () => {
     const { page, incidents, close } = await openReport(browser, pageOf(await recorded));
     expect(await page.locator('h1').innerText()).toContain('Verification failed');
     const reason = await page.locator('.reason').innerText();
@@ -210,7 +210,7 @@ describe('a run whose verification fails', () => {
 describe('hostile text', () => {
   const EVIL = '</script><script>alert(1)</script><img src=x onerror=alert(2)>';
 
-  test('stays text, is seen where it would hide, and makes the page ask nobody', async () => {
+  test('stays text, is seen where it would hide, and makes the page ask no one', async () => {
     const repository = await makeRepository({
       'windows.txt': 'one\r\ntwo\r\n',
       'bidi.js': 'const ok = 1;\n',

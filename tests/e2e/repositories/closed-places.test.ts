@@ -121,7 +121,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
     expect(readFileSync(join(repository.root, 'tests/t.txt'), 'utf8')).toBe(ORIGINAL);
   });
 
-  test('gets closed files into the patch, and goes on after the root of the work tree was closed', async () => {
+  test('gets closed files into the patch, and continues after the root of the work tree was closed', async () => {
     const repository = await makeRepository({ 'src/a.txt': 'a\n', 'b.txt': 'b\n' });
     const run = await runAsNobody(repository, {
       args: ['--sandbox', 'required'],

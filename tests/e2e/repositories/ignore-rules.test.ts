@@ -38,7 +38,7 @@ test('the patch follows the rules that the run leaves, and names what they hide 
   expect(changedFiles.map(({ path }) => path)).toEqual(['.gitignore', 'build/b.txt', 'early.js', 'keep.js']);
   expect([hiddenFiles, exposedFiles]).toEqual([['late.tmp'], ['.env', 'theirs.js']]);
   expect(warnings.join('\n')).toContain(
-    '[WARN_HIDDEN_SINCE] Made by the run, and hidden by ignore rules since: late.tmp.',
+    '[WARN_HIDDEN_SINCE] Made by the run, and since hidden by ignore rules: late.tmp.',
   );
   expect(warnings.join('\n')).toContain(
     '[WARN_NO_LONGER_IGNORED] No longer ignored, and not in the patch, because the run did not change them: .env, theirs.js.',

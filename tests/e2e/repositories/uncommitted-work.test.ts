@@ -30,7 +30,7 @@ test('a run on uncommitted work keeps that work as a patch, after which its own 
   expect(run.result.uncommittedPatch).toMatchObject({ path: uncommitted });
   const sha = run.result.baseSha?.slice(0, 12);
   expect(run.result.warnings).toContain(
-    `[WARN_UNCOMMITTED_WORK] The work tree had uncommitted changes when the run began. The patch applies to ${sha} after ${uncommitted}.`,
+    `[WARN_UNCOMMITTED_WORK] The work tree had uncommitted changes when the run started. The patch applies to ${sha} after ${uncommitted}.`,
   );
   const apply = (patch: string) => execa('git', ['apply', patch], { cwd: clean, reject: false });
   const changes = join(run.runDir, 'changes.patch');

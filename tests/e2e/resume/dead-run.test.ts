@@ -99,7 +99,7 @@ describe('a run whose process was killed', () => {
     expect(resultOf(runDir)).toMatchObject(ended(runDir));
   });
 
-  test('before its first turn has nothing to be carried on', async () => {
+  test('before its first turn has nothing to be continued', async () => {
     const runDir = another();
     rmSync(join(runDir, 'events.jsonl'));
     expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject({
@@ -119,7 +119,7 @@ describe('a run whose process was killed', () => {
     letGo?.();
   });
 
-  test('is told where its directory cannot be written, and nothing is written through what lies there', async () => {
+  test('is reported where its directory cannot be written, and nothing is written through what lies there', async () => {
     const runDir = another();
     mkdirSync(join(runDir, 'result.json.new', 'full'), { recursive: true });
     expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject(ended(runDir));
@@ -146,7 +146,7 @@ describe('a run whose process was killed', () => {
   });
 });
 
-test('a dead run that every reader has looked at is carried on to its patch', async () => {
+test('a dead run that every reader has looked at is continued to its patch', async () => {
   const { runDir } = dead;
   await over('blame', runDir);
   expect(resultOf(runDir)).toMatchObject(ended(runDir));

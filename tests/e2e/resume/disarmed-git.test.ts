@@ -113,7 +113,7 @@ describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sa
   );
 });
 
-test('a run that was killed is carried on with the commits of its model, and without its settings', async () => {
+test('a run that was killed is continued with the commits of its model, and without its settings', async () => {
   const trap = join(temporaryFolder(), 'trap');
   const run = await cutRun({ 'a.txt': 'a\n' }, [
     command(planting(`touch ${trap}`).replace(/\n[^\n]*commondir\n.*$/s, '\ntrue')),

@@ -131,7 +131,7 @@ test('a repository that no sandbox covers ends the run before its first command'
   expect(existsSync(join(made.root, 'made.txt'))).toBe(false);
 });
 
-test('a journal with changes and no baseline is not carried on', async () => {
+test('a journal with changes and no baseline is not continued', async () => {
   const made = await run([WRITES]);
   const journal = join(made.runDir, 'events.jsonl');
   const lines = readFileSync(journal, 'utf8').split('\n');

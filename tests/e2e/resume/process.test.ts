@@ -132,7 +132,7 @@ testAtNight(
   },
 );
 
-test('a run that ended on a full disk goes on when there is room again', async () => {
+test('a run that ended on a full disk continues when there is room again', async () => {
   const { root } = await makeRepository(FILES);
   const folder = temporaryFolder();
   const disk = temporaryFolder();

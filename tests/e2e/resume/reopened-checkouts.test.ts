@@ -77,7 +77,7 @@ describe.each(Object.entries(KINDS))('in %s', (_kind, script) => {
     return { root, status };
   };
 
-  test('a run killed inside a command is carried on, and then undone', async () => {
+  test('a run killed inside a command is continued, and then undone', async () => {
     const { root, status } = await made();
     const before = treeOf(root);
     await killedWhen(join(root, 'b.txt'), { root, turns }, async (runDir, env) => {

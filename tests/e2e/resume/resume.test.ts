@@ -116,7 +116,7 @@ function outcomesOf({ events }: RunEnd) {
   return events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
 }
 
-testAtNight('what commands have left in their git dir makes nobody wait', async () => {
+testAtNight('what commands have left in their git dir makes no one wait', async () => {
   const run = await cutRun(FILES, [edit]);
   const alternates = join(run.runDir, 'agent.git/objects/info/alternates');
   for (const leave of [
@@ -205,7 +205,7 @@ describe('the journal', () => {
     }
   });
 
-  testAtNight('with its last event torn anywhere is carried on to the same patch', async () => {
+  testAtNight('with its last event torn anywhere is continued to the same patch', async () => {
     const run = await cutRun(FILES, [edit, write]);
     const seq = seqOf(run, 'change.recorded');
     run.goBackTo(seq);
@@ -261,7 +261,7 @@ describe('a change that the run did not make', () => {
     expect(readFileSync(join(run.root, 'b.txt'), 'utf8')).toBe('theirs\n');
   });
 
-  test('with another fallback model goes on without it, and says so', async () => {
+  test('with another fallback model continues without it, and says so', async () => {
     const run = await cutRun(FILES, [edit]);
     run.goBackTo(seqOf(run, 'tool.completed'));
     const end = ended(await run.resume({ today: { fallbackModel: 'claude-haiku-5-5' } }));
@@ -304,7 +304,7 @@ describe('a run directory', () => {
     ]);
   });
 
-  test('that was moved goes on in another checkout of the same base', async () => {
+  test('that was moved continues in another checkout of the same base', async () => {
     const run = await cutRun(FILES, TURNS, VERIFY, undefined, { each: 'turn.completed' });
     const finish = run.events.findLast(({ type }) => type === 'turn.completed')?.seq ?? 0;
     run.goBackTo(finish);

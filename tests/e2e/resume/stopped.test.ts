@@ -38,7 +38,7 @@ async function replay(runDir: string): Promise<string> {
 }
 
 describe('a run that has reached a limit', () => {
-  test('goes on with a higher one to the patch of an unbroken run, and says what it supersedes', async () => {
+  test('continues with a higher one to the patch of an unbroken run, and says what it supersedes', async () => {
     const unbroken = await cutRun(FILES, [edit, write, command, done]);
     const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 2 });
     expect(run.result).toMatchObject({ outcome: 'limit_reached', exitCode: 7, superseded: [] });
@@ -63,13 +63,13 @@ describe('a run that has reached a limit', () => {
   test('and is resumed with the same one is refused with the flag that it takes', async () => {
     const run = await cutRun(FILES, [edit, write, done], { maxIterations: 1 });
     const before = readFileSync(join(run.runDir, 'result.json'), 'utf8');
-    const more = `To go on, it needs more: patchsmith resume ${run.runDir} --max-iterations 2`;
+    const more = `To continue, it needs more: patchsmith resume ${run.runDir} --max-iterations 2`;
     expect(await run.resume()).toContain(more);
     expect(await run.resume({ today: { maxIterations: 1 } })).toContain(more);
     expect(readFileSync(join(run.runDir, 'result.json'), 'utf8')).toBe(before);
   });
 
-  test('and is stopped again before it goes on says nothing of what it has changed, and can be resumed', async () => {
+  test('and is stopped again before it continues says nothing of what it has changed, and can be resumed', async () => {
     const run = await cutRun(FILES, [edit, write, done], { maxIterations: 2 });
     const today = { maxIterations: 9 };
     const interrupt = AbortSignal.abort({ cause: 'signal', signal: 'SIGTERM' });
@@ -144,7 +144,7 @@ test.each([
   expect(await replay(run.runDir)).toMatch(/done \(exit 0\): \d+ events replayed to the same patch/);
 });
 
-test('a run whose deadline has passed goes on with a later one, and its time counts from its beginning', async () => {
+test('a run whose deadline has passed continues with a later one, and its time counts from its beginning', async () => {
   const run = await cutRun(FILES, [edit, write, done]);
   const cut = run.events.find(({ type }) => type === 'tool.completed');
   run.goBackTo(cut?.seq ?? 0);
@@ -160,7 +160,7 @@ test('a run whose deadline has passed goes on with a later one, and its time cou
   expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
 });
 
-test('a run whose verification failed goes on with more rounds to fix it', async () => {
+test('a run whose verification failed continues with more rounds to fix it', async () => {
   const given = { verify: ['test -e new.txt'], fixRounds: 0 };
   const run = await cutRun(FILES, [edit, done, write, done], given);
   expect([run.result.outcome, await run.resume()]).toEqual([

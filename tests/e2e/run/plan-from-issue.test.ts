@@ -78,7 +78,7 @@ describe('an issue', () => {
     expect(done.exitCode, done.stderr).toBe(0);
   });
 
-  test('loses what nobody sees of it, and people are told', async () => {
+  test('loses what no one sees of it, and people are told', async () => {
     const { number } = github.addIssue(NAME, { title: 'Add\u202e a file', body: HIDDEN, author: 'mona' });
     const done = await run(['--plan-from-issue', String(number)]);
     expect(done.exitCode, done.stderr).toBe(0);

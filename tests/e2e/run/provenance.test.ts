@@ -160,7 +160,7 @@ describe('a change that no call explains', () => {
     });
   }
 
-  test('is not put down to the next command, is told, and stays out of the patch', async () => {
+  test('is not put down to the next command, is reported, and stays out of the patch', async () => {
     const { result, stderr } = await meddled([]);
     expect(result.changedFiles.map(({ path }) => path)).toEqual(['by-command.txt', 'mine.txt']);
     expect(result.unexplained).toEqual([

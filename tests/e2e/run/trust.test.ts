@@ -123,7 +123,7 @@ describe('who starts a run', () => {
     );
   });
 
-  test('is nobody when the event does not say', async () => {
+  test('is no one when the event does not say', async () => {
     const { sender: _, ...job } = { sender: writer };
     refusedWith(
       await start({ ...job, sender: undefined as never }),
@@ -425,7 +425,7 @@ describe('credentials that a checkout has left', () => {
   });
 });
 
-testAtNight('outside GitHub Actions nobody is asked', async () => {
+testAtNight('outside GitHub Actions no one is asked', async () => {
   const run = await scriptedRun({ repository: checkout, turns });
   expect(endOf(run), run.stderr).toEqual([0, 'done']);
   expect(github.requests).toEqual([]);

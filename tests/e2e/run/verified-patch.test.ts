@@ -49,7 +49,7 @@ describe.each(PLACES)('--sandbox %s --verify-in %s', (sandbox, place, where) => 
     const { ended } = await started([...PLACE, ...verify], [write('a.txt', 'bad\n'), done]);
     expect(toldOf(ended), ended.stderr).toEqual([
       0,
-      `1 file changed, 2 verify commands passed${where} with other contents than the patch has in a.txt.`,
+      `1 file changed, 2 verify commands passed${where}, but on different contents than the patch in a.txt.`,
       ['a.txt'],
     ]);
     expect(ended.patch).toContain('+bad\n');
@@ -82,7 +82,7 @@ describe('without a sandbox, a process that the command has left behind', () => 
   const leave = (script: string) =>
     `setsid env -i PATH="$PATH" sh -c '${script}' >/dev/null 2>&1 </dev/null & echo good > a.txt`;
 
-  test('writes after verification: the patch is what was verified, and the rest is told', async () => {
+  test('writes after verification: the patch is what was verified, and the rest is reported', async () => {
     const { root, ended } = await started(
       ['--sandbox', 'off', '--verify', 'grep -q good a.txt; mkdir -p ignored; touch ignored/go'],
       [
@@ -155,7 +155,7 @@ describe('--include-foreign', () => {
     });
     expect(toldOf(ended), ended.stderr).toEqual([
       0,
-      '2 files changed, 1 verify command passed in a fresh checkout with other contents than the patch has in b.txt.',
+      '2 files changed, 1 verify command passed in a fresh checkout, but on different contents than the patch in b.txt.',
       ['b.txt'],
     ]);
   });

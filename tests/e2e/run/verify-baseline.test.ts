@@ -28,7 +28,7 @@ describe('verify commands that run before the work', () => {
     return scriptedRun({ repository, turns, plan: file, args });
   }
 
-  test('a command that fails as before is told as such, also to the model, and is no failure of the run', async () => {
+  test('a command that fails as before is reported as such, also to the model, and is no failure of the run', async () => {
     const { result, server, stderr, exitCode, runDir } = await verified([
       command("sed -i 's/3 ms/7 ms/' failures.txt; echo b > b.txt"),
       done,
@@ -77,7 +77,7 @@ describe('verify commands that run before the work', () => {
     expect([flagged.result.outcome, flagged.result.preexistingFailures]).toEqual(['done', ['sh check.sh']]);
   });
 
-  test('what they write stays out of the patch and is told', async () => {
+  test('what they write stays out of the patch and is reported', async () => {
     const plan =
       '---\nverify: ["echo x > made-by-verify.txt; true && test -f a.txt"]\nverify_baseline: true\n---\nDo it.\n';
     const { result } = await verified([command('echo b > b.txt'), done], plan);

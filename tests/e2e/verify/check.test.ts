@@ -87,7 +87,7 @@ test('a page says that all is well: setup and verify commands have run, no model
   expect(stdout).toMatch(
     /; exit 3 \(exit code 3 after [\d.]+ s\): fails before the work; it ends with: two \/ three \/ four$/m,
   );
-  expect(stdout).toContain('                    fix: right if the plan is to make it pass;');
+  expect(stdout).toContain('                    fix: fine if the plan is to make it pass;');
   expect(runs).toEqual(['checks']);
   expect(existsSync(join(repository.root, 'made'))).toBe(true);
 });
@@ -104,7 +104,7 @@ test('a package that a verify command misses is named, wherever it says so', asy
   expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
 });
 
-test('what a check has found is kept where commands of a run cannot write it, and nobody else', async () => {
+test('what a check has found is kept where commands of a run cannot write it, and no one else', async () => {
   const { root } = await makeRepository(FILES);
   const args = () => [
     ...['--message', 'Do it', '--verify', 'test -f a.txt', '--verify-baseline'],
@@ -128,7 +128,7 @@ test('packages that are nowhere to be seen fail the check, with what to type, an
   const bare = await check({ ...given, args: verify });
   expect([bare.exitCode, bare.lastLine]).toEqual([2, expect.stringContaining('[ERR_PROGRAM_MISSING]')]);
   expect(bare.stdout).toMatch(
-    /^FAILED {2}verify .* no plugin of Maven is in .* Type once: \.\/mvnw test, and give commands what it loads: --cache maven – or allow the hosts: --allow-domain repo\.maven\.apache\.org\./m,
+    /^FAILED {2}verify .* no plugin of Maven is in .* Run once: \.\/mvnw test, and make its downloads available to commands: --cache maven – or allow the hosts: --allow-domain repo\.maven\.apache\.org\./m,
   );
   const open = await check({ ...given, args: [...verify, '--allow-domain', 'repo.maven.apache.org'] });
   expect(open.exitCode, open.stdout).toBe(0);
@@ -161,14 +161,14 @@ test('what is wrong stands on one page, each part as far as it could be looked a
   const said = Object.fromEntries(report.lines.map(({ part, code, said, fix }) => [part, [code, said, fix]]));
   expect(said.key).toEqual([
     'ERR_NO_KEY',
-    'there is no ANTHROPIC_API_KEY',
+    'ANTHROPIC_API_KEY is not set',
     expect.stringContaining('set it in the environment'),
   ]);
   expect(said.plan).toEqual([null, expect.any(String), null]);
   expect(said.setup?.[0]).toBe('ERR_SETUP_FAILED');
   expect(said.setup?.[1]).toContain('setup command failed, exit code 4 after');
   expect(report.warnings.join()).toContain(
-    '[WARN_CHANGED_BEFORE_THE_WORK] Not in the patch, because commands before the work changed them: a.txt. To take that back: patchsmith undo',
+    '[WARN_CHANGED_BEFORE_THE_WORK] Not in the patch, because commands before the work changed them: a.txt. To revert that: patchsmith undo',
   );
   expect([runs.length, report.result]).toEqual([1, expect.stringContaining(`${runs[0]}/result.json`)]);
 });
@@ -189,7 +189,7 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   expect(tool.stdout).toMatch(
     /^FAILED {2}setup .*\. "uv" is not found in the sandbox\. Install uv: pipx install uv – .*result\.json/m,
   );
-  expect(tool.stdout).toMatch(/^- {7}tools {7}not looked up, since commands may do without: npm$/m);
+  expect(tool.stdout).toMatch(/^- {7}tools {7}not looked up, since they are optional: npm$/m);
   const noTree = await check({ repo: temporaryFolder() });
   expect(noTree.stdout).toMatch(/^FAILED {2}work tree /m);
   expect(noTree.stdout).toMatch(/^- {7}plan {8}not reached: work tree comes first$/m);
@@ -243,7 +243,7 @@ test('a run believes a check of the same tree how the verify commands end before
 test('a run takes over what setup has done in a check, as long as nothing has changed that it depends on', async () => {
   const setup = 'test -f made || echo x > made';
   const { repository, state, stderr } = await check({ args: ['--setup', setup] });
-  expect(stderr).toContain('for an hour, a run that begins with the same takes over what setup has done\n');
+  expect(stderr).toContain('for an hour, a run that starts from the same state reuses what setup did\n');
   const run = async (env: Record<string, string> = {}, ...args: string[]) => {
     const { result, stderr: said } = await scriptedRun({
       repository,
@@ -326,7 +326,7 @@ test('--cache auto that has no lock file to go by says so, and a lacking cache n
   const home = tempFolder({ '.npm/_cacache/index-v5/a': '' });
   const lacking = await check({ files, args: ['--cache', 'npm', '--setup', setup], env: { HOME: home } });
   expect(lacking.stdout).toContain(
-    'The cache of this machine (--cache) lacks packages: type once: cd web && npm ci.',
+    "This machine's cache (--cache) lacks packages: type once: cd web && npm ci.",
   );
 });
 

@@ -66,7 +66,7 @@ test('with --if-denied error the run ends with exit 8, and its patch is there', 
   expect([result.outcome, exitCode, result.reason]).toEqual([
     'policy_violation',
     8,
-    'The run could not have what it asked for (--if-denied error): kept.txt (policy), nmp (not found), /usr/x (sandbox or file system).',
+    'The run was denied what it asked for (--if-denied error): kept.txt (policy), nmp (not found), /usr/x (sandbox or file system).',
   ]);
   expect(patch).toContain('b.txt');
 });
@@ -79,7 +79,7 @@ const hostsIn = ({ denied, network }: RunResult) => [
   network?.refused.map(({ host, times }) => [host, times]),
 ];
 
-test('a host that was refused to a run before it was carried on stays denied', async () => {
+test('a host that was refused to a run before it was continued stays denied', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const strict = ['--sandbox', 'required', '--if-denied', 'error'];
   const one = await scriptedRun({

@@ -35,7 +35,7 @@ describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sa
       ['cd sub && ./chekc'],
       'cannot succeed: "./chekc" is not found in the sandbox. For a script that the run',
     ],
-    [['npm test', 'test -f a && ('], 'The shell cannot read the verify command "test -f a && (": '],
+    [['npm test', 'test -f a && ('], 'The shell cannot parse the verify command "test -f a && (": '],
   ])('what cannot be run is a usage error before the model is asked: %j', async (verify, why) => {
     const { result, server, lastLine } = await plan({ verify }, ['--sandbox', sandbox]);
     expect([result.outcome, result.exitCode, server.requests]).toEqual(['usage_error', 2, []]);

@@ -100,7 +100,7 @@ async function stoppedInSetup(args: readonly string[]) {
   return run;
 }
 
-test('what setup changed until a signal came is told, and can be undone', async () => {
+test('what setup changed until a signal came is reported, and can be undone', async () => {
   const { exitCode, server } = await stoppedInSetup([]);
   expect([exitCode, server.requests]).toEqual([130, []]);
 });

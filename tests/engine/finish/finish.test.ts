@@ -78,7 +78,7 @@ test('a run directory that cannot be tidied is a warning', async () => {
   const end = await endingWith('keepEssentials', new Error('boom'));
   expect([end.name, end.result.warnings]).toEqual([
     'done',
-    ['[WARN_RUN_DIRECTORY_LARGE] The run directory takes more room than it needs: Error: boom'],
+    ['[WARN_RUN_DIRECTORY_LARGE] The run directory is larger than necessary: Error: boom'],
   ]);
 });
 

@@ -122,7 +122,7 @@ test('one that sends without end is cut off', async () => {
   expect(run.result.mcp).toMatchObject([{ status: 'ended', failedCalls: 2 }]);
 });
 
-test('one that dies answers no more, and the run goes on', async () => {
+test('one that dies answers no more, and the run continues', async () => {
   const { url } = await serve({
     'tools/call'(_, response) {
       (response.socket as unknown as { server: Server }).server.close();
@@ -132,7 +132,7 @@ test('one that dies answers no more, and the run goes on', async () => {
   const run = await calledRun({ servers: { there: { url } }, turns: [...ask, ...ask] });
   expect(run.outcome.exitCode, run.stderr).toBe(0);
   const told = (why: string) =>
-    `The server there did not answer: fetch failed: ${why}. What this call did by then is not known.`;
+    `The server there did not answer: fetch failed: ${why}. How much this call did is unknown.`;
   expect(run.told).toEqual([told('other side closed'), expect.stringContaining('ECONNREFUSED')]);
   expect(run.result.mcp).toMatchObject([
     { status: 'ended', reason: expect.stringContaining('ECONNREFUSED'), calls: 2, failedCalls: 2 },
@@ -219,7 +219,7 @@ test('one that changes its tools is asked for those of the start alone', async (
   });
   expect(run.told.map((text) => text.split('\n').at(-1))).toEqual([
     'answered',
-    expect.stringContaining('There is no tool "there__other"'),
+    expect.stringContaining('Unknown tool "there__other"'),
     'answered',
   ]);
   expect(run.result.warnings.join('\n')).toContain('[WARN_MCP_TOOLS_CHANGED] The MCP server there');
@@ -230,7 +230,7 @@ test('one that does not answer a call is given up, and asked again', async () =>
   const { url } = await serve({ 'tools/call': () => undefined });
   const run = await calledRun({ servers: { there: { url, timeout_seconds: 0.3 } }, turns: ask });
   expect(run.told).toEqual([
-    'The server there was asked, and there was no answer within 0.3 s. What it did by then is not known.',
+    'The server there was asked, and there was no answer within 0.3 s. How much it did is unknown.',
   ]);
 });
 

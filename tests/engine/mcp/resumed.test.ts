@@ -50,7 +50,7 @@ async function killedAt(words: string) {
   };
 }
 
-test('it goes on with the same tools, and counts the calls of both parts', async () => {
+test('it continues with the same tools, and counts the calls of both parts', async () => {
   const killed = await killedAt('"tool.completed","call":"t0c0"');
   const { resumed, end } = await killed.resume();
   expect(resumed).toMatchObject({ status: 'printed', outcome: { name: 'done' } });

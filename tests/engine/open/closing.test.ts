@@ -9,7 +9,7 @@ test('what was opened is closed once, the last first', async () => {
   expect(closed).toEqual(['sandbox', 'egress']);
 });
 
-test('what is opened after the end, by work that nobody waits for any more, is closed at once', async () => {
+test('what is opened after the end, by work that no one waits for any more, is closed at once', async () => {
   const closed: string[] = [];
   const closing = new Closing(() => {});
   await closing.close();

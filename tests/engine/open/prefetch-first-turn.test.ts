@@ -53,7 +53,7 @@ test('the first request is under way before anybody asks, and its answer goes to
   expect(waiting.requests).toHaveLength(2);
 });
 
-test('what has happened to it by then is told when it is asked for, and the rest as it happens', () => {
+test('what has happened to it by then is reported when it is asked for, and the rest as it happens', () => {
   const waiting = new Waiting();
   const { provider } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   waiting.requests[0]?.onProgress({ type: 'text', text: 'early' });
@@ -66,7 +66,7 @@ test('what has happened to it by then is told when it is asked for, and the rest
   ]);
 });
 
-test('it ends with the run, and when nobody wants it any more', () => {
+test('it ends with the run, and when no one wants it any more', () => {
   const interrupt = new AbortController();
   const interrupted = new Waiting();
   prefetchFirstTurn(interrupted, firstRequest, interrupt.signal);
@@ -76,7 +76,7 @@ test('it ends with the run, and when nobody wants it any more', () => {
   expect([interrupted, cancelled].map(({ requests }) => requests[0]?.signal.aborted)).toEqual([true, true]);
 });
 
-test('an answer that nobody asked for tells what it and the attempts before it had used up', async () => {
+test('an answer that no one asked for tells what it and the attempts before it had used up', async () => {
   const spent = (input: number, estimated: boolean) => ({ usage: { ...noUsage, input }, estimated });
   const waiting = new Waiting({ status: 'interrupted', spent: spent(3, true) });
   const { cancel } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);

@@ -36,7 +36,7 @@ test.each([
   ['psql: error: could not translate host name "db.example" to address: Name or service not known\n'],
 ])('a name that was not found is named with what would allow it: %j', async (said) => {
   expect(await notesOn(said)).toEqual([
-    'Refused by the sandbox: db.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example',
+    'Refused by the sandbox: db.example was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example',
   ]);
 });
 

@@ -32,7 +32,7 @@ describe('whoever asks', () => {
     expect(blob).toMatchObject({ status: 401, body: { message: 'Requires authentication' } });
   });
 
-  test('is told which permission is missing', async () => {
+  test('reports which permission is missing', async () => {
     const { github } = await started();
     const token = github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
     const reply = await ask(github, token, 'POST /repos/acme/shop/issues/1/comments', { body: 'x' });
@@ -53,7 +53,7 @@ describe('whoever asks', () => {
     });
   });
 
-  test('is nobody, when it is an installation', async () => {
+  test('is no one, when it is an installation', async () => {
     const { github, token } = await started();
     const person = github.addToken({ kind: 'user', login: 'octocat', id: 583231 });
     expect(await ask(github, token, 'GET /user')).toMatchObject({
@@ -162,7 +162,7 @@ describe('pull requests', () => {
     expect(compared.body).toMatchObject({ status: 'ahead', ahead_by: 1, commits: [{ sha }] });
   });
 
-  test('ask collaborators for a review, and nobody else', async () => {
+  test('ask collaborators for a review, and no one else', async () => {
     const { github, repository, token } = await started({ collaborators: { ann: 'write' }, teams: ['core'] });
     await repository.commit('topic', { 'b.txt': 'b\n' });
     await ask(github, token, `POST ${pulls}`, asked);
@@ -252,7 +252,7 @@ describe('issues', () => {
   });
 });
 
-test('roles are told, and apps have none', async () => {
+test('roles are reported, and apps have none', async () => {
   const { github, token } = await started({ collaborators: { ann: 'maintain' } });
   github.addUser('bob');
   const role = async (login: string) =>

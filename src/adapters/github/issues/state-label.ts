@@ -28,7 +28,7 @@ export async function setStateLabel(
   });
   const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
   const wanted = `${trigger}:${state}`;
-  // Set first: whoever looks in between sees a state.
+  // Set first, so that there is a state at any time.
   if (!labels.some(({ name }) => isSame(name, wanted)))
     await getOrThrow(where, {
       route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',

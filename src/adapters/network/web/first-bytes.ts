@@ -1,6 +1,6 @@
 /** Reads an answer of a server that may send without end. */
 
-/** At most `max` bytes of the body; whoever sends more is not read on. */
+/** At most `max` bytes of the body; the rest is not read. */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array> | null,
   max: number,

@@ -27,7 +27,7 @@ export function loginMissing(message: string): AttemptFailure {
 const login: FailureRow = {
   kind: 'authentication',
   retry: 'never',
-  advice: 'Check the login of the cloud: docs/providers.md says which variables and files it comes from.',
+  advice: 'Check the cloud credentials: docs/providers.md lists the variables and files they come from.',
 };
 
 /** Bedrock forbids what it does not recognise. */

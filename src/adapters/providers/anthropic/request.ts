@@ -84,7 +84,7 @@ export function betaHeaders(
   return purpose === 'compaction' || summary?.by === 'api' ? { 'anthropic-beta': 'compact-2026-09-04' } : {};
 }
 
-/** Models of the fourth generation only think when told how; later ones have adaptive thinking by default. */
+/** Models of the fourth generation only think if configured to; later ones have adaptive thinking by default. */
 function hasAdaptiveThinking(model: string): boolean {
   return !/^claude-[a-z]+-4-/.test(model);
 }

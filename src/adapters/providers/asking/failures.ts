@@ -1,4 +1,4 @@
-/** What a failed attempt means, whatever the API: whether another one may help, and what people are told. */
+/** What a failed attempt means, whatever the API: whether a retry may help, and what to tell people. */
 
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { withoutHtml } from '../../../domain/text/html-page.ts';

@@ -11,7 +11,7 @@ const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 export class AnswerTooLarge extends Error {
   constructor(what: string, bytes: number) {
     super(
-      `The ${what} of the model is larger than the limit of ${formatNumber(bytes)} bytes; ask for smaller steps in the plan`,
+      `The model's ${what} exceeds the limit of ${formatNumber(bytes)} bytes; ask for smaller steps in the plan`,
     );
   }
 }

@@ -208,7 +208,7 @@ class RunningProgram {
     return said === '' ? '' : `; it said: ${said.slice(-300)}`;
   }
 
-  /** Ends it and whatever it has started, unless that went into a session of its own. */
+  /** Ends it and everything that it started, unless that moved into its own session. */
   kill(): void {
     process.removeListener('exit', this.#kill);
     const { pid, stdin, stdout, stderr } = this.#child;

@@ -11,7 +11,7 @@ export interface Accommodation {
   readonly wantsUsage: boolean;
   /** Ask for encrypted reasoning; models that do not reason refuse to be asked. */
   readonly wantsReasoning: boolean;
-  /** Images may stand in the result of a call (Responses API). */
+  /** Images may be in the result of a call (Responses API). */
   readonly imagesInResults: boolean;
 }
 

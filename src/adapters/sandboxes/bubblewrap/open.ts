@@ -134,7 +134,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     warnings.push(
       warning(
         'WARN_SANDBOX_UNFILTERED',
-        `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,
+        `The sandbox has no system call filter (${proven.unfiltered}); its level is namespaces.`,
       ),
     );
   }

@@ -151,7 +151,7 @@ export class Spares {
     const held: Held = { waiting, shown, file, onBytes: () => {} };
     waiting.hold(false);
     const remove = () => rmSync(file, { force: true });
-    // It is looked at when it is needed.
+    // It is checked when it is needed.
     waiting.contained.exited.then(remove, remove);
     return held;
   }

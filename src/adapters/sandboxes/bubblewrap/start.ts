@@ -1,4 +1,4 @@
-/** Starts bubblewrap: a sandbox for one command, which begins when it is told to. */
+/** Starts bubblewrap: a sandbox for one command, which starts on request. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -98,7 +98,7 @@ export interface Waiting {
   begin(): void;
   /** Whether a command can still begin. Known when it is set up, or has died. */
   isReady(): Promise<boolean>;
-  /** Whether it is the reason that this process does not end. It is until told otherwise. */
+  /** Whether it keeps this process alive. It does by default. */
   hold(isHeld: boolean): void;
 }
 

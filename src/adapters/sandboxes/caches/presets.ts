@@ -1,5 +1,5 @@
 /**
- * What each package manager keeps of packages, and how it is told to use that. Only these folders are shown: what stands
+ * What each package manager caches, and how it is configured to use that. Only these folders are shown: what is
  * beside them (`~/.cargo/credentials.toml`, `~/.m2/settings.xml`, `~/.gradle/gradle.properties`) stays out.
  */
 

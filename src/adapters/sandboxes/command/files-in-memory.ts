@@ -78,7 +78,7 @@ function usedAt(path: string, device: string): number | null {
   return stat && (stat.blocks - stat.bfree) * stat.bsize;
 }
 
-/** As the kernel prints a number that stat has told. */
+/** As the kernel prints a number that stat returned. */
 function deviceName(dev: number): string {
   const number = BigInt(dev);
   const major = ((number >> 8n) & 0xfffn) | ((number >> 32n) & 0xfffff000n);

@@ -66,7 +66,7 @@ export function killDescendants(process: ProcessId): void {
   const found = descendantsOf(process)
     .filter((pid) => pid !== process.pid)
     .map((pid) => ({ pid, stat: statOf(`${pid}`) }));
-  // A number that was taken over in the meantime has another parent, which is none of these.
+  // A number that was reused in the meantime has another parent, which is not one of these.
   const family = new Set([process.pid, ...found.map(({ pid }) => pid)]);
   for (const { pid, stat } of found)
     if (stat !== null && family.has(stat.parent)) killProcess({ pid, startTime: stat.startTime });
@@ -154,7 +154,7 @@ class Family {
       if (stat === null || (stat.ended && !hasLivingThread(pid))) continue;
       this.#known.add(pid);
       children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-      // Reading an environment waits for the locks of that process' memory, which a fork bomb holds for long.
+      // Reading an environment waits for the locks of that process' memory, which a fork bomb holds for a long time.
       if (this.#members.has(stat.parent) || this.#isMarked(pid)) found.add(pid);
     }
     // A set is iterated in order of insertion, entries added on the way included.

@@ -14,9 +14,9 @@ export interface ResourceUsage {
   readonly fileBytes: number;
 }
 
-/** How closely processes are looked at. */
+/** How closely processes are examined. */
 export interface UsageDepth {
-  /** With more processes than so many, their usage does not matter. */
+  /** Above this number of processes, their usage is ignored. */
   readonly enough: number;
   /** Also files in memory that they have not mapped, which takes a look at every descriptor. */
   readonly countsFiles: boolean;

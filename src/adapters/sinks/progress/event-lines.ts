@@ -238,7 +238,7 @@ function endOf(outcome: ToolOutcome): string {
   return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
 }
 
-/** What the model was told in the result itself; nothing where it has all of it. */
+/** What the result itself told the model; nothing if it has all of it. */
 function truncationOf({ text }: ToolOutcome): string {
   const [, shown] = /^\[OUTPUT TRUNCATED: Showing ([\d,]+ of [\d,]+) characters from /m.exec(text) ?? [];
   return shown === undefined ? '' : ` (truncated: ${shown} characters)`;

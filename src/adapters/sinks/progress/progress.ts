@@ -1,4 +1,4 @@
-/** Shows people on stderr what a run does: lines for what has happened and, on a terminal, a view of what is under way. */
+/** Shows people on stderr what a run does: lines for what has happened and, on a terminal, a view of what is in progress. */
 
 import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
@@ -36,7 +36,7 @@ export class Progress implements EventSink {
     this.#activities = new Activities(options.clock);
   }
 
-  /** Begins to say what is under way: every second in the live view of a terminal, after a time of silence elsewhere. */
+  /** Starts to report what is in progress: every second in the live view of a terminal, elsewhere after a period of silence. */
   async start(): Promise<void> {
     const { quiet, terminal } = this.#options;
     if (quiet) return;
@@ -118,7 +118,7 @@ export class Progress implements EventSink {
     this.#printer.write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
   }
 
-  /** Stops showing what is under way; a line with the state of the run stays. Can be called twice. */
+  /** Stops showing what is in progress; a line with the state of the run stays. Can be called twice. */
   endView(): void {
     this.#hasEnded = true;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -167,7 +167,7 @@ export class Progress implements EventSink {
     this.#printer.endStream();
   }
 
-  /** What an event says about what is under way. Commands are reported by whoever runs them, with their time limit. */
+  /** What an event says about what is in progress. The code that runs commands reports them, with their time limit. */
   #notice(event: RunEvent): void {
     if (event.type === 'tool.started' && event.call.name !== 'run_command') {
       const label = this.#events.describe(event.call);

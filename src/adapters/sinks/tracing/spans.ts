@@ -70,7 +70,7 @@ export class RunSpans {
   #model: AnsweringModel;
   #iteration: number;
   #retries: Moment[] = [];
-  /** When what is under way cannot have begun before. */
+  /** The earliest time at which what is in progress can have started. */
   #sinceMs: number;
 
   constructor(options: RunSpansOptions) {

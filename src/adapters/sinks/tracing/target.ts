@@ -54,7 +54,10 @@ export function readTarget(env: Environment): TargetRead {
     return { status: 'failed', why: `${variable} is not an http(s) address without a user name` };
   const headers = listedPairs(signal(env, 'HEADERS') ?? '');
   if (!headers.every(([name, value]) => /^[\w.-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value)))
-    return { status: 'failed', why: 'OTEL_EXPORTER_OTLP_HEADERS has what no HTTP header can have' };
+    return {
+      status: 'failed',
+      why: 'OTEL_EXPORTER_OTLP_HEADERS contains characters that are not allowed in an HTTP header',
+    };
   if (headers.length > 0 && url.protocol === 'http:' && !LOCAL.includes(url.hostname))
     return {
       status: 'failed',

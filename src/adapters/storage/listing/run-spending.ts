@@ -1,4 +1,4 @@
-/** What a run has spent, by its folder. It is only read, whoever wrote it: nothing in it makes a sum fail. */
+/** What a run has spent, from its folder. The folder is untrusted: nothing in it can make the sum fail. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ export async function readSpending({ runId, path }: RunPlace): Promise<RunSpendi
     if (isFinal && !isFolder(attemptsIn(directory))) return { ...result, day };
     // While a run is running, and after it has died, only its journals know what it has spent.
     const journals = await spentByJournals(directory, runId);
-    // An attempt can be carried on after the sum was written.
+    // An attempt can be continued after the sum was written.
     if (journals.status === 'ok' && !(isFinal && saysAsMuch(result, journals))) return { ...journals, day };
     if (isFinal) return { ...result, day };
     return result.status === 'ok' ? { ...result, day, costUsd: null } : result;

@@ -1,4 +1,4 @@
-/** What a list says of a run. Its folder is only read, whoever wrote it: nothing in it makes a list fail. */
+/** What a list says about a run. Its folder is untrusted and only read: nothing in it makes a list fail. */
 
 import { lstatSync, readdirSync } from 'node:fs';
 import * as z from 'zod';

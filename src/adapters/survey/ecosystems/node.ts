@@ -58,7 +58,7 @@ export const node: Ecosystem = {
       decisions.push('The script lint changes files, so it is not in verify: name one that only checks.');
     if (at(manifest, 'workspaces') !== undefined || folder.names.has('pnpm-workspace.yaml'))
       decisions.push(
-        'This is a workspace: where the tests of all packages take long, verify those that a plan is about.',
+        'This is a workspace: if running all tests is slow, verify only the packages that the plan touches.',
       );
     return {
       ecosystem: 'Node.js',

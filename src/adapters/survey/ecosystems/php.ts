@@ -48,7 +48,7 @@ export const php: Ecosystem = {
       ],
       makes,
       decisions: [
-        'Composer downloads packages from codeload.github.com: whoever has a repository there can be sent data. Decide whether commands may reach it.',
+        'Composer downloads packages from codeload.github.com: anyone with a repository there could receive data. Decide whether commands may reach it.',
       ],
     };
   },

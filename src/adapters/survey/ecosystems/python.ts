@@ -17,7 +17,7 @@ import type { WorkflowStep } from '../workflow-step.ts';
 
 /** What extras and groups of packages for tests are usually called; only these names are ever written. */
 const TEST_GROUPS = ['test', 'tests', 'testing'];
-/** They hold more than tests need, and count where there is none of the others. */
+/** They hold more than tests need, and are used if there is none of the others. */
 const DEV_GROUPS = ['dev', 'develop', 'development'];
 const REQUIREMENTS = [
   'requirements.txt',
@@ -96,7 +96,7 @@ function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): strin
   return [JSON.stringify(tables), ...files].join('\n').replaceAll('[tool:pytest]', '');
 }
 
-/** What tox would run in environments of its own, for which it loads packages. */
+/** What tox would run in its own environments, for which it downloads packages. */
 const TOX_UNITTEST =
   /^commands\s*=\s*(?:\{envpython\}|\{envbindir\}\/python|python3?) -m (unittest(?: [\w./-]+)*)(?: \{posargs[^}\n]*\})?$/m;
 

@@ -83,7 +83,7 @@ export async function copyBase({
       protectNTFS: false,
     },
   });
-  // With objects of its own, since the shadow repository may borrow from a checkout that is gone.
+  // With its own objects, since the shadow repository may borrow from a checkout that is gone.
   const unpacked = (await packTree(objectsGitDir, base.tree, gitDir)) ?? (await whyCorrupt(gitDir));
   if (unpacked !== null) return unpacked;
   for (const name of ['info/exclude', 'info/attributes']) {

@@ -38,7 +38,7 @@ const MACHINE_RULES = ['git/info/exclude', 'git/info/attributes', 'excludes', 'a
 /** Rule files, and a repository that has them as its work tree. */
 export class RuleTree {
   readonly #folder: string;
-  /** Rule files that the tree has otherwise; they are written before the next question, which may be under way. */
+  /** Rule files that the tree has otherwise; they are written before the next query, which may be in progress. */
   readonly #due = new Map<string, Uint8Array | null>();
   /** Questions are asked one at a time, since each one reshapes the tree. */
   #lastAsked: Promise<void> = Promise.resolve();

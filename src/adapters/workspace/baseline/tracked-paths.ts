@@ -26,7 +26,7 @@ export class TrackedPaths {
     }
   }
 
-  /** Adds a repository of its own, which is left out. */
+  /** Adds a nested repository, which is left out. */
   addSubmodule(path: string): void {
     this.#submodules.add(path);
     this.addFolders(path);

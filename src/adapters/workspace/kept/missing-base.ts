@@ -9,7 +9,7 @@ import { askGit } from '../../../git/git.ts';
 import { type ObjectFormat, ObjectStore } from '../../../git/store/object-store.ts';
 import { leftOut } from '../baseline/base-copy.ts';
 
-/** Which base is to be completed, and where to. */
+/** The base to complete, and where to store it. */
 export interface IncompleteBase {
   /** The git dir through which objects are read: the run's, the repository's where there is one, and those taken here. */
   readonly objectsGitDir: string;

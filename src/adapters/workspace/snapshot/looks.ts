@@ -16,7 +16,7 @@ export interface LooksParts {
   readonly known: KnownFiles;
 }
 
-/** Looks at everything within one capture: whoever keeps writing rule files is not waited for. */
+/** Full scans within one capture: a program that keeps rewriting rule files does not hold it up. */
 const MAX_LOOKS = 4;
 
 /** One look after the other; a look at everything is repeated where it has met rules that change what it should have seen. */

@@ -188,7 +188,7 @@ export class Snapshot {
       const isEarlier = earlierThan(then, now, view);
       for (const change of changes) {
         const { path } = change;
-        // What rules do to a file is the work of whoever changed them, however old the file is.
+        // What rules do to a file counts as the work of whoever changed the rules, however old the file is.
         const isShown = this.#comparison.isShown(path);
         const isByRules =
           this.#looks.hadNewRules && (isShown || change.ignored !== undefined || isTurned(change));

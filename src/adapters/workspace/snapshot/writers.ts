@@ -46,7 +46,7 @@ export class Writers {
     }
   }
 
-  /** The file was moved: that is the work of whoever moved it, however old the file is. */
+  /** The file was moved: that counts as the work of whoever moved it, however old the file is. */
   forget(path: string): void {
     this.#writers.delete(path);
   }

@@ -1,6 +1,6 @@
 /**
  * A follow-up: a commit on the head of a pull request of ours. The run directory only says which one; whether it is ours, and
- * what its rules are, GitHub is asked.
+ * what its rules are, is looked up on GitHub.
  */
 
 import { commitsSince } from '../../../adapters/github/branch.ts';
@@ -64,15 +64,15 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
 
 const WHY_NOT = {
   missing: 'there is no such pull request.',
-  closed: 'it is closed, and stays so.',
+  closed: 'it is closed, and stays closed.',
   'of a fork': 'its branch is in a fork.',
-  'not ours': 'its text has no record of patchsmith any more.',
+  'not ours': "its text no longer has patchsmith's record.",
 } as const;
 
 function whyAnother({ branch, marker }: OwnPull, followUp: FollowUp): string | null {
   return branch === followUp.branch && marker === followUp.marker
     ? null
-    : 'it is another one than the run continued.';
+    : 'it is not the one that the run continued.';
 }
 
 function kept({ run }: PublishJob): string {
@@ -97,14 +97,14 @@ async function commitOn(
     return refuse(
       policyViolation(
         'ERR_NOT_OUR_PULL_REQUEST',
-        `Pull request #${pull.number} is not one of patchsmith's: no commit of its branch says so.`,
+        `Pull request #${pull.number} was not made by patchsmith: no commit on its branch says so.`,
       ),
     );
   if (since.foreign !== null && followUp.trigger !== 'request')
     return refuse(
       publishFailed(
         'ERR_COMMITS_OF_OTHERS',
-        `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and nobody has asked patchsmith to build on them. ${kept(job)}`,
+        `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and no one asked patchsmith to build on them. ${kept(job)}`,
       ),
     );
   const judged = checkPolicy(job, patch, pull.record.rules);
@@ -123,7 +123,7 @@ async function commitOn(
     return refuse(
       publishFailed(
         'ERR_PULL_REQUEST_MOVED',
-        `The branch ${pull.branch} was replaced while the run worked: ${followUp.head.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
+        `The branch ${pull.branch} was replaced during the run: ${followUp.head.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
       ),
     );
   const where = `${upstream.owner}/${upstream.repo}`;

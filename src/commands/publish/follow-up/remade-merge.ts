@@ -58,14 +58,14 @@ export async function remakeMerge(
   if (began.tree !== result.baseTree)
     return refuse(
       job,
-      `The run began with the tree ${result.baseTree}, and merging ${name} gives ${began.tree}: it had other uncommitted changes, or another version of git has merged differently.`,
+      `The run began with the tree ${result.baseTree}, and merging ${name} gives ${began.tree}: there were other uncommitted changes, or a different version of git merged differently.`,
     );
   const known = new Set(began.conflicts.map(({ path }) => path));
   const more = now.conflicts.filter(({ path }) => !known.has(path)).map(({ path }) => path);
   if (more.length > 0)
     return refuse(
       job,
-      `Since the run began, the branch has got more conflicts with ${name}: ${listed(more, 10, 'file')}. Run it again.`,
+      `Since the run started, the branch has more conflicts with ${name}: ${listed(more, 10, 'file')}. Run it again.`,
     );
   return {
     status: 'ok',

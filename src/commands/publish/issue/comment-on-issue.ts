@@ -55,8 +55,8 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
 }
 
 /**
- * Review threads have answers of their own, and failed checks speak for themselves once they are gone. Where an issue is named,
- * a comment that work has begun waits there for its outcome.
+ * Review threads get their own replies, and fixed checks need no comment. If an issue is named, the comment there that work has
+ * begun is waiting for its outcome.
  */
 function isToldElsewhere({ result: { followUp, plan }, settings }: CommentJob, end: RunOutcome): boolean {
   if (followUp === null || settings.issue !== null || settings.comment === 'always') return false;

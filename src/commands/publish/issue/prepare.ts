@@ -163,7 +163,7 @@ async function continuesIn(
   return pull !== null && typeof pull !== 'string';
 }
 
-const PERMITTED = done('GitHub permits the publication; the run can begin.');
+const PERMITTED = done('GitHub permits the publication; the run can start.');
 
 /** The comment that the outcome will replace. */
 async function acknowledge(job: CommentJob, issue: number): Promise<null> {

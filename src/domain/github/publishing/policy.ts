@@ -188,7 +188,7 @@ export function draftReasons(facts: DraftFacts): string[] {
 const UNVERIFIED = {
   failed: 'verification failed',
   preexisting: 'everything that was verified had already failed before the work',
-  otherwise: 'some of its files were verified with other contents than the patch has',
+  otherwise: 'some of its files were verified with different contents than the patch has',
   none: 'nothing was verified',
 } as const;
 

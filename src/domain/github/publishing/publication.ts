@@ -11,25 +11,25 @@ import type { Warning } from '../../warnings/warning.ts';
 export const Publication = z.strictObject({
   version: z.literal(1),
   patchsmith: z.string().describe('Version of patchsmith'),
-  runId: z.string().nullable().describe('null when there is no run that could be read'),
+  runId: z.string().nullable().describe('null when no run could be read'),
   outcome: OutcomeName,
   exitCode: z.int(),
   reason: z.string(),
   errorCode: ErrorCodeText.nullable()
     .default(null)
     .describe('Why it did not end well; docs/errors.md says what each code means. null when it did'),
-  dryRun: z.boolean().describe('Nothing was changed; this is what would have been'),
+  dryRun: z.boolean().describe('Nothing was changed; this is what would have been changed'),
   repository: z.string().nullable(),
   base: z
     .strictObject({ branch: z.string(), sha: z.string() })
     .nullable()
-    .describe('Branch to be merged into, and the commit that the patch was rebuilt on'),
+    .describe('The base branch, and the commit that the patch was rebuilt on'),
   branch: z.string().nullable(),
   commit: z
     .strictObject({
       sha: z.string(),
       tree: z.string(),
-      operation: z.enum(['created', 'updated', 'none']).describe('Of the branch; none: it was there already'),
+      operation: z.enum(['created', 'updated', 'none']).describe('Of the branch; none: it existed already'),
       verified: z
         .boolean()
         .nullable()
@@ -46,13 +46,13 @@ export const Publication = z.strictObject({
       branch: z.string(),
       headSha: z.string(),
       draft: z.boolean(),
-      draftReasons: z.array(z.string()).describe('Why it should be a draft; empty when nothing keeps it one'),
+      draftReasons: z.array(z.string()).describe('Why it should be a draft; empty if there is no reason'),
     })
     .nullable(),
   comment: z.strictObject({ url: z.string(), operation: z.enum(['created', 'updated', 'none']) }).nullable(),
   conflicts: z
     .array(z.strictObject({ path: z.string(), why: z.string() }))
-    .describe('Files that the base has changed as well, so that the patch does not fit'),
+    .describe('Files that the base has changed as well, so that the patch does not apply'),
   merged: z.array(z.string()).describe('Files that were merged with changes of the base, without a conflict'),
   flags: z.array(Flag).describe('Changes that deserve a second look, as found in the patch itself'),
   warnings: z
@@ -66,7 +66,7 @@ export type Publication = z.infer<typeof Publication>;
 /** A publication that is being made. */
 export type PublicationSoFar = Omit<Publication, 'warnings'> & { warnings: Warning[] };
 
-/** For a publication that has not made anything yet; it has no outcome of its own. */
+/** For a publication that has not made anything yet; it has no outcome yet. */
 export function nothingPublished(version: string): PublicationSoFar {
   return {
     version: 1,

@@ -62,7 +62,7 @@ export function recordIn(body: string): { record: PullRecord; marker: string } |
   return parsed.success ? { record: parsed.data, marker } : null;
 }
 
-/** The same text with another record in the place of its own. */
+/** The same text with its record replaced. */
 export function withRecord(body: string, record: PullRecord): string {
   return body.replace(/<!-- patchsmith-record: .*? -->/, () => recordLine(record));
 }

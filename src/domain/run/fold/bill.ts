@@ -35,6 +35,6 @@ type Bill = Pick<RunState, 'usage' | 'costUsd' | 'isEstimated' | 'price' | 'mode
 
 /** What a usage costs in USD; null when that is not known. */
 export function costIn(state: Bill, usage: Usage, model: string): number | null {
-  // An endpoint may answer under a name of its own; the requested model's price is known.
+  // An endpoint may answer under another name; the requested model's price is known.
   return costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
 }

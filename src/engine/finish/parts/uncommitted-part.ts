@@ -18,7 +18,7 @@ export interface UncommittedPart {
 
 const NOTHING: UncommittedPart = { patch: null, warnings: [] };
 
-/** Keeps the uncommitted work beside a patch that has something in it: without it nobody could apply the patch to the commit. */
+/** Keeps the uncommitted work beside a patch that has something in it: without it the patch could not be applied to the commit. */
 export async function uncommittedPart(
   { workspace, directory, start: { followUp } }: Ready,
   net: readonly PathChange[],
@@ -43,8 +43,8 @@ export async function uncommittedPart(
   const merge = followUp?.merge ?? null;
   const what =
     merge === null
-      ? `The work tree had uncommitted changes when the run began. The patch applies to ${base} after ${directory.uncommitted}.`
-      : `The patch counts from the merge of ${merge.slice(0, 12)}, which publish makes again. By hand, apply ${directory.uncommitted} to ${base} first.`;
+      ? `The work tree had uncommitted changes when the run started. The patch applies to ${base} after ${directory.uncommitted}.`
+      : `The patch is relative to the merge of ${merge.slice(0, 12)}, which publish makes again. By hand, apply ${directory.uncommitted} to ${base} first.`;
   return {
     patch: { path: directory.uncommitted, sha256, bytes: bytes.length },
     warnings: [warning('WARN_UNCOMMITTED_WORK', what), ...notes],
@@ -54,6 +54,6 @@ export async function uncommittedPart(
 function notKept(why: string): Warning {
   return warning(
     'WARN_UNCOMMITTED_NOT_KEPT',
-    `The patch applies to the uncommitted work that the run began with, and that could not be kept as a patch: ${why}`,
+    `The patch applies to the uncommitted work that the run started with, which could not be kept as a patch: ${why}`,
   );
 }

@@ -49,7 +49,7 @@ test('a command finds what it would find in one of its own', async () => {
   expect(processesSeeing(root)).not.toEqual(expect.arrayContaining(waiting));
 });
 
-test('the next command runs in it, the one beside that in another, and strictness is told to it', async () => {
+test('the next command runs in it, a parallel one in another, and it is told how strict to be', async () => {
   const { run, root, waiting } = await opened();
   const script = 'touch begun-$$; until [ -e go-on ]; do sleep 0.02; done; false | true; echo after';
   const running = [run(script, { isStrict: true }), run('touch beside; echo beside')];

@@ -145,7 +145,7 @@ describe('a frame', () => {
     );
   });
 
-  test('cuts the name of what goes on, and never the time it takes', () => {
+  test('cuts the name of an activity, and never its time', () => {
     const label = `run_command ${'x'.repeat(300)}`;
     const doing = [1, 2, 3, 4, 5].map((n) => ({
       label,

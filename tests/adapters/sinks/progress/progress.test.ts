@@ -113,7 +113,7 @@ test("the model's words are marked, cut and redacted", () => {
   expect(printed()).toBe('');
 });
 
-test('a call that was under way when a run was killed has its name when it is carried on', () => {
+test('a call that was under way when a run was killed has its name when it is continued', () => {
   const { accept, printed } = open({ calls: [call('c', 'run_command', { command: `curl -u ${SECRET} x` })] });
   accept({
     type: 'tool.completed',
@@ -124,7 +124,7 @@ test('a call that was under way when a run was killed has its name when it is ca
   expect(printed()).toBe('[0] run_command curl -u *** x → failed: interrupted\n');
 });
 
-test('a result of which the model sees a part is told as that', () => {
+test('a result of which the model sees a part is reported as that', () => {
   const { accept, printed } = open();
   accept(toolStarted('r', 'read_file', { path: 'a.txt' }), {
     type: 'tool.completed',

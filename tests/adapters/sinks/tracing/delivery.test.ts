@@ -47,7 +47,7 @@ async function delivered(
   }
 }
 
-test('spans are sent while the run goes on: a batch of them, or when the first has waited for five seconds', async () => {
+test('spans are sent while the run continues: a batch of them, or when the first has waited for five seconds', async () => {
   const collector = await startCollector();
   let now = 0;
   const delivery = deliveryTo(collector.url, { clock: () => now });

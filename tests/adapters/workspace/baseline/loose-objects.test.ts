@@ -44,7 +44,7 @@ test('a run keeps the base for itself where the objects of the checkout are loos
   expect(readdirSync(join(scratch.shadow, 'objects/17'))).toEqual([]);
 });
 
-test('contents that nobody had added are kept with the others', async () => {
+test('contents that no one had added are kept with the others', async () => {
   const scratch = loose();
   plantMany(scratch);
   scratch.write('folder/b.txt', 'not added\n');

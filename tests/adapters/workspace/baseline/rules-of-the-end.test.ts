@@ -267,7 +267,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
   });
 });
 
-test('a run that goes on in another process finds everything as it was left', async () => {
+test('a run that continues in another process finds everything as it was left', async () => {
   const scratch = new ScratchCheckout();
   scratch.write('.gitignore', '*.js\n.env\n');
   scratch.write('.env', 'TOKEN=1\n');

@@ -78,7 +78,7 @@ describe('the patch', () => {
     expect(await workspace.capture('all')).toEqual([]);
   });
 
-  test('its files are told with kinds, old names and line counts', async () => {
+  test('it lists its files with kinds, old names and line counts', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('modified.txt', 'one\ntwo\n');
     scratch.write('deleted.txt', 'one\n');
@@ -107,7 +107,7 @@ describe('the patch', () => {
     ]);
   });
 
-  test('a rename that git finds and does not apply is told as two changes', async () => {
+  test('a rename that git finds and does not apply is reported as two changes', async () => {
     const scratch = new ScratchCheckout();
     scratch.link('link', 'target');
     const workspace = await scratch.open();

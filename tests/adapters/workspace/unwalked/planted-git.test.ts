@@ -200,7 +200,7 @@ test('a capture that follows no command removes nothing', async () => {
   expect(existsSync(join(scratch.root, 'made/.git'))).toBe(false);
 });
 
-test('a folder that nobody can look into is named', async () => {
+test('a folder that no one can look into is named', async () => {
   const scratch = committed();
   const workspace = await scratch.open();
   const name = 'n'.repeat(200);

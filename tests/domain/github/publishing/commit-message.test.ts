@@ -97,7 +97,7 @@ describe('a line without Markdown', () => {
     ...['@', '#', '1', 'a', 'GH', '-', '://', '[', ']', 'skip ci', ' ', 'fixes', '\u200b', '\n', '/', '😀'],
   );
 
-  test('is short, closes nothing, mentions nobody and skips no checks', () => {
+  test('is short, closes nothing, mentions no one and skips no checks', () => {
     fc.assert(
       fc.property(fc.array(nasty, { maxLength: 60 }), fc.integer({ min: 1, max: 80 }), (parts, max) => {
         const line = plainLine(parts.join(''), max);

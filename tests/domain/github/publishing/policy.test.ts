@@ -221,7 +221,7 @@ describe('a pull request is a draft', () => {
     [{ verification: 'preexisting' }, ['everything that was verified had already failed before the work']],
     [
       { verification: 'otherwise' },
-      ['some of its files were verified with other contents than the patch has'],
+      ['some of its files were verified with different contents than the patch has'],
     ],
     [{ wasDenied: true }, ['something that the run asked for was denied to it']],
     [{ verification: 'failed', wasDenied: true, setting: 'never' }, []],

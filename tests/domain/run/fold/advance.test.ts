@@ -108,7 +108,7 @@ describe('the fold of a run', () => {
     expect(stateAfter([cut, { type: 'message.added', text: 'go on' }, turn()]).cutOffsInARow).toBe(0);
   });
 
-  test('a paused turn goes on without a word from the runner', () => {
+  test('a paused turn continues without a word from the runner', () => {
     const state = stateAfter([turn({ stop: 'pause_turn', text: 'x' })]);
     expect(state.phase).toEqual({ at: 'model' });
     expect(state.conversation.messages.at(-1)?.role).toBe('assistant');

@@ -49,7 +49,7 @@ test('a text without our markers is left alone, and it is said', async () => {
   const again = await publish(there);
   expect(again.exitCode, again.stderr).toBe(0);
   expect(again.told?.warnings).toEqual([
-    `[WARN_TEXT_LEFT] The text of pull request #${pull.number} is left unchanged: people wrote it, or removed the markers between which our part stands.`,
+    `[WARN_TEXT_LEFT] The text of pull request #${pull.number} is left unchanged: people wrote it, or removed the markers around patchsmith's part.`,
   ]);
   expect(there.repository.pulls()[0]?.body).toBe('All mine.');
 });

@@ -24,7 +24,7 @@ export interface RecentFile {
   readonly ctimeNs: bigint;
 }
 
-/** Read once, when it is made; an entry of its own is made of whatever is asked for. */
+/** Read once, on creation; individual entries are built on demand. */
 export class IndexEntries {
   readonly #records: IndexRecords;
   /** By ordinal: 1 for a settled entry. */

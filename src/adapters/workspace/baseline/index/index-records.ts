@@ -93,7 +93,7 @@ export class IndexRecords {
   proves(ordinal: number, written: { readonly s: number; readonly ns: number }): boolean {
     const bytes = this.#bytes;
     const start = this.#starts[ordinal] ?? 0;
-    // The user has told git not to look, or there is nothing to be looked at.
+    // The user told git not to look, or there is nothing to look at.
     if ((bytes.readUInt16BE(start + AT.blob + this.#idBytes) & (FLAG.assumeUnchanged | FLAG.stage)) !== 0)
       return false;
     if ((this.#moreFlags(ordinal) & (MORE_FLAG.skipWorktree | MORE_FLAG.intentToAdd)) !== 0) return false;

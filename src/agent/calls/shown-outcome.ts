@@ -1,4 +1,4 @@
-/** What the model is told of a call: redacted, cut to the limit, with its notices. Nothing else truncates a result. */
+/** What the model sees of a call: redacted, truncated, with its notices. Nothing else truncates a result. */
 
 import { cutTo, type Excerpt, excerptLength } from '../../domain/conversation/excerpt.ts';
 import type { ToolOutcome } from '../../domain/conversation/tool.ts';
@@ -17,7 +17,7 @@ export interface Telling {
 }
 
 /** The outcome of a call by the result of its tool. */
-export function toldOutcome(
+export function shownOutcome(
   tool: string,
   result: ToolResult,
   { redact, maxOutputChars, room }: Telling,
