@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openSandbox } from '../src/adapters/sandboxes/open.ts';
-import { beginWorkspace, findCheckout } from '../src/adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../src/adapters/workspace/find-checkout.ts';
+import { beginWorkspace } from '../src/adapters/workspace/open.ts';
 
 export interface FenceTimes {
   readonly sandboxedMs: readonly number[];
@@ -25,7 +26,7 @@ if (found.status === 'failed') throw new Error(found.message);
 const own = mkdtempSync(join(tmpdir(), 'patchsmith-bench-fence-'));
 const begun = beginWorkspace(found.checkout, {
   shadowDir: join(own, 'shadow.git'),
-  agentGitDir: join(own, 'agent.git'),
+  sandboxGitDir: join(own, 'agent.git'),
   env: process.env,
 });
 await begun.takeBaseline();

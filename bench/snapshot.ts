@@ -7,7 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCheckout, openWorkspace } from '../src/adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../src/adapters/workspace/find-checkout.ts';
+import { openWorkspace } from '../src/adapters/workspace/open.ts';
 
 export interface SnapshotTimes {
   readonly snapshotMs: readonly number[];
@@ -20,7 +21,7 @@ if (found.status === 'failed') throw new Error(found.message);
 const own = mkdtempSync(join(tmpdir(), 'patchsmith-bench-snapshot-'));
 const workspace = await openWorkspace(found.checkout, {
   shadowDir: join(own, 'shadow.git'),
-  agentGitDir: join(own, 'agent.git'),
+  sandboxGitDir: join(own, 'agent.git'),
   env: process.env,
 });
 const times = { snapshotMs: [] as number[], statusMs: [] as number[] };

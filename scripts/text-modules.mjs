@@ -8,6 +8,7 @@ import { reportPageModule } from './report-page.mjs';
 // The hooks run in a thread of their own, which loads this file again.
 if (isMainThread) register(import.meta.url);
 
+/** The hook that Node calls for each import: a text becomes a module that exports it, everything else goes on to `next`. */
 export async function load(url, context, next) {
   const { pathname } = new URL(url);
   const page = await reportPageModule(pathname);

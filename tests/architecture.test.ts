@@ -192,8 +192,17 @@ describe('the architecture', () => {
     expect(doubled.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
   });
 
+  test('no file hands on what another exports, but for the library', () => {
+    const handing = sourceFiles().filter((file) =>
+      /^export (?:type )?(?:\{[^}]*\}|\*(?: as \w+)?) from /m.test(readFileSync(file, 'utf8')),
+    );
+    expect(handing).toEqual(['src/library.ts']);
+  });
+
   test('every exported name has its docstring', () => {
-    const bare = sourceFiles().flatMap((file) => {
+    const scripts = ['.ts', '.mts', '.mjs'].flatMap((end) => filesBelow('scripts', end));
+    const files = [...sourceFiles(), ...filesBelow('page', '.ts'), ...scripts];
+    const bare = files.flatMap((file) => {
       const declared = [...readFileSync(file, 'utf8').matchAll(DECLARATION)];
       // The type that is inferred from a schema shares its name, and its docstring.
       const documented = new Set(declared.filter(([, doc]) => doc !== undefined).map(([, , , name]) => name));

@@ -201,6 +201,21 @@ test('docs/testing.md says of each file that is left to the night what has its p
   expect(byDay.filter(([, file = '']) => !existsSync(file) || NIGHTLY_FILES.includes(file))).toEqual([]);
 });
 
+test('whoever owns the project has one name wherever it is said', () => {
+  const files = ['.', '.github', 'docs', 'scripts', 'src'].flatMap((folder) =>
+    readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
+      .filter((name) => /\.(?:md|yml|json|ts|mjs)$/.test(name))
+      .map((name) => `${folder}/${name}`),
+  );
+  const owners = files.flatMap((file) =>
+    [...read(file).matchAll(/(?:uses: |github\.com\/|dependency-name: )([\w-]+)\/patchsmith\b/g)].map(
+      ([, owner]) => owner,
+    ),
+  );
+  expect(owners.length).toBeGreaterThan(20);
+  expect(new Set(owners)).toEqual(new Set(['OWNER']));
+});
+
 test('what is left to the night is there, and is tried then', () => {
   expect(NIGHTLY_FILES.filter((path) => !existsSync(path))).toEqual([]);
   expect(manifest.scripts['test:full']).toContain('PATCHSMITH_FULL=1');

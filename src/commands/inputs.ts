@@ -4,13 +4,8 @@ import { resolve } from 'node:path';
 import { unusedPrices } from '../config/contradictions.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { readKey, readOtherKeys } from '../config/provider-keys.ts';
-import {
-  PROJECT_FILE,
-  resolveSettings,
-  type SettingSource,
-  type Settings,
-  settingsWithoutFile,
-} from '../config/resolve.ts';
+import { PROJECT_FILE, resolveSettings, type SettingSource, settingsWithoutFile } from '../config/resolve.ts';
+import type { Settings } from '../config/schema.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';

@@ -10,7 +10,7 @@ import { type Problem, prefixedProblems, problem } from '../domain/errors/proble
 import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
 import { type ApiKeyRead, readApiKey } from './dotenv.ts';
 import { fallbackParts, reviewerParts } from './named-provider.ts';
-import type { Settings } from './resolve.ts';
+import type { Settings } from './schema.ts';
 
 /** Where keys may be. */
 export interface KeyPlaces {

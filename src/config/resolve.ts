@@ -13,8 +13,6 @@ import { withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
 import { shown } from './values/value.ts';
 
-export type { Settings } from './schema.ts';
-
 /** The project file, in the root of the repository. Anyone who can open a pull request can write it. */
 export const PROJECT_FILE = '.patchsmith.yml';
 

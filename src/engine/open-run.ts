@@ -11,7 +11,7 @@
 
 import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
-import { disarmSandboxGitDir } from '../adapters/workspace/find-checkout.ts';
+import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir.ts';
 import { whyReadOnly } from '../adapters/workspace/read-only.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
@@ -63,7 +63,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
   if (admitted.status === 'stopped') return admitted;
   const parts = await openParts(session, { located, admitted, closing });
   if (parts.status === 'stopped') return parts;
-  const refusal = whyRefused(session, admitted, parts);
+  const refusal = checkContainment(session, admitted, parts);
   if (refusal !== null) return stopped(refusal);
 
   const { sandbox, beside } = parts;
@@ -156,7 +156,7 @@ async function openParts<Taken extends TakenWorkspace>(
 }
 
 /** Null when commands are contained as required. */
-function whyRefused<Taken extends TakenWorkspace>(
+function checkContainment<Taken extends TakenWorkspace>(
   session: Session,
   { whyNotIn }: Pick<Admitted<Taken>, 'whyNotIn'>,
   { sandbox, warnings }: Pick<OpenParts<Taken>, 'sandbox' | 'warnings'>,

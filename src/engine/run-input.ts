@@ -3,8 +3,7 @@
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import type { SharedLog } from '../adapters/sinks/log.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { Checkout } from '../adapters/workspace/find-checkout.ts';
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { BaseRevision, RunEvent } from '../domain/run/events.ts';
@@ -12,6 +11,7 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
+import type { Checkout } from '../git/checkout-layout.ts';
 import type { ProcessParts } from '../host/process-parts.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import type { Trust } from './trust/trust.ts';

@@ -1,6 +1,6 @@
 /** The limits of a run: those of its settings, and those that a recorded run began with. */
 
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/schema.ts';
 import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import { Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
 import type { RunInput } from './run-input.ts';

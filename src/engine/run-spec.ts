@@ -1,8 +1,8 @@
 /** What differs between a new run, a resumed one and a replayed one while it is opened. `openRun` goes through it in order. */
 
-import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/open.ts';
+import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/options.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { Checkout } from '../adapters/workspace/find-checkout.ts';
+import type { Checkout } from '../git/checkout-layout.ts';
 import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { SandboxGitDir, Workspace } from '../ports/workspace.ts';

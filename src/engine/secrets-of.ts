@@ -1,6 +1,6 @@
 /** Every value that a run keeps secret. */
 
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/schema.ts';
 import { secretsAmong } from '../domain/secrets/redact.ts';
 import type { RunInput } from './run-input.ts';
 

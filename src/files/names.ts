@@ -14,6 +14,11 @@ export function encodeName(name: string): Buffer {
   return Buffer.concat(parts);
 }
 
+/** The bytes of a path below a folder. */
+export function encodePath(folder: string, path: string): Buffer {
+  return encodeName(`${folder}/${path}`);
+}
+
 /** The string for a name; `encodeName` returns exactly these bytes. */
 export function decodeName(bytes: Buffer): string {
   return decodeNameIn(bytes, 0, bytes.length);

@@ -3,7 +3,7 @@ import { Verification } from '../../src/agent/verification.ts';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { redactorFor } from '../../src/domain/secrets/redact.ts';
-import { openRealParts, placeIn, type RealParts, SECRET } from '../support/files/real-parts.ts';
+import { openRealParts, type RealParts, SECRET, verifyPlaceIn } from '../support/files/real-parts.ts';
 import { removeFolders } from '../support/files/repository.ts';
 import { isRunning, oddSeconds } from '../support/machine/processes.ts';
 import { withEnoughTime } from '../support/waiting/enough-time.ts';
@@ -17,7 +17,7 @@ async function verify(
   { timeoutMs = 20_000, permits = (_path: string) => true, signal = new AbortController().signal } = {},
 ) {
   const verification = new Verification({
-    place: placeIn(sandbox),
+    place: verifyPlaceIn(sandbox),
     workspace,
     redact: redactorFor([SECRET]),
     permits,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { unusedPrices } from '../../src/config/contradictions.ts';
 import { didYouMean } from '../../src/config/did-you-mean.ts';
-import { resolveSettings, type SettingInputs, type Settings } from '../../src/config/resolve.ts';
+import { resolveSettings, type SettingInputs } from '../../src/config/resolve.ts';
+import type { Settings } from '../../src/config/schema.ts';
 import { settingEntries } from '../../src/config/schema.ts';
 import { problemLine } from '../../src/domain/errors/problem.ts';
 

@@ -14,8 +14,6 @@ import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { tunnel } from './tunnel.ts';
 
-export { upstreamByEnvironment } from './upstream.ts';
-
 /** What the proxy permits, and where its socket is. */
 export interface ProxyOptions extends GateOptions {
   /** A private folder in which the socket is created; created if missing. */

@@ -13,8 +13,6 @@ import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts
 import { commandEnvironment, gitConfig } from './visible/environment.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
 
-export type { OpenedSandbox, SandboxMode, SandboxOptions } from './options.ts';
-
 /** Rejects only for a broken machine. */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
   if (options.mode === 'off') return openUncontained(options, []);
@@ -31,8 +29,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
  * Ends what a killed runner left running. In a sandbox everything dies with its runner; without one a command goes on, and
  * is recognised by the git dir it was given.
  */
-export function endLeftovers(agentGitDir: string): Promise<void> {
-  return killMarked(`GIT_DIR=${agentGitDir}`);
+export function endLeftovers(sandboxGitDir: string): Promise<void> {
+  return killMarked(`GIT_DIR=${sandboxGitDir}`);
 }
 
 const NO_CACHES = warning(

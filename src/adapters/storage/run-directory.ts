@@ -115,6 +115,7 @@ export function runDirectoryAt(path: string): RunDirectory {
     report: join(path, 'report.html'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),
+    // The name is part of the format on disk: earlier run directories have it, and docs/outcomes.md says it.
     sandboxGitDir: join(path, 'agent.git'),
     scratch: join(path, 'scratch'),
   };

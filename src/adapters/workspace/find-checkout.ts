@@ -11,19 +11,6 @@ import { type UserEnvironment, userGitEnvironment } from '../../git/user-setting
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { checkRepositoryOf } from './repository-check.ts';
 
-export { namesAtBase } from '../../git/base-names.ts';
-export type { Checkout } from '../../git/checkout-layout.ts';
-export { copyBase } from './baseline/base-copy.ts';
-export { copyIgnored, ignoredAndMissing } from './baseline/copy-ignored.ts';
-export { contentsOf } from './contents.ts';
-export { completeBase } from './kept/missing-base.ts';
-export { beginWorkspace, openWorkspace } from './open.ts';
-export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';
-export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
-export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';
-export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
-export { copyWorkTree, trackedBelow } from './work-tree-copy.ts';
-
 /** The checkout that contains a path, or why it cannot be used. */
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | Failed;
 

@@ -31,7 +31,7 @@ import type { NestedFolders } from './unwalked/nested-changes.ts';
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
   readonly shadowDir: string;
-  readonly agentGitDir: string;
+  readonly sandboxGitDir: string;
   /** Locates the user's git configuration. */
   readonly env: UserEnvironment;
   /** Number of files above which git is asked for their stats. Default: 2,000. */
@@ -60,9 +60,9 @@ export interface BegunWorkspace {
 
 /** Takes no longer for a large tree than for a small one. */
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
-  mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
+  mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
-  const sandboxGitDir = { ...describeSandboxGitDir(checkout, places.agentGitDir), nested };
+  const sandboxGitDir = { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested };
   const finish = async (prepared: Prepared) => {
     const workspace = await takeWhole(prepared);
     nested.push(...workspace.sandboxGitDir.nested);
@@ -121,7 +121,7 @@ async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Pre
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   const [madeGit, index] = await Promise.all([
-    makeSandboxGitDir(checkout, places.agentGitDir, settings),
+    makeSandboxGitDir(checkout, places.sandboxGitDir, settings),
     readBaselineIndex(checkout.gitDir, shadowDir, checkout.objectFormat),
   ]);
   const rules = new BaselineRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);

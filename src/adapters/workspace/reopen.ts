@@ -30,8 +30,6 @@ import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-r
 import { plantedGitDirs } from './unwalked/planted-git.ts';
 import { removeGitDir } from './unwalked/remove-git-dir.ts';
 
-export { moveBeginning } from './unwalked/ignored-changes.ts';
-
 /** What the journal says about the work tree. */
 export interface KeptState {
   readonly base: BaseRevision;
@@ -69,10 +67,10 @@ export interface BegunReopening {
 
 /** Changes nothing in the checkout. */
 export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept: KeptState): BegunReopening {
-  mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
+  mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   return {
-    sandboxGitDir: { ...describeSandboxGitDir(checkout, places.agentGitDir), nested },
+    sandboxGitDir: { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested },
     async take() {
       const reopened = await reopenWorkspace(checkout, places, kept);
       if (reopened.status === 'ok') nested.push(...reopened.workspace.sandboxGitDir.nested);
@@ -84,7 +82,7 @@ export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept
 /** For a run that was ended before its baseline had been taken, and so before it changed anything: it is taken now. */
 export function beginAnew(checkout: Checkout, places: WorkspacePlaces): BegunReopening {
   rmSync(places.shadowDir, { recursive: true, force: true });
-  rmSync(places.agentGitDir, { recursive: true, force: true });
+  rmSync(places.sandboxGitDir, { recursive: true, force: true });
   const begun = beginWorkspace(checkout, places);
   return {
     sandboxGitDir: begun.sandboxGitDir,
@@ -153,8 +151,11 @@ export async function reopenWorkspace(
   if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
   watch.tellInDoubt(inDoubt);
   const keptGit =
-    (await keptSandboxGitDir(checkout, places.agentGitDir, settings)) ??
-    (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
+    (await keptSandboxGitDir(checkout, places.sandboxGitDir, settings)) ??
+    (await newSandboxGitDir(checkout, places.sandboxGitDir, {
+      settings,
+      submodules: tree.tracked.submodules,
+    }));
   // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.recall(repositories.gitDirs);
   const { nested, foreign, openedNs } =
@@ -216,7 +217,7 @@ async function withoutLeftovers(
   return found.filter((change) => !isLeft(change));
 }
 
-async function newAgentGit(
+async function newSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
   { settings, submodules }: { settings: UserSettings; submodules: readonly string[] },

@@ -38,7 +38,7 @@ export async function disarmSandboxGitDir(
   checkout: Checkout,
   { shadowGit, sandboxGitDir }: { shadowGit: string; sandboxGitDir: string },
 ): Promise<void> {
-  await resetAgentGit(checkout, sandboxGitDir, startSettings(shadowGit));
+  await resetSandboxGitDir(checkout, sandboxGitDir, startSettings(shadowGit));
 }
 
 /** The git dir of an earlier process, disarmed; null if the checkout's objects are somewhere else now. */
@@ -49,11 +49,15 @@ export async function keptSandboxGitDir(
 ): Promise<SandboxGitDir | null> {
   if (!readsFrom(gitDir, checkout.objects)) return null;
   // A lock left by a killed git is removed with the rest.
-  await resetAgentGit(checkout, gitDir, settings);
+  await resetSandboxGitDir(checkout, gitDir, settings);
   return describeSandboxGitDir(checkout, gitDir);
 }
 
-async function resetAgentGit(checkout: Checkout, gitDir: string, settings: ReadingSettings): Promise<void> {
+async function resetSandboxGitDir(
+  checkout: Checkout,
+  gitDir: string,
+  settings: ReadingSettings,
+): Promise<void> {
   const stat = lstatSync(gitDir, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isDirectory()) {

@@ -6,15 +6,14 @@
  */
 
 import { mkdirSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { ioFailure } from '../../files/failures.ts';
-import { decodeName, encodeName } from '../../files/names.ts';
+import { decodeName, encodePath } from '../../files/names.ts';
 import { TreeView } from '../../files/tree-view.ts';
 import { runGit } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
-import { copyEntry } from './copy-entry.ts';
+import { copyEntry, endOfTurn } from './copy-entry.ts';
 
 /** What to copy, and where to. */
 export interface WorkTreeCopy {
@@ -48,10 +47,10 @@ export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<
       for (const { name, folder: isFolder } of isOther ? [] : entries) {
         at = folder === '' ? name : `${folder}/${name}`;
         if (isFolder) {
-          mkdirSync(placeIn(to, at), { mode: 0o755 });
+          mkdirSync(encodePath(to, at), { mode: 0o755 });
           folders.push(at);
-        } else if (!(await copyEntry(view, at, placeIn(to, at), signal))) return { status: 'interrupted' };
-        if (performance.now() - turn >= TURN_MS) turn = await breath();
+        } else if (!(await copyEntry(view, at, encodePath(to, at), signal))) return { status: 'interrupted' };
+        turn = await endOfTurn(turn);
         if (signal.aborted) return { status: 'interrupted' };
       }
     }
@@ -74,16 +73,4 @@ export async function trackedBelow(
   // A submodule is an entry of its own.
   const files = listed.split('\0').filter((entry) => entry !== '' && !entry.startsWith('160000 '));
   return files.map((entry) => entry.slice(entry.indexOf('\t') + 1));
-}
-
-/** How long a signal may wait to be heard, in milliseconds. */
-const TURN_MS = 20;
-
-async function breath(): Promise<number> {
-  await setImmediate();
-  return performance.now();
-}
-
-function placeIn(root: string, path: string): Buffer {
-  return encodeName(`${root}/${path}`);
 }

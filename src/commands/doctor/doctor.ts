@@ -6,7 +6,7 @@
 import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import type { CheckLine } from '../../domain/check-report.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
@@ -47,7 +47,7 @@ export async function examineMachine({
   // Whether a run would go on without one does not matter here.
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
   const caches = await wantedCaches({ settings, env }, checkout);
-  const examination = await diagnose({
+  const diagnosis = await diagnose({
     ...sandboxSettings({ settings, cwd, env }),
     ...caches,
     mode,
@@ -59,24 +59,24 @@ export async function examineMachine({
     : `none (${found.status === 'failed' ? found.message : ''})`;
   const isJson = settings.output === 'json';
   const connections = await connect();
-  const document = { ...examination, readOnly, connections };
+  const document = { ...diagnosis, readOnly, connections };
   const shown = (line: string) => oneLine(redact(line), 1_000);
   const lines = [
-    ...page(examination, where).map(shown),
+    ...page(diagnosis, where).map(shown),
     'model and GitHub:',
     ...pageOf(connections).map((line) => inTerminal(shown(`  ${line}`), columns, 2)),
   ];
   const text = lines.map((line) => `${line}\n`).join('');
   const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : text);
   const verdict =
-    readOnly === null ? verdictOn(examination, connections) : usageError('ERR_UNWRITABLE', readOnly);
+    readOnly === null ? verdictOn(diagnosis, connections) : usageError('ERR_UNWRITABLE', readOnly);
   // A person who leaves early has seen enough; a machine has half a document.
   return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;
 }
 
-function verdictOn(examination: Diagnosis, connections: readonly CheckLine[]): RunOutcome {
-  if (examination.status !== 'ok') return notOpened(examination);
-  const { level, tools } = examination;
+function verdictOn(diagnosis: Diagnosis, connections: readonly CheckLine[]): RunOutcome {
+  if (diagnosis.status !== 'ok') return notOpened(diagnosis);
+  const { level, tools } = diagnosis;
   const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
   if (failing.length > 0) {
     const reason = `These work on this machine but not in the sandbox: ${failing.join(', ')}. Use --mount to show commands more of the machine.`;
@@ -88,9 +88,9 @@ function verdictOn(examination: Diagnosis, connections: readonly CheckLine[]): R
   return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
 }
 
-function page(examination: Diagnosis, where: string): string[] {
-  if (examination.status !== 'ok') return [`sandbox: ${examination.status}`, `  ${examination.reason}`];
-  const { level, shown, limits, warnings, tools } = examination;
+function page(diagnosis: Diagnosis, where: string): string[] {
+  if (diagnosis.status !== 'ok') return [`sandbox: ${diagnosis.status}`, `  ${diagnosis.reason}`];
+  const { level, shown, limits, warnings, tools } = diagnosis;
   const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;
   const size = (bytes: number) => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`;
   const keptBy = { kernel: 'enforced by the kernel', watch: 'watched' };

@@ -113,7 +113,7 @@ export async function initialise({
     ...(project?.cache ? [`Download the packages to this machine, once: ${project.cache.filledBy}`] : []),
     `Check for free whether a run could start here: ${typeLine('check', plans, project)}`,
     `Then let it work: ${typeLine('run', template.needsIssue ? null : plans, project)} (docs/sandbox.md says how tests get their packages)`,
-    `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
+    `In the workflow, put the owner of the action in place of OWNER in OWNER/patchsmith, and in place of the zeros the full id of a commit that you have reviewed.`,
     ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);

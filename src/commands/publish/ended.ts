@@ -5,7 +5,7 @@ import { dryRun } from '../../adapters/github/dry-run.ts';
 import { UnreadableFolder } from '../../adapters/github/objects.ts';
 import { GitHubRefused } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';

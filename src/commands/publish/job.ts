@@ -2,7 +2,7 @@
 
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import {
   type AskedIn,

@@ -4,7 +4,7 @@
  */
 
 import { writeDocument } from '../../adapters/storage/write-document.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { askedIn } from '../../domain/github/publishing/identity.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
 import {

@@ -1,7 +1,7 @@
 /** `patchsmith publish RUN` on the command line. */
 
 import { withoutKeyAndTokens } from '../../config/provider-keys.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { shown } from '../../config/values/value.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';

@@ -5,7 +5,8 @@ import { createProvider } from '../../adapters/providers/registry.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { beginWorkspace, type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
@@ -30,6 +31,7 @@ import type {
   TakenWorkspace,
 } from '../../engine/run-spec.ts';
 import type { Session } from '../../engine/session.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { copyBaseOf } from './base.ts';
 import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
@@ -140,7 +142,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
   const outside = made.tools.filter(({ isOutside }) => isOutside === true);
-  const follower = new ReplayTracker(events, {
+  const tracker = new ReplayTracker(events, {
     redact,
     stop,
     outside: new Set(outside.map(({ name }) => name)),
@@ -161,7 +163,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
       const model = { ...NO_MODEL, model: recorded.model, recording: run.events };
       return { status: 'ok', provider: await createProvider('replay', model) };
     },
-    begin: async () => begin(replay, follower),
+    begin: async () => begin(replay, tracker),
     async settle(opened) {
       const start = await startOfReplay(replay, { ...opened, redact, hosts });
       const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
@@ -169,15 +171,15 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
         status: 'settled',
         start,
         beginning: newRun(start, recorded.at, replay.directory, redact),
-        clock: follower.clock,
+        clock: tracker.clock,
         interrupt,
-        interruptOf: (call) => (follower.cutsShort(call.id) ? interrupt : session.interrupt),
-        outcomeOf: (call) => follower.outcomeOf(call),
+        interruptOf: (call) => (tracker.cutsShort(call.id) ? interrupt : session.interrupt),
+        outcomeOf: (call) => tracker.outcomeOf(call),
         redact,
-        resumption: () => follower.resumption(),
-        sinks: [follower],
+        resumption: () => tracker.resumption(),
+        sinks: [tracker],
         judge: (decided, patch) =>
-          judgeReplay(decided, patch, { run, events, follower, signal: session.interrupt, ignored, folder }),
+          judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored, folder }),
       } satisfies Settled;
     },
   };
@@ -185,11 +187,11 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
 
 function begin(
   { session, run, directory, checkout, folder, objectsGitDir, events }: Replay,
-  follower: ReplayTracker,
+  tracker: ReplayTracker,
 ): BegunTaking<CopiedWorkspace> {
   const begun = beginWorkspace(checkout, {
     shadowDir: directory.shadowGit,
-    agentGitDir: directory.sandboxGitDir,
+    sandboxGitDir: directory.sandboxGitDir,
     env: NO_USER,
     limits: changeLimits(session, events[0].limits),
     guard: pathGuard(events[0].plan, events[0].paths),
@@ -199,7 +201,7 @@ function begin(
     async take() {
       const plain = await begun.takeBaseline();
       const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
-      return { status: 'ok', workspace: replayWorkspace(plain, follower, restorer), plain };
+      return { status: 'ok', workspace: replayWorkspace(plain, tracker, restorer), plain };
     },
   };
 }

@@ -16,7 +16,7 @@ import type { ReplayTracker } from './tracker.ts';
 export interface ReplayedRun {
   readonly run: RunDirectory;
   readonly events: readonly RunEvent[];
-  readonly follower: ReplayTracker;
+  readonly tracker: ReplayTracker;
   readonly signal: AbortSignal;
   readonly ignored: BroughtFiles;
   /** The copy of the base. */
@@ -27,10 +27,10 @@ export interface ReplayedRun {
 export function judgeReplay(
   decided: RunOutcome,
   patch: ProvenPatch | null,
-  { run, events, follower, signal, ignored, folder }: ReplayedRun,
+  { run, events, tracker, signal, ignored, folder }: ReplayedRun,
 ): RunOutcome {
   if (signal.aborted || decided.name === 'publish_failed') return decided;
-  const [first, ...more] = follower.divergences();
+  const [first, ...more] = tracker.divergences();
   const same = sameBytes(run.patch, patch?.bytes ?? null);
   if (first) {
     const others =

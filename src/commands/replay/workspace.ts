@@ -8,31 +8,27 @@ import type { Checkpoint, Workspace } from '../../ports/workspace.ts';
 import type { ReplayTracker } from './tracker.ts';
 
 /** Before each look at the tree, applies the recorded changes that no command of the replay makes. */
-export function replayWorkspace(
-  workspace: Workspace,
-  follower: ReplayTracker,
-  restorer: Restorer,
-): Workspace {
+export function replayWorkspace(workspace: Workspace, tracker: ReplayTracker, restorer: Restorer): Workspace {
   return {
     ...workspace,
     async capture(scope) {
-      await putDue(follower.due, follower, restorer);
+      await putDue(tracker.due, tracker, restorer);
       return workspace.capture(scope);
     },
-    checkpoint: (by) => checkpointOf(workspace, follower, restorer, by),
+    checkpoint: (by) => checkpointOf(workspace, tracker, restorer, by),
   };
 }
 
 /** Only the replay works on the copy, so what was there before the commands is what the recording says. */
 async function checkpointOf(
   workspace: Workspace,
-  follower: ReplayTracker,
+  tracker: ReplayTracker,
   restorer: Restorer,
   by: Writer | undefined,
 ): Promise<Checkpoint> {
   const isForeign = (event: RunEvent | undefined) =>
     event?.type === 'change.recorded' && event.changes.every(({ source }) => source.by === 'outside');
-  const { due } = follower;
+  const { due } = tracker;
   const seenAtOnce = isForeign(due[0]);
   const first = seenAtOnce ? due[0] : due.find(({ type }) => type !== 'tool.started');
   const foreign = first && isForeign(first) ? first : null;
@@ -43,8 +39,8 @@ async function checkpointOf(
   return {
     changes: seenAtOnce ? before : [],
     async captureSince() {
-      const left = follower.due;
-      await putDue(isForeign(left[0]) ? left.slice(1) : left, follower, restorer);
+      const left = tracker.due;
+      await putDue(isForeign(left[0]) ? left.slice(1) : left, tracker, restorer);
       const found = await line.captureSince();
       const since = [...line.changes, ...found.earlier, ...found.since].sort((a, b) =>
         a.path < b.path ? -1 : 1,
@@ -57,13 +53,13 @@ async function checkpointOf(
 /** Applies the next change if nothing in a replay makes it. */
 async function putDue(
   [next, ...rest]: readonly RunEvent[],
-  follower: ReplayTracker,
+  tracker: ReplayTracker,
   restorer: Restorer,
 ): Promise<void> {
-  if (!next || !follower.cannotBeMadeAgain(next, rest)) return;
+  if (!next || !tracker.cannotBeMadeAgain(next, rest)) return;
   await putInPlace(next, restorer);
   // What was put back was found together with what was kept.
-  if (next.type === 'changes.put_back') await putDue(rest, follower, restorer);
+  if (next.type === 'changes.put_back') await putDue(rest, tracker, restorer);
 }
 
 async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {

@@ -4,7 +4,7 @@
  */
 
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import type { Attempts } from '../../domain/attempts/attempts.ts';
 import { capsOfChosen } from '../../domain/attempts/left-over.ts';

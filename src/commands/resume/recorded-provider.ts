@@ -4,7 +4,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readKey } from '../../config/provider-keys.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { HostContext } from '../../host/context.ts';
 

@@ -3,14 +3,11 @@
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
-import {
-  clearSetIdsOf,
-  findCheckout,
-  type PlantedGitDirs,
-  removePlantedGitDirs,
-} from '../../adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
+import { type PlantedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
+import { clearSetIdsOf } from '../../adapters/workspace/unwalked/sweep-set-ids.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import {

@@ -38,7 +38,7 @@ export async function unrecordedChanges(
     checkout,
     {
       shadowDir: directory.shadowGit,
-      agentGitDir: directory.sandboxGitDir,
+      sandboxGitDir: directory.sandboxGitDir,
       env,
       guard: pathGuard(start.plan, start.paths),
     },

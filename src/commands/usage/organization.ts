@@ -3,7 +3,7 @@
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { readApiKey } from '../../config/dotenv.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { problem } from '../../domain/errors/problem.ts';
 import { done, providerError } from '../../domain/run/outcome.ts';

@@ -1,6 +1,6 @@
 /** Starts `patchsmith usage`: since when, and of whom. */
 
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { problem } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayTo } from '../../host/say.ts';

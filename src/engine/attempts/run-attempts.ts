@@ -9,7 +9,7 @@
 import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { COPY } from '../../adapters/storage/dead-run.ts';
-import { copyWorkTree, trackedBelow } from '../../adapters/workspace/find-checkout.ts';
+import { copyWorkTree, trackedBelow } from '../../adapters/workspace/work-tree-copy.ts';
 import {
   deadlineExceeded,
   interrupted,

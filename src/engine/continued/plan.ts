@@ -2,7 +2,7 @@
 
 import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';

@@ -1,7 +1,7 @@
 /** The first request of a new run, which may go out while the baseline is still being taken. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { answerTokens } from '../../domain/budget/next-request.ts';
 import { windowOf } from '../../domain/compaction/context-window.ts';
 import { defaultCompactAt } from '../../domain/compaction/due.ts';

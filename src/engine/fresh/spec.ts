@@ -2,13 +2,14 @@
 
 import { join } from 'node:path';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { beginWorkspace, type Checkout } from '../../adapters/workspace/find-checkout.ts';
+import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { awaitedBefore } from '../../domain/conversation/awaited.ts';
 import { isTaken } from '../../domain/journal/base.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import { openingOf } from '../../domain/run/state.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
 import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
@@ -143,7 +144,7 @@ function begin(
   const begun = beginWorkspace(checkout, {
     ...(manyFiles === undefined ? {} : { manyFiles }),
     shadowDir: directory.shadowGit,
-    agentGitDir: directory.sandboxGitDir,
+    sandboxGitDir: directory.sandboxGitDir,
     env: session.input.env,
     limits: changeLimits(session),
     ...policy,

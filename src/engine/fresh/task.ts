@@ -3,12 +3,12 @@
 import { documentReader } from '../../adapters/documents/reader.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../../adapters/plan/principles.ts';
-import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
 import { OPTIONAL_TOOLS, UNUSUAL_TOOLS, WRITING_TOOLS } from '../../domain/conversation/tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';

@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { PROJECT_FILE, type Settings } from '../../config/resolve.ts';
+import { PROJECT_FILE } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { readServerFile } from '../../config/server-file.ts';
 import { serversIn } from '../../config/server-values.ts';
 import { readSettingsAt } from '../../config/settings-file.ts';

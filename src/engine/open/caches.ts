@@ -1,9 +1,10 @@
 /** Which caches of package managers commands may use: those of `--cache`. */
 
-import type { SandboxOptions } from '../../adapters/sandboxes/open.ts';
-import { type Checkout, namesAtBase } from '../../adapters/workspace/find-checkout.ts';
+import type { SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import { managersOf } from '../../domain/packages/package-manager.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { namesAtBase } from '../../git/base-names.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import type { RunInput } from '../run-input.ts';
 
 /**

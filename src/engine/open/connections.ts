@@ -3,7 +3,7 @@
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { lookUpModel } from '../../adapters/providers/model-lookup.ts';
 import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
 import type { Problem } from '../../domain/errors/problem.ts';
 import { hasPrice, mainPrice } from '../../domain/run/pricing.ts';

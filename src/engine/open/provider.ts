@@ -9,7 +9,7 @@ import {
 } from '../../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { windowOf } from '../../domain/compaction/context-window.ts';

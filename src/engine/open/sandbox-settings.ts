@@ -1,6 +1,6 @@
 /** The settings of the sandbox, for every way in which a run begins. */
 
-import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/open.ts';
+import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { warning } from '../../domain/warnings/warning.ts';

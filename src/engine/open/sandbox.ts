@@ -1,8 +1,9 @@
 /** Opens the sandbox of a run and the proxy to the hosts its commands may reach. */
 
 import { statfsSync } from 'node:fs';
-import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adapters/sandboxes/open.ts';
-import type { Settings } from '../../config/resolve.ts';
+import { openSandbox } from '../../adapters/sandboxes/open.ts';
+import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
+import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
 import type { HostRefusal, RefusedHost } from '../../domain/review/refused-hosts.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
@@ -119,9 +120,10 @@ async function openEgress(
   { scratchDir }: { scratchDir: string },
   { domains, privateHosts, onRefused }: AllowedHosts & { onRefused: (host: RefusedHost) => void },
 ): Promise<Egress> {
-  const { openFilteringProxy, upstreamByEnvironment } = await import(
-    '../../adapters/network/filtering-proxy.ts'
-  );
+  const [{ openFilteringProxy }, { upstreamByEnvironment }] = await Promise.all([
+    import('../../adapters/network/filtering-proxy.ts'),
+    import('../../adapters/network/upstream.ts'),
+  ]);
   const upstream = upstreamByEnvironment(input.env);
   return openFilteringProxy({
     allowed: domains,

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
 import { clearScratch } from '../../adapters/storage/run-directory.ts';
-import { type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginAnew, beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
@@ -20,6 +20,7 @@ import type { StopReason } from '../../domain/run/limits.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { warning } from '../../domain/warnings/warning.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox } from '../../ports.ts';
 import { reopenServersOf } from '../mcp/open-servers.ts';
@@ -150,7 +151,7 @@ async function begin(
   clearScratch(directory);
   const places = {
     shadowDir: directory.shadowGit,
-    agentGitDir: directory.sandboxGitDir,
+    sandboxGitDir: directory.sandboxGitDir,
     env: session.input.env,
     isReadOnly,
     guard: pathGuard(events[0].plan, events[0].paths, session.input.settings),

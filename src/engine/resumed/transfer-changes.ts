@@ -1,6 +1,7 @@
 /** Brings another checkout of the same base to the state of the run. */
 
-import { moveBeginning, revertChanges } from '../../adapters/workspace/reopen.ts';
+import { revertChanges } from '../../adapters/workspace/reopen.ts';
+import { moveBeginning } from '../../adapters/workspace/unwalked/ignored-changes.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded } from '../../domain/journal/change-events.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';

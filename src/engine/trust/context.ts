@@ -1,7 +1,7 @@
 /** What was said where a change was asked for, as context of the request: bounded, cleaned, and not trusted. */
 
 import { fetchComments } from '../../adapters/github/untrusted-texts.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import { type UntrustedText, whyNotAccepted } from '../../domain/github/untrusted-text.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, OutsideContext } from '../../domain/run/plan.ts';

@@ -47,13 +47,11 @@ async function planOf(
   file: Plan | null,
   context: OutsideContext | undefined,
 ): Promise<OutsidePlan> {
-  const { visibleLine, visibleMarkdown: visibleText } = await import(
-    '../../adapters/plan/visible-markdown.ts'
-  );
+  const { visibleLine, visibleMarkdown } = await import('../../adapters/plan/visible-markdown.ts');
   const { source, body } = given;
   const { kind, author } = source;
   const what = kind === 'issue' ? `issue ${source.number}` : `comment ${source.commentId}`;
-  const seen = visibleText(body);
+  const seen = visibleMarkdown(body);
   if (seen.status === 'failed')
     return failed(`${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`);
   const title = visibleLine(given.title);

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { askPullHead } from '../../adapters/github/access.ts';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import type { Settings } from '../../config/resolve.ts';
+import type { Settings } from '../../config/schema.ts';
 import {
   type CheckoutTrust,
   type GitHubEvent,

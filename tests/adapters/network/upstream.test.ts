@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openFilteringProxy, upstreamByEnvironment } from '../../../src/adapters/network/filtering-proxy.ts';
+import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
+import { upstreamByEnvironment } from '../../../src/adapters/network/upstream.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 

@@ -1,7 +1,8 @@
 /** A runner of its own, for tests of what a sandbox costs and of what is left when its runner dies. */
 
 import { readFileSync } from 'node:fs';
-import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxes/open.ts';
+import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
+import type { SandboxOptions } from '../../../src/adapters/sandboxes/options.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
 /** `talk`: the script is talked to. `stay`: the program stays when it has run. */

@@ -36,7 +36,7 @@ test('what is listed and found while the baseline is taken is what it is afterwa
   const expected = (await scratch.open()).base();
   const places = {
     shadowDir: join(scratch.folder, 'shadow.git'),
-    agentGitDir: join(scratch.folder, 'agent.git'),
+    sandboxGitDir: join(scratch.folder, 'agent.git'),
   };
   const begun = beginWorkspace(await scratch.checkout(), { ...places, env: scratch.env, manyFiles: 0 });
   const workspace = await begun.takeMeanwhile();
@@ -72,7 +72,7 @@ test('what changes the tree waits for the baseline, also when no one has asked f
   const expected = (await scratch.open()).base();
   const places = {
     shadowDir: join(scratch.folder, 'shadow.git'),
-    agentGitDir: join(scratch.folder, 'agent.git'),
+    sandboxGitDir: join(scratch.folder, 'agent.git'),
   };
   const begun = beginWorkspace(await scratch.checkout(), { ...places, env: scratch.env, manyFiles: 0 });
   const workspace = await begun.takeMeanwhile();

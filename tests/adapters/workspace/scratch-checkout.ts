@@ -19,8 +19,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../../../src/adapters/workspace/find-checkout.ts';
 import type { WorkspacePlaces } from '../../../src/adapters/workspace/open.ts';
+import { openWorkspace } from '../../../src/adapters/workspace/open.ts';
 import type { RepoPath } from '../../../src/domain/changes/path.ts';
 import { decodeName, encodeName } from '../../../src/files/names.ts';
 import type { Checkout } from '../../../src/git/checkout-layout.ts';
@@ -178,7 +179,7 @@ export class ScratchCheckout {
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {
       shadowDir: join(run, 'shadow.git'),
-      agentGitDir: join(run, 'agent.git'),
+      sandboxGitDir: join(run, 'agent.git'),
       env: this.env,
       manyFiles,
       ...more,

@@ -94,13 +94,13 @@ test('a replay refuses a base whose contents are not those of their ids', async 
   repository.write('new.txt', 'untracked\n');
   const turns = [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, { text: 'Done.' }];
   const run = await scriptedRun({ repository, turns, args: SANDBOX });
-  const placeIn = (objects: string, id: string) => join(objects, id.slice(0, 2), id.slice(2));
+  const objectFile = (objects: string, id: string) => join(objects, id.slice(0, 2), id.slice(2));
   const id = (await repository.git('hash-object', 'new.txt')).trim();
   repository.write('evil.txt', 'something else\n');
   const evil = (await repository.git('hash-object', '-w', 'evil.txt')).trim();
-  const stored = placeIn(join(run.runDir, 'shadow.git/objects'), id);
+  const stored = objectFile(join(run.runDir, 'shadow.git/objects'), id);
   rmSync(stored);
-  writeFileSync(stored, readFileSync(placeIn(join(repository.root, '.git/objects'), evil)));
+  writeFileSync(stored, readFileSync(objectFile(join(repository.root, '.git/objects'), evil)));
   const end = await runCli(['replay', run.runDir, '--repo', repository.root, ...SANDBOX], {
     cwd: temporaryFolder(),
   });

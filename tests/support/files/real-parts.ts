@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
-import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/find-checkout.ts';
+import { findCheckout } from '../../../src/adapters/workspace/find-checkout.ts';
+import { openWorkspace } from '../../../src/adapters/workspace/open.ts';
 import { ToolExecutor } from '../../../src/agent/tool-executor.ts';
 import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
@@ -35,7 +36,7 @@ export async function openRealParts(
   const own = tempFolder();
   const workspace = await openWorkspace(found.checkout, {
     shadowDir: join(own, 'shadow.git'),
-    agentGitDir: join(own, 'agent.git'),
+    sandboxGitDir: join(own, 'agent.git'),
     env: {},
   });
   const { sandboxGitDir } = workspace;
@@ -64,7 +65,7 @@ export async function openRealParts(
 }
 
 /** The work tree as the place of verify commands, by the sandbox of the model's. */
-export function placeIn(sandbox: Sandbox): VerifyPlace {
+export function verifyPlaceIn(sandbox: Sandbox): VerifyPlace {
   return {
     kind: 'worktree',
     setup: [],

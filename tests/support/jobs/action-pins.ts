@@ -11,5 +11,5 @@ export const PINS = {
   'actions/upload-artifact': 'bbbca2ddaa5d8feaa63e36b76fdaad77386f024f',
   'actions/download-artifact': '3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c',
   'actions/create-github-app-token': '1b10c78c7865c340bc4f6099eb2f838309f1e8c3',
-  'your-org/patchsmith': '0'.repeat(40),
+  'OWNER/patchsmith': '0'.repeat(40),
 } as const;

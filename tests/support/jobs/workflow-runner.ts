@@ -243,7 +243,7 @@ async function runStep(
       const token = run.github.addToken({ kind: 'installation', login: 'shop-app[bot]', permissions });
       return done({ token });
     }
-    case 'your-org/patchsmith': {
+    case 'OWNER/patchsmith': {
       const ended = await runPatchsmith(run, given, place);
       return { failed: ended.exitCode !== 0, outputs: ended.outputs, action: ended };
     }

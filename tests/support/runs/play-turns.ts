@@ -8,7 +8,7 @@ import type { RunAction, RunEvent, RunStarted } from '../../../src/domain/run/ev
 import type { Limits, StopReason } from '../../../src/domain/run/limits.ts';
 import { startOf } from '../../../src/domain/run/state.ts';
 import type { TurnRequest } from '../../../src/ports.ts';
-import { openRealParts, placeIn, type RealParts } from '../files/real-parts.ts';
+import { openRealParts, type RealParts, verifyPlaceIn } from '../files/real-parts.ts';
 import { limits, started } from './events.ts';
 
 /** How the loop ended, and all it said. */
@@ -56,7 +56,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     },
     executor,
     verification: new Verification({
-      place: placeIn(sandbox),
+      place: verifyPlaceIn(sandbox),
       workspace,
       redact: (text) => text,
       permits: () => true,

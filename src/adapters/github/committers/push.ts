@@ -40,7 +40,7 @@ export function pushCommitter(place: PushPlace): Committer {
       if (pushed.exitCode === 0) return { status: 'made', sha, verified: null };
       const answer = `${pushed.stdout.toString('utf8')}\n${pushed.stderr}`;
       if (MOVED.test(answer)) return { status: 'moved' };
-      return failed(`git push was refused: ${whyRefused(answer)}`);
+      return failed(`git push was refused: ${refusalIn(answer)}`);
     },
   };
 }
@@ -67,7 +67,7 @@ function identity(author: Person, committer: Person): Record<string, string> {
 }
 
 /** The server's own words, if it gave any. */
-function whyRefused(answer: string): string {
+function refusalIn(answer: string): string {
   const reason = /\[remote rejected\] \((.*)\)$/m.exec(answer)?.[1];
   const told = [...answer.matchAll(/^remote: (?:error: )?(.*\S)/gm)].map(([, line]) => line);
   return [...told, ...(reason === undefined ? [] : [reason])].join(' ') || answer.trim().slice(0, 2_000);

@@ -93,7 +93,7 @@ async function openCache(manager: PackageManager, given: CacheSurroundings): Pro
       places.push(null);
       continue;
     }
-    const reason = whyRefused([named, source], given);
+    const reason = whyNotMounted([named, source], given);
     if (reason !== null)
       return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
     const name = `${manager}-${index}`;
@@ -149,7 +149,7 @@ async function openPart(
 }
 
 /** Null for a folder that may be shown; `paths` are its names. */
-function whyRefused(paths: readonly string[], { rules, added }: CacheSurroundings): string | null {
+function whyNotMounted(paths: readonly string[], { rules, added }: CacheSurroundings): string | null {
   for (const path of paths) {
     const why = whyNotShown(path, rules);
     if (why !== null) return why;

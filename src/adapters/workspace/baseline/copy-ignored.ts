@@ -1,14 +1,13 @@
 /** Ignored files of a checkout in a copy of a run's base: commands need them (`node_modules`), and no run stores them. */
 
 import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { isGitDirName, type RepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
-import { encodeName } from '../../../files/names.ts';
+import { encodeName, encodePath } from '../../../files/names.ts';
 import { enterParent } from '../../../files/nofollow-path.ts';
 import { TreeView, viewing } from '../../../files/tree-view.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
-import { copyEntry } from '../copy-entry.ts';
+import { copyEntry, endOfTurn } from '../copy-entry.ts';
 
 /** What to copy, and where to. */
 export interface IgnoredCopy {
@@ -42,7 +41,7 @@ export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Pr
     const { ignored, problem } = await ignoredAmong(copy, [{ path, isFolder }]);
     if (ignored.length === 0) return `is not ignored in the base of the run${problem}`;
     if (isFolder) await copyFolder(view, { from, copy, path, signal });
-    else await copyEntry(view, path, placeIn(copy, path), signal);
+    else await copyEntry(view, path, encodePath(copy, path), signal);
     return null;
   } catch (error) {
     return `cannot be copied: ${ioFailure(error, path, 'read').message}`;
@@ -75,7 +74,7 @@ async function ignoredAmong(
   copy: string,
   entries: readonly Entry[],
 ): Promise<{ ignored: string[]; problem: string }> {
-  const folders = entries.filter(({ isFolder }) => isFolder).map(({ path }) => placeIn(copy, path));
+  const folders = entries.filter(({ isFolder }) => isFolder).map(({ path }) => encodePath(copy, path));
   // Git looks whether a path is a folder.
   for (const folder of folders) mkdirSync(folder);
   try {
@@ -103,26 +102,16 @@ async function copyFolder(view: TreeView, { from, copy, path, signal }: IgnoredC
   for (const folder of folders) {
     const listing = view.listFolder(folder);
     if (listing.status !== 'seen') throw unreadable(`${from}/${folder}`);
-    mkdirSync(placeIn(copy, folder), { mode: 0o755 });
+    mkdirSync(encodePath(copy, folder), { mode: 0o755 });
     for (const entry of listing.entries) {
       const inner = `${folder}/${entry.name}`;
       if (entry.special || isGitDirName(entry.name)) continue;
       if (entry.folder) folders.push(inner);
-      else if (!(await copyEntry(view, inner, placeIn(copy, inner), signal))) return;
-      if (performance.now() - turn >= TURN_MS) {
-        await setImmediate();
-        turn = performance.now();
-      }
+      else if (!(await copyEntry(view, inner, encodePath(copy, inner), signal))) return;
+      turn = await endOfTurn(turn);
       if (signal.aborted) return;
     }
   }
-}
-
-/** How long a signal may wait to be heard, in milliseconds. */
-const TURN_MS = 20;
-
-function placeIn(root: string, path: string): Buffer {
-  return encodeName(`${root}/${path}`);
 }
 
 function unreadable(path: string): Error {

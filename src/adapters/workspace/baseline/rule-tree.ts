@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../../files/failures.ts';
-import { decodeName, encodeName } from '../../../files/names.ts';
+import { decodeName, encodeName, encodePath } from '../../../files/names.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { takeRules } from './machine-rules.ts';
@@ -191,7 +191,7 @@ export class RuleTree {
   }
 
   #placeOf(path: string): Buffer {
-    return encodeName(`${this.#tree}/${path}`);
+    return encodePath(this.#tree, path);
   }
 
   get #git(): string {

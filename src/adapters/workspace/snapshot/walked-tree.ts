@@ -30,7 +30,7 @@ export interface Walked {
   readonly at: 'folder' | 'file' | 'absent' | 'foreign';
   /** Regular files and links that git would see, except unchanged ones. */
   readonly files: ReadonlyMap<string, FileStat>;
-  /** Whether a file is as in the baseline index and needed no examination. */
+  /** Whether a file is as in the baseline index and was not looked into. */
   isUnchanged(path: string): boolean;
   /** Files of the baseline index that no longer exist. */
   readonly gone: readonly string[];

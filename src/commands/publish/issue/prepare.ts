@@ -8,7 +8,7 @@ import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
 import type { OnGitHub } from '../../../adapters/github/request.ts';
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
 import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
-import type { Settings } from '../../../config/resolve.ts';
+import type { Settings } from '../../../config/schema.ts';
 import {
   conclude,
   nothingPublished,
@@ -137,16 +137,16 @@ async function obstacleAmong(
   question: WorkQuestion,
   works: readonly PlannedWork[],
 ): Promise<{ obstacle: RunOutcome | null; ready: string[] }> {
-  const obstacles: RunOutcome[] = [];
+  const refusals: RunOutcome[] = [];
   const ready: string[] = [];
   for (const work of works) {
     const obstacle = await foreignObstacle(question, work);
-    if (obstacle !== null) obstacles.push(obstacle);
+    if (obstacle !== null) refusals.push(obstacle);
     else if (work.file !== null) ready.push(work.file);
   }
-  const [first = null] = obstacles;
-  const others = obstacles.length > 0 && ready.length > 0 ? ['The other plans may be carried out.'] : [];
-  const reason = [...obstacles.map((obstacle) => obstacle.reason), ...others].join(' ');
+  const [first = null] = refusals;
+  const others = refusals.length > 0 && ready.length > 0 ? ['The other plans may be carried out.'] : [];
+  const reason = [...refusals.map((refusal) => refusal.reason), ...others].join(' ');
   return { obstacle: first && { ...first, reason }, ready };
 }
 

@@ -1,7 +1,7 @@
 /** A step that prepares or publishes and is refused for its inputs: people learn why where they wait for the outcome. */
 
 import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
-import type { Settings } from '../../../config/resolve.ts';
+import type { Settings } from '../../../config/schema.ts';
 import type { Problem } from '../../../domain/errors/problem.ts';
 import { askedIn } from '../../../domain/github/publishing/identity.ts';
 import { nothingPublished, Publication } from '../../../domain/github/publishing/publication.ts';

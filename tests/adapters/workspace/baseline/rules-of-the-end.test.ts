@@ -287,7 +287,7 @@ test('a run that continues in another process finds everything as it was left', 
   }
   const places = {
     shadowDir: scratch.shadow,
-    agentGitDir: `${scratch.shadow}/../again.git`,
+    sandboxGitDir: `${scratch.shadow}/../again.git`,
     env: scratch.env,
   };
   const kept = { base: run.workspace.base(), states, written: [], mayHavePlanted: null };

@@ -112,7 +112,7 @@ describe.each([
     chmodSync(scratch.path('src/known'), 0o4755);
     const again = await reopenWorkspace(
       await scratch.checkout(),
-      { shadowDir: scratch.shadow, agentGitDir: join(scratch.shadow, '../agent.git'), env: scratch.env },
+      { shadowDir: scratch.shadow, sandboxGitDir: join(scratch.shadow, '../agent.git'), env: scratch.env },
       { base: workspace.base(), states: new Map(), written: [], mayHavePlanted: 'remove' },
     );
     expect(again.status).toBe('ok');
