@@ -64,8 +64,8 @@ export function systemPrompt(settings: {
 }): string {
   const { sandbox, allowedDomains } = settings;
   const domains = allowedDomains.map((domain) => `\`${domain}\``).join(', ');
-  const told = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
-  return render(system, { sandbox: told.trim() });
+  const commands = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
+  return render(system, { sandbox: commands.trim() });
 }
 
 /** What the first message of a run is built from. */
@@ -224,7 +224,7 @@ function contextBlocks(context: OutsideContext): string[] {
 
 function followUpBlock({ facts, title, diff, asks, context }: FollowUpTask): string {
   const parts = asks.map(askBlock).join('\n\n');
-  const told = render(followUp, {
+  const request = render(followUp, {
     number: String(facts.pullRequest),
     title: attribute(title),
     diff: asData('diff', diff.trim()),
@@ -234,7 +234,7 @@ function followUpBlock({ facts, title, diff, asks, context }: FollowUpTask): str
         : `${render(followUpMerge, { branch: attribute(facts.base.branch) }).trim()}\n\n`,
     asks: parts === '' ? '' : `${render(followUpAsks, { parts }).trim()}\n\n`,
   });
-  return [...contextBlocks({ parts: context, leftOut: 0 }), told.trim()].join('\n\n');
+  return [...contextBlocks({ parts: context, leftOut: 0 }), request.trim()].join('\n\n');
 }
 
 function askBlock({ tag, attributes, text, remarks }: FollowUpAsk): string {

@@ -211,8 +211,8 @@ class Action {
     const run = mode === 'publish' ? (runDir ?? '') : runOf(runDir, this.#context);
     const { explainWrongInputs } = await import('../commands/publish/issue/wrong-inputs.ts');
     const context = this.#contextWith(inputs, null);
-    const told = await explainWrongInputs(context, { flags: given, run, problems });
-    if (told !== null) this.#step.onPublication(told);
+    const publication = await explainWrongInputs(context, { flags: given, run, problems });
+    if (publication !== null) this.#step.onPublication(publication);
   }
 
   /** Nothing has been done. In the summary and the annotation, the problems are the reason. */
@@ -231,12 +231,12 @@ class Action {
   /** `annotated` is the run whose files get annotations; null for none. */
   #conclude(outcome: RunOutcome, annotated = this.#step.result): number {
     const { result, publication } = this.#step;
-    const told = { ...outcome, reason: this.#context.redact(outcome.reason) };
-    this.#annotate(annotated, told);
+    const redacted = { ...outcome, reason: this.#context.redact(outcome.reason) };
+    this.#annotate(annotated, redacted);
     const pullRequest = publication?.pullRequest ?? null;
     this.#step.end(
       outcome,
-      stepSummary(result, { outcome: told, pullRequest, warnings: publication?.warnings ?? [] }),
+      stepSummary(result, { outcome: redacted, pullRequest, warnings: publication?.warnings ?? [] }),
     );
     return outcome.exitCode;
   }

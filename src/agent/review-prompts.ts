@@ -49,6 +49,6 @@ export function reviewAgainPrompt(problem: string): string {
 
 /** Tells the model that did the work what a reviewer objects to. The findings cannot close the tag that encloses them. */
 export function reviewFindingsPrompt(findings: readonly Finding[]): string {
-  const told = findings.map((finding) => `${placeOf(finding)}: ${finding.problem}`);
-  return render(findingsTemplate, { findings: asData('findings', told.join('\n\n')) }).trim();
+  const lines = findings.map((finding) => `${placeOf(finding)}: ${finding.problem}`);
+  return render(findingsTemplate, { findings: asData('findings', lines.join('\n\n')) }).trim();
 }

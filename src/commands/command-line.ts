@@ -68,8 +68,8 @@ async function carryOut(host: NodeJS.Process, { context, printLast, refusal }: H
 
 /** The width of the terminal, also where stdout is a pipe; 80 without one. */
 function widthOf({ stdout, stderr, env }: NodeJS.Process): number {
-  const told = /^[1-9]\d{0,3}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined;
-  return stdout.columns ?? stderr.columns ?? told ?? 80;
+  const fromEnvironment = /^[1-9]\d{0,3}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined;
+  return stdout.columns ?? stderr.columns ?? fromEnvironment ?? 80;
 }
 
 /** The command that was asked for, and its output on stdout, as far as they are known by now. */

@@ -63,9 +63,9 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
           directory = made;
           context.watcher?.onDirectory(made);
         },
-        onResult(told) {
-          result = told;
-          context.watcher?.onResult(told);
+        onResult(ended) {
+          result = ended;
+          context.watcher?.onResult(ended);
         },
       },
     },
@@ -163,12 +163,12 @@ export async function startRunAndPublish(
       watcher: {
         onStart: () => {},
         onDirectory: () => {},
-        onResult: (told) => {
-          result = told;
+        onResult: (ended) => {
+          result = ended;
         },
       },
-      onPublication: (told) => {
-        publication = told;
+      onPublication: (made) => {
+        publication = made;
       },
     },
     run: { flags: isDocument ? { ...ofRun, output: 'none' } : ofRun, problems: [] },
@@ -179,9 +179,9 @@ export async function startRunAndPublish(
   const unread = isDocument
     ? await handOver(context.stdout, resultText(documentOf(outcome, result, publication), context.redact))
     : null;
-  const told = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  if (end.status === 'decided' || told !== outcome) sayEnd(context, told);
-  return { status: 'printed', outcome: told };
+  const last = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
+  if (end.status === 'decided' || last !== outcome) sayEnd(context, last);
+  return { status: 'printed', outcome: last };
 }
 
 /** What the run ended as, with the pull request that was made of it all the same. */

@@ -212,9 +212,9 @@ async function tell(context: HostContext, checked: Checked, isJson: boolean): Pr
     : page;
   const unread = await handOver(context.stdout, document);
   // A person who leaves early has seen enough; a machine has half a document.
-  const told = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  sayEnd(context, told);
-  return told;
+  const last = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
+  sayEnd(context, last);
+  return last;
 }
 
 /** What ends a run first ends the check. */

@@ -213,10 +213,10 @@ export class Session {
   }
 
   /** Prints a warning at once and adds it to the result, once. */
-  warn(told: Warning): void {
-    this.progress.warn(told);
-    if (this.result.warnings.includes(told)) return;
-    this.record({ warnings: [...this.result.warnings, told] });
+  warn(warning: Warning): void {
+    this.progress.warn(warning);
+    if (this.result.warnings.includes(warning)) return;
+    this.record({ warnings: [...this.result.warnings, warning] });
   }
 
   /** Calls this when nothing of the run is running any more, however it ended. */

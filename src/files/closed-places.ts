@@ -38,7 +38,7 @@ export interface ClosedPlacesParts {
   readonly root: string;
   /** A file outside the work tree that records what was closed at the start. */
   readonly file: string;
-  warn(told: Warning): void;
+  warn(warning: Warning): void;
 }
 
 /** The file's place in the shadow repository. */

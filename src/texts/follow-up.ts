@@ -68,7 +68,7 @@ export function threadAnswer({
 }): string {
   const what = isChanged ? `Changed in ${sha}` : `This file is not changed by ${sha}`;
   const account = prose(result.summary, 1_500);
-  const told =
+  const ownWords =
     account === '' ? '' : `\n\nIn the model's own words, of all that it did:\n\n${quoted(account)}`;
-  return `${what}; ${VERIFIED[verificationOf(result)]}.${told}\n\n${mark}`;
+  return `${what}; ${VERIFIED[verificationOf(result)]}.${ownWords}\n\n${mark}`;
 }

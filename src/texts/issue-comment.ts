@@ -42,7 +42,7 @@ type Operation = 'created' | 'updated' | 'closed' | 'none';
 /** Always far below the 65,536 characters that GitHub accepts. */
 export function commentText(facts: CommentFacts): string {
   const { result, pullRequest, conflicts, runUrl, marker, outcome } = facts;
-  const { name, reason } = toldOutcome(facts);
+  const { name, reason } = outcomeForReaders(facts);
   const words = wordsFor(facts, name);
   const isOpen = pullRequest !== null && pullRequest.operation !== 'closed';
   const isLacking = isOpen && name === 'publish_failed';
@@ -109,7 +109,7 @@ export function acknowledgement({ runUrl, marker }: Pick<CommentFacts, 'runUrl' 
 }
 
 /** For a run that did not finish, that is what people want to know, and not that it was therefore not published. */
-function toldOutcome({ result, outcome, pullRequest }: CommentFacts): { name: OutcomeName; reason: string } {
+function outcomeForReaders({ result, outcome, pullRequest }: CommentFacts): { name: OutcomeName; reason: string } {
   const endedWell = ['done', 'verify_failed', 'no_change', null].includes(result.outcome);
   const isOwnEnd = outcome.name === 'usage_error' || outcome.name === result.outcome;
   if (endedWell || pullRequest !== null || !isOwnEnd) return outcome;

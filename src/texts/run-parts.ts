@@ -81,10 +81,10 @@ export function verifyTable(result: RunResult, maxLength: number): string {
   const { preexisting } = judgeReports(verify, verifyBaseline);
   const cellsOf = (report: CommandReport) => {
     const { command, end } = report;
-    const told = succeeded(end)
+    const verdict = succeeded(end)
       ? `passed after ${(end.durationMs / 1000).toFixed(1)} s`
       : `**failed**, ${textCell(describeEndAndTime(end))}`;
-    return [codeCell(command), preexisting.includes(report) ? `${told}; it also did before the work` : told];
+    return [codeCell(command), preexisting.includes(report) ? `${verdict}; it also did before the work` : verdict];
   };
   return table(['Verified with', 'Result'], verify, cellsOf, { maxLength, maxLines: 50, noun: 'command' });
 }

@@ -48,13 +48,13 @@ export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: Comman
 }
 
 function report(command: string, { end, output, signs }: CommandResult, notes: string): ToolResult {
-  const told = {
+  const reported = {
     output: withLastLines(output, notes),
     next: linesBetween(command, output, notes),
     command: end,
     signs,
   };
-  return succeeded(end) ? { status: 'ok', ...told } : { status: 'failed', reason: reasonOf(end), ...told };
+  return succeeded(end) ? { status: 'ok', ...reported } : { status: 'failed', reason: reasonOf(end), ...reported };
 }
 
 function reasonOf(end: CommandEnd): FailureReason {

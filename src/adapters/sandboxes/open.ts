@@ -18,11 +18,11 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   if (options.mode === 'off') return openUncontained(options, []);
   const opened = await openBubblewrap(options);
   if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
-  const told = warning(
+  const unprotected = warning(
     'WARN_NO_SANDBOX',
     `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`,
   );
-  return openUncontained(options, [told]);
+  return openUncontained(options, [unprotected]);
 }
 
 /**

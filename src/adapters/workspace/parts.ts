@@ -73,7 +73,7 @@ export function snapshotParts({
     warnings.add(
       warning('WARN_SUBMODULES_LEFT_OUT', `Submodules are left out: ${tracked.submodules.join(', ')}.`),
     );
-  const warn = (told: Warning) => void warnings.add(told);
+  const warn = (warning: Warning) => void warnings.add(warning);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
   const setIds = new SetIds(setIdsFile(shadowDir));
   const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));

@@ -65,10 +65,10 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
     );
   }
   const calls = callsIn(journal.events, input.redact);
-  const told = input.json
+  const document = input.json
     ? blameJson(started.runId, files, input.redact)
     : blameText(files, { history: ledger.history, calls, redact: input.redact });
-  const unread = await input.print(told);
+  const unread = await input.print(document);
   // A person who leaves early has seen enough; a machine has half a document.
   if (input.json && unread !== null) return unread;
   return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
@@ -109,7 +109,7 @@ function callsIn(events: readonly RunEvent[], redact: Redact): Map<string, strin
 }
 
 function blameJson(runId: string, files: readonly AttributedPatchFile[], redact: Redact): string {
-  const told = files.map(({ file, sources, hunks, cut }) => ({
+  const shown = files.map(({ file, sources, hunks, cut }) => ({
     ...file,
     sources,
     hunks:
@@ -119,5 +119,5 @@ function blameJson(runId: string, files: readonly AttributedPatchFile[], redact:
       })) ?? null,
     cut,
   }));
-  return `${inertJson(redactedJson({ version: 1, runId, files: told }, redact, 2))}\n`;
+  return `${inertJson(redactedJson({ version: 1, runId, files: shown }, redact, 2))}\n`;
 }

@@ -22,7 +22,7 @@ export async function readBase({
   branch,
   result,
   settings,
-  told,
+  publication,
 }: PublishJob): Promise<Refused | { status: 'ok'; base: Base }> {
   const { default_branch, full_name } = await getOrThrow(upstream, {
     route: 'GET /repos/{owner}/{repo}',
@@ -40,6 +40,6 @@ export async function readBase({
     return refuse(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
   const commit = await findCommit(upstream, sha);
   if (commit === null) return refuse(`The branch ${name} of ${full_name} does not lead to a commit.`);
-  told.base = { branch: name, sha };
+  publication.base = { branch: name, sha };
   return { status: 'ok', base: { repository: full_name, branch: name, sha, tree: commit.tree.sha } };
 }

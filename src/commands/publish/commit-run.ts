@@ -30,7 +30,7 @@ export async function commitRun(
   base: Base,
   { tree, files }: Change,
 ): Promise<Refused | { status: 'ok'; sha: string }> {
-  const { fork, upstream, branch, result, told, sayMade } = job;
+  const { fork, upstream, branch, result, publication, sayMade } = job;
   const refuse = (code: CodeFor<'publish_failed'>, reason: string): Refused => ({
     status: 'refused',
     outcome: publishFailed(code, reason),
@@ -70,7 +70,7 @@ export async function commitRun(
         `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work. The patch is kept in ${job.run.directory.patch}.`,
       );
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
-      told.commit = { sha: state.head, tree, operation: 'none', verified: null };
+      publication.commit = { sha: state.head, tree, operation: 'none', verified: null };
       sayMade(`${branch} has this change already`);
       return { status: 'ok', sha: state.head };
     }
@@ -104,7 +104,7 @@ export async function commitRun(
     }
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';
-    told.commit = { sha: made.sha, tree, operation, verified: made.verified };
+    publication.commit = { sha: made.sha, tree, operation, verified: made.verified };
     sayMade(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
     return { status: 'ok', sha: made.sha };
   }

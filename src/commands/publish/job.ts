@@ -55,7 +55,7 @@ export interface PublishJob {
   /** A step of the action, for whose readers settings are inputs. */
   readonly isStep: boolean;
   /** Updated after every step, so that what was made is reported whatever happens later. */
-  readonly told: PublicationSoFar;
+  readonly publication: PublicationSoFar;
 }
 
 /** An issue of the repository that is published to, and the marker of the comment on it. */
@@ -80,13 +80,13 @@ export type JobParts = Omit<
 
 /** Assembles what the steps of a publication share. */
 export function jobOf({ repository, github, issue, ...parts }: JobParts): PublishJob {
-  const { settings, told, env, plan } = parts;
+  const { settings, publication, env, plan } = parts;
   const id = planId(plan, repository, sha256Of);
   const upstream = named(github, repository);
   const { followUp } = parts.result;
   const suffix = branchSuffix(settings.branchSuffix, parts.result, sha256Of);
   const branch = followUp?.branch ?? `${settings.branch ?? branchOf(plan, id)}${suffix}`;
-  Object.assign(told, { repository, branch });
+  Object.assign(publication, { repository, branch });
   const asked = followUp === null ? askedIn(plan, repository) : askedOn(followUp, repository, settings);
   return {
     ...parts,

@@ -15,7 +15,7 @@ export async function lackingLfs(job: PublishJob, files: readonly NewFile[]): Pr
     return object === null ? [] : [{ path, ...object }];
   });
   if (pointers.length === 0) return null;
-  const { upstream, settings, token, env, signal, told } = job;
+  const { upstream, settings, token, env, signal, publication } = job;
   const missing = await missingLfsObjects(
     {
       url: `${settings.githubServerUrl}/${upstream.owner}/${upstream.repo}.git`,
@@ -27,7 +27,7 @@ export async function lackingLfs(job: PublishJob, files: readonly NewFile[]): Pr
   );
   signal.throwIfAborted();
   if (typeof missing === 'string') {
-    told.warnings.push(
+    publication.warnings.push(
       warning(
         'WARN_LFS_UNKNOWN',
         `It is unknown whether GitHub has the contents of ${listed(paths(pointers), 5)}, which Git LFS stores: ${missing}.`,

@@ -37,7 +37,7 @@ export async function openForReview(
   change: Change & { sha: string },
   facts: ReviewFacts,
 ): Promise<RunOutcome> {
-  const { branch, told, settings, sayMade } = job;
+  const { branch, publication, settings, sayMade } = job;
   // Pull requests are found by today's names, which is what they contain.
   const upstream = named(job.upstream.github, base.repository);
   const fork = job.fork === job.upstream ? upstream : job.fork;
@@ -56,7 +56,7 @@ export async function openForReview(
     isByWorkflow,
     ...job,
     base,
-    merged: told.merged,
+    merged: publication.merged,
     flags: change.flags,
     drafts,
     isDraft,
@@ -80,26 +80,26 @@ export async function openForReview(
   const tell = (operation: 'created' | 'updated' | 'none') => {
     const { number, html_url: url } = pull;
     const draft = there === null ? pull.draft === true : isDraft;
-    told.pullRequest = { number, url, operation, branch, headSha: change.sha, draft, draftReasons: drafts };
+    publication.pullRequest = { number, url, operation, branch, headSha: change.sha, draft, draftReasons: drafts };
   };
-  tell(isNew ? 'created' : told.commit?.operation === 'none' ? 'none' : 'updated');
+  tell(isNew ? 'created' : publication.commit?.operation === 'none' ? 'none' : 'updated');
   if (!isNew && (await refreshed(job, pull, text))) tell('updated');
   if (pull.base.ref !== base.branch)
-    told.warnings.push(
+    publication.warnings.push(
       warning(
         'WARN_OTHER_BASE',
         `Pull request #${pull.number} targets ${pull.base.ref}, but the change was made for ${base.branch}; to publish it for ${pull.base.ref}, pass --base ${pull.base.ref}.`,
       ),
     );
-  if (isNew && pull.user?.login === WORKFLOW_BOT) told.warnings.push(NO_WORKFLOWS);
-  const operation = OPERATIONS[told.pullRequest?.operation ?? 'none'];
+  if (isNew && pull.user?.login === WORKFLOW_BOT) publication.warnings.push(NO_WORKFLOWS);
+  const operation = OPERATIONS[publication.pullRequest?.operation ?? 'none'];
   sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
 
   const problems = await setMetadata(upstream, pull, settings);
   const said = problems.map((one) =>
     typeof one === 'string' ? one : `${refusalSentence(one)} ${fixFor(one, { workflows: [] })}`.trim(),
   );
-  told.warnings.push(...said.map((one) => warning('WARN_PULL_REQUEST_INCOMPLETE', one)));
+  publication.warnings.push(...said.map((one) => warning('WARN_PULL_REQUEST_INCOMPLETE', one)));
   return said.length === 0
     ? done(`Pull request #${pull.number} ${operation}: ${pull.html_url}`)
     : publishFailed(
@@ -117,7 +117,7 @@ export async function keptDraft(
   if (pull.draft === true || reasons.length === 0) return pull.draft === true;
   const why = await turnIntoDraft(job.upstream, pull);
   if (why === null) return true;
-  job.told.warnings.push(
+  job.publication.warnings.push(
     warning(
       'WARN_NOT_A_DRAFT',
       `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub refused to convert it: ${why}`,
@@ -142,11 +142,11 @@ const OPERATIONS = {
 
 /** What people wrote around our part, and a title that they changed, stay; so does all of a text without that part. */
 async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
-  const { marker, told } = job;
+  const { marker, publication } = job;
   const there = { title: pull.title, body: (pull.body ?? '').replaceAll('\r\n', '\n') };
   const updated = updatedText(there, text, { marker, sha256: sha256Of });
   if (updated.status !== 'ok') {
-    told.warnings.push(
+    publication.warnings.push(
       warning(
         'WARN_TEXT_LEFT',
         `The text of pull request #${pull.number} is left unchanged: ${KEPT[updated.status]}.`,

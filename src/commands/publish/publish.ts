@@ -60,7 +60,7 @@ export interface PublishRequest {
 
 /** What was made is reported whatever happened after it. */
 export async function publishRun(input: PublishRequest): Promise<PublicationSoFar> {
-  const told = nothingYet(input);
+  const publication = nothingYet(input);
   const read = await readRun(input.run, input);
   if (read.status === 'failed') {
     const end = usageError('ERR_RUN_UNTRUSTED', read.message);
@@ -69,14 +69,14 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
     const reason = directory === null ? NO_RESULT : read.message.replaceAll(`${directory.path}/`, '');
     const refused = refusedResult({ ...end, reason }, input.version);
     const result = { ...refused, runId: directory === null ? '' : 'unknown' };
-    return explainedOnIssue({ ...input, told, end, result });
+    return explainedOnIssue({ ...input, publication, end, result });
   }
   const { run } = read;
-  told.runId = run.result.runId;
+  publication.runId = run.result.runId;
   const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
   if (run.result.plan === null) {
     const end = endBeforePlan(result);
-    return explainedOnIssue({ ...input, told, end, result, patchFile: run.directory.patch });
+    return explainedOnIssue({ ...input, publication, end, result, patchFile: run.directory.patch });
   }
   const { plan } = run.result;
   const folder = makeTemporaryFolder(input.env);
@@ -93,25 +93,25 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
       github,
       signal,
       scratch: folder.path,
-      told,
+      publication,
     };
     const asked = await ended(whole, () => readIssueOfWork(github, input.repository, input.settings));
-    if ('name' in asked) return conclude(told, asked);
-    if (asked.status === 'refused') return conclude(told, asked.outcome);
+    if ('name' in asked) return conclude(publication, asked);
+    if (asked.status === 'refused') return conclude(publication, asked.outcome);
     const job = jobOf({ ...whole, issue: asked.found });
     const end = await ended(job, () => publish(job));
     const unheard = await ended(job, () => commentOnIssue(job, end));
-    const both = bothOf(told, end, unheard);
+    const both = bothOf(publication, end, unheard);
     await labelIssue(job, both.exitCode === 0 ? 'done' : 'failed');
-    conclude(told, both);
-    if (input.settings.dryRun && told.outcome === 'done') told.reason = DRY_RUN;
+    conclude(publication, both);
+    if (input.settings.dryRun && publication.outcome === 'done') publication.reason = DRY_RUN;
   } finally {
     folder.remove();
   }
-  const document = `${inertJson(redactedJson(told, input.redact, 2))}\n`;
+  const document = `${inertJson(redactedJson(publication, input.redact, 2))}\n`;
   const unwritten = writeDocument(run.directory.publication, document);
-  if (unwritten !== null) told.warnings.push(warning('WARN_DOCUMENT_UNWRITTEN', unwritten));
-  return told;
+  if (unwritten !== null) publication.warnings.push(warning('WARN_DOCUMENT_UNWRITTEN', unwritten));
+  return publication;
 }
 
 /** The publication ends as such a run has ended, so that both jobs of a workflow agree. */

@@ -35,7 +35,7 @@ export async function rebuildRun(
   patch: CheckedPatch,
   mergedTree: string | null = null,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
-  const { result, upstream, settings, told, say } = job;
+  const { result, upstream, settings, publication, say } = job;
   const refuse = (outcome: RunOutcome): Refused => ({ status: 'refused', outcome });
   const bench = openScratchRepository(job.scratch);
   const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
@@ -46,7 +46,7 @@ export async function rebuildRun(
       publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${rebuilt.message}`)),
     );
   if (rebuilt.status === 'conflict') {
-    told.conflicts.push(...rebuilt.files);
+    publication.conflicts.push(...rebuilt.files);
     const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
     return refuse(
       publishFailed(
@@ -78,17 +78,17 @@ export async function rebuildRun(
     withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
   if (withheld !== null) return refuse(policyViolation(withheld.code, withheld.reason));
 
-  told.flags.push(
+  publication.flags.push(
     ...flagsOf(
       files,
       result.principles.map(({ path }) => path),
     ),
   );
-  told.merged.push(...rebuilt.merged);
-  for (const line of flagLines(told.flags)) say(line);
+  publication.merged.push(...rebuilt.merged);
+  for (const line of flagLines(publication.flags)) say(line);
   if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
   // A merge that is kept as it is has both parents to tell.
   if (rebuilt.tree === base.tree && mergedTree === null)
     return refuse(noChange(`${base.branch} already contains the whole patch.`));
-  return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: told.flags } };
+  return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: publication.flags } };
 }

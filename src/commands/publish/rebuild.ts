@@ -114,11 +114,11 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
 function completed(file: PatchedPath, then: PartialTree): PatchedPath {
   const occupant = then.occupant(file.from ?? file.path);
   if (file.before === null || occupant?.kind !== 'file') return file;
-  const told = (state: PatchedState): PatchedState => ({
+  const filledIn = (state: PatchedState): PatchedState => ({
     mode: state.mode ?? occupant.mode,
     blob: state.blob ?? occupant.blob,
   });
-  return { ...file, before: told(file.before), after: file.after === null ? null : told(file.after) };
+  return { ...file, before: filledIn(file.before), after: file.after === null ? null : filledIn(file.after) };
 }
 
 /** A folder from which the patch removes files may make room for a file; whether it does shows when the tree is built. */

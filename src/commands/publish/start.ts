@@ -52,18 +52,18 @@ export async function publishAndTell(
     // A dry run was asked for just this output.
     say: quiet && !settings.dryRun ? () => {} : say,
   });
-  const told = Publication.parse(redactedStrings(made, context.redact));
-  context.onPublication?.(told);
-  for (const warning of told.warnings) say(`warning: ${warning}`);
+  const publication = Publication.parse(redactedStrings(made, context.redact));
+  context.onPublication?.(publication);
+  for (const warning of publication.warnings) say(`warning: ${warning}`);
   const published = {
-    name: told.outcome,
-    exitCode: told.exitCode,
-    reason: told.reason,
-    errorCode: told.errorCode,
+    name: publication.outcome,
+    exitCode: publication.exitCode,
+    reason: publication.reason,
+    errorCode: publication.errorCode,
   };
   const unread =
     output === 'json'
-      ? await handOver(context.stdout, `${inertJson(redactedJson(told, context.redact, 2))}\n`)
+      ? await handOver(context.stdout, `${inertJson(redactedJson(publication, context.redact, 2))}\n`)
       : null;
   const outcome = published.exitCode === 0 ? (unread ?? published) : published;
   sayEnd(context, outcome);

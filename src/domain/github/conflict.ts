@@ -66,8 +66,8 @@ export function conflictHunks(text: string, most: number): string {
     if (last !== undefined && last.to >= from) last.to = to;
     else hunks.push({ from, to });
   });
-  const told = hunks.map((hunk) => `line ${hunk.from + 1}:\n${lines.slice(hunk.from, hunk.to).join('\n')}`);
-  return shortened(told.join('\n\n'), most);
+  const places = hunks.map((hunk) => `line ${hunk.from + 1}:\n${lines.slice(hunk.from, hunk.to).join('\n')}`);
+  return shortened(places.join('\n\n'), most);
 }
 
 /** Markers are ASCII, and what is not UTF-8 does not matter to them. */

@@ -19,8 +19,8 @@ export interface Divergence {
 export function divergenceOf(expected: RunEvent | undefined, got: RunEvent | undefined): Divergence | null {
   const seq = (expected ?? got)?.seq ?? 0;
   if (!expected || !got || expected.type !== got.type) {
-    const told = (event: RunEvent | undefined) => (event ? describe(event) : 'nothing more');
-    return { seq, event: 'event', at: '', expected: told(expected), got: told(got) };
+    const described = (event: RunEvent | undefined) => (event ? describe(event) : 'nothing more');
+    return { seq, event: 'event', at: '', expected: described(expected), got: described(got) };
   }
   const difference = firstDifference(comparable(expected), comparable(got), '');
   return difference && { seq, event: describe(expected), ...difference };

@@ -11,6 +11,6 @@ export function warning(code: WarningCode, text: string): Warning {
 }
 
 /** What it says, for a message with its own code. */
-export function warningText(told: Warning): string {
-  return told.slice(told.indexOf(']') + 2);
+export function warningText(warning: Warning): string {
+  return warning.slice(warning.indexOf(']') + 2);
 }

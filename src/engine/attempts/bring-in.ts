@@ -95,9 +95,9 @@ function endOf({ result: { outcome, exitCode, reason } }: Made): SupersededEnd {
 
 /** What the result of the attempt says, of the files where they are now. */
 function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
-  const { runId: _, status: __, patch, uncommittedPatch, ...told } = result;
+  const { runId: _, status: __, patch, uncommittedPatch, ...others } = result;
   return {
-    ...told,
+    ...others,
     patch: patch && { ...patch, path: directory.patch },
     uncommittedPatch: uncommittedPatch && { ...uncommittedPatch, path: directory.uncommitted },
   };

@@ -37,14 +37,14 @@ export function choose(
   }
   const { best, why } = chosenAmong(made, ({ attempt }) => attempt);
   if (!best.hasBegun) {
-    const { runId: _, status: __, ...told } = best.result;
-    session.record(told);
+    const { runId: _, status: __, ...others } = best.result;
+    session.record(others);
     none('the first one ended before its work started');
     return stopped(best.outcome);
   }
   const { number } = best.attempt;
   session.progress.note(`attempt ${number} of ${asked} chosen: ${why}`);
-  for (const told of leftBehind(best)) session.warn(told);
+  for (const warning of leftBehind(best)) session.warn(warning);
   const named = list.map((one) => (one === best.attempt ? { ...one, path: directory.path } : one));
   return {
     status: 'chosen',

@@ -82,16 +82,16 @@ export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<
     watcher: {
       onStart: () => (number === 1 ? input.watcher?.onStart() : undefined),
       onDirectory() {},
-      onResult(told) {
-        result = told;
+      onResult(ended) {
+        result = ended;
       },
     },
   });
-  const told: RunResult = result ?? refusedResult(outcome, input.version);
+  const known: RunResult = result ?? refusedResult(outcome, input.version);
   return {
-    attempt: attemptOf(told, { number, path }),
+    attempt: attemptOf(known, { number, path }),
     outcome,
-    result: told,
+    result: known,
     warnings,
     hasBegun: existsSync(runDirectoryAt(path).events),
   };

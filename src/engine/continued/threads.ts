@@ -34,18 +34,18 @@ export async function openThreads(task: IssueTask, { repository, pull }: Continu
   }
   const open = read.data
     .filter(({ isResolved }) => !isResolved)
-    .map((thread) => ({ thread, told: unanswered(task, thread) }))
-    .filter(({ told }) => told.length > 0)
+    .map((thread) => ({ thread, unread: unanswered(task, thread) }))
+    .filter(({ unread }) => unread.length > 0)
     .slice(0, MAX_THREADS);
   const threads: AskedThread[] = [];
   const asks: FollowUpAsk[] = [];
-  for (const { thread, told } of open) {
+  for (const { thread, unread } of open) {
     const { id, path, line, comments } = thread;
     const [first] = comments;
     if (first === undefined) continue;
     threads.push({ id, comment: first.id, path });
     const remarks = await Promise.all(
-      told.map((comment) => contextPart(textOf(comment, pull.number), MAX_COMMENT)),
+      unread.map((comment) => contextPart(textOf(comment, pull.number), MAX_COMMENT)),
     );
     const attributes = { path, ...(line === null ? {} : { line: String(line) }) };
     asks.push({ tag: 'review', attributes, text: '', remarks });

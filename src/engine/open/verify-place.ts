@@ -44,7 +44,7 @@ export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
       opened += 1;
       const folder = join(scratchDir, `${FOLDER}${opened}`);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const warn = (told: Warning) => void warnings.add(told);
+      const warn = (warning: Warning) => void warnings.add(warning);
       const opening =
         kind === 'worktree'
           ? openWorkTree(parts, folder)
@@ -76,7 +76,7 @@ async function openWorkTree(
 }
 
 interface CheckoutParts extends Pick<Parameters<typeof makeFreshCheckout>[0], 'folder' | 'net' | 'signal'> {
-  readonly warn: (told: Warning) => void;
+  readonly warn: (warning: Warning) => void;
 }
 
 async function openCheckout(

@@ -90,20 +90,20 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
     const reference = issueReference(settings.planFromIssue, around);
     if (typeof reference === 'string')
       return usageError('ERR_REFERENCE_INVALID', `--plan-from-issue: ${reference}.`);
-    const told = texts.find(
+    const known = texts.find(
       ({ source }) =>
         source.kind === 'issue' &&
         source.number === reference.number &&
         sameName(source.repository, reference.repository),
     );
-    if (told !== undefined) return { text: told, on: null };
+    if (known !== undefined) return { text: known, on: null };
     const read = await fetchIssue(await trust.openGitHub(signal), reference);
     return read.status === 'ok' ? { text: read.data, on: null } : unread('issue', read.refusal);
   }
   const reference = commentReference(settings.planFromComment ?? '', around);
   if (typeof reference === 'string')
     return usageError('ERR_REFERENCE_INVALID', `--plan-from-comment: ${reference}.`);
-  const told = texts.find(
+  const known = texts.find(
     ({ source }) =>
       source.kind === 'comment' &&
       source.commentId === reference.id &&
@@ -111,10 +111,10 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
   );
   // An event about a comment has what it was posted on, too.
   const on = texts.find(({ source }) => source.kind === 'issue');
-  if (told !== undefined && on !== undefined) return { text: told, on };
+  if (known !== undefined && on !== undefined) return { text: known, on };
   const read = await fetchComment(await trust.openGitHub(signal), reference);
   return read.status === 'ok'
-    ? { text: told ?? read.data.comment, on: read.data.on }
+    ? { text: known ?? read.data.comment, on: read.data.on }
     : unread('comment', read.refusal);
 }
 

@@ -22,8 +22,8 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const { plan, message, planFromIssue, planFromComment } = settings;
   const { revision } = trust;
   const signal = session.interrupt;
-  const told = credentialsProblem(trust);
-  const notes = told === null ? [] : [told];
+  const warning = credentialsProblem(trust);
+  const notes = warning === null ? [] : [warning];
   const isOutside = planFromIssue !== null || planFromComment !== null;
   const isNamed = plan !== null || message !== null || isOutside;
   const { continued } = trust;

@@ -45,8 +45,8 @@ const BY_TYPE: Readonly<Record<string, FailureRow | undefined>> = {
 
 function rowFor(status: number | null, { type, message }: RefusalSaid): FailureRow {
   const isRequests = status === 400 || ['INVALID_ARGUMENT', 'FAILED_PRECONDITION'].includes(type ?? '');
-  const [, told] = (isRequests ? BY_TEXT.find(([pattern]) => pattern.test(message)) : undefined) ?? [];
-  const known = told ?? BY_TYPE[type ?? ''];
+  const [, row] = (isRequests ? BY_TEXT.find(([pattern]) => pattern.test(message)) : undefined) ?? [];
+  const known = row ?? BY_TYPE[type ?? ''];
   if (known !== undefined) return known;
   return status === null ? rows.outage : (rowForStatus(status, rows) ?? rows.invalid_request);
 }

@@ -102,8 +102,8 @@ export class Progress implements EventSink {
   }
 
   /** Prints a line that people must see. */
-  warn(told: Warning): void {
-    this.#printer.print([{ as: 'warning', text: told }]);
+  warn(warning: Warning): void {
+    this.#printer.print([{ as: 'warning', text: warning }]);
   }
 
   /** Prints a line of the log, also with `quiet`. Its secrets are redacted. */

@@ -26,7 +26,7 @@ export interface LiveRulesParts {
   isVoid(path: string): boolean;
   /** The time of the file system, in ns. */
   clock(): bigint;
-  warn(told: Warning): void;
+  warn(warning: Warning): void;
 }
 
 /** What rule files that a run wrote may hold: git takes thirty times as much memory. */

@@ -7,7 +7,7 @@ import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
 /** For a run that is over: folders that were closed when it began stay closed. `warn` is called for what is opened. */
 export async function openInsistentRestorer(
   places: RestorePlaces,
-  warn: (told: Warning) => void,
+  warn: (warning: Warning) => void,
 ): Promise<Restorer> {
   const { root, shadowDir } = places;
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });

@@ -66,7 +66,7 @@ export interface ContentSources {
   /** Which of these paths the user's index stores as text with CRLF. */
   crlfInIndex(paths: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reports that a path's content could not be stored as git would. */
-  warn(told: Warning): void;
+  warn(warning: Warning): void;
 }
 
 /** Larger files are never held in memory, unless their encoding has to be converted. */

@@ -19,7 +19,7 @@ export interface PlantedGitParts {
   readonly root: string;
   readonly tracked: TrackedPaths;
   readonly unwalked: GitDirs;
-  warn(told: Warning): void;
+  warn(warning: Warning): void;
 }
 
 /** Whether somebody else has put something into the work tree before the commands ran. */

@@ -67,7 +67,7 @@ async function settled(
   pull: PullRequest,
   { isClosed, whyOpen }: { isClosed: boolean; whyOpen: string | null },
 ): Promise<string> {
-  const { upstream, fork, branch, told, sayMade, settings } = job;
+  const { upstream, fork, branch, publication, sayMade, settings } = job;
   const name = `Pull request #${pull.number}`;
   if (!isClosed) {
     sayMade(`pull request #${pull.number} may not be needed any more: ${pull.html_url}`);
@@ -76,7 +76,7 @@ async function settled(
   await closePullRequest(upstream, pull);
   const { number, html_url: url, head, draft = false } = pull;
   const made = { number, url, branch, headSha: head.sha, draft, draftReasons: [] };
-  told.pullRequest = { ...made, operation: 'closed' };
+  publication.pullRequest = { ...made, operation: 'closed' };
   sayMade(`pull request #${number} closed: ${url}`);
   if (!settings.deleteBranch) return `${name} of an earlier run was closed (${url}).`;
   await deleteBranch(fork, branch);

@@ -15,7 +15,7 @@ import type { PublishJob } from '../job.ts';
 
 /** A thread that has this run's answer gets no second one. Only threads whose file was changed are resolved. */
 export async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): Promise<void> {
-  const { upstream, result, settings, told, sayMade, marker } = job;
+  const { upstream, result, settings, publication, sayMade, marker } = job;
   if (followUp.threads.length === 0) return;
   const read = await readThreads(upstream, followUp.pullRequest);
   if (read.status === 'refused') throw new GitHubRefused(read.refusal);
@@ -34,7 +34,7 @@ export async function answerThreads(job: PublishJob, followUp: FollowUp, sha: st
     }
     if (!settings.resolveThreads || !isChanged || thread.isResolved) continue;
     const why = await refusalOf(() => resolveThread(upstream, id));
-    if (why !== null) told.warnings.push(warning('WARN_THREAD_NOT_RESOLVED', why));
+    if (why !== null) publication.warnings.push(warning('WARN_THREAD_NOT_RESOLVED', why));
   }
 }
 

@@ -89,7 +89,7 @@ async function commitOn(
   pull: OwnPull,
   { patch, followUp }: FollowUpToPublish,
 ): Promise<CommitEnd> {
-  const { upstream, result, told, sayMade } = job;
+  const { upstream, result, publication, sayMade } = job;
   const refuse = (outcome: RunOutcome): CommitEnd => ({ status: 'refused', outcome });
   const cleanMerge = cleanMergeOn(job);
   const since = await commitsSince(upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
@@ -112,10 +112,10 @@ async function commitOn(
   const { protectedPaths } = judged;
   const head = await findCommit(upstream, pull.head);
   if (head === null) return { status: 'moved' };
-  told.base = { branch: pull.base.branch, sha: pull.base.sha };
+  publication.base = { branch: pull.base.branch, sha: pull.base.sha };
   const origin = originOfCommit(head.message);
   if (origin?.runId === result.runId && origin.tree === head.tree.sha) {
-    told.commit = { sha: pull.head, tree: head.tree.sha, operation: 'none', verified: null };
+    publication.commit = { sha: pull.head, tree: head.tree.sha, operation: 'none', verified: null };
     sayMade(`${pull.branch} has this change already`);
     return { status: 'made', sha: pull.head, protectedPaths };
   }
@@ -160,7 +160,7 @@ async function commitOn(
   if (made.status === 'moved') return made;
   if (made.status === 'failed')
     return refuse(publishFailed('ERR_COMMIT_NOT_MADE', `${sentence(made.message)} ${kept(job)}`));
-  told.commit = { sha: made.sha, tree, operation: 'updated', verified: made.verified };
+  publication.commit = { sha: made.sha, tree, operation: 'updated', verified: made.verified };
   sayMade(`${pull.branch} updated: ${made.sha.slice(0, 8)}`);
   return { status: 'made', sha: made.sha, protectedPaths };
 }
@@ -187,7 +187,7 @@ async function tellOnPull(
   { followUp, unfinished }: FollowUpToPublish,
   { protectedPaths }: { protectedPaths: readonly string[] },
 ): Promise<RunOutcome> {
-  const { told, result, settings, upstream, sayMade } = job;
+  const { publication, result, settings, upstream, sayMade } = job;
   const { number, url, branch, head: headSha } = pull;
   const draftReason = draftReasons({
     unfinished,
@@ -196,9 +196,9 @@ async function tellOnPull(
     verification: verificationOf(result),
     wasDenied: result.deniedCount > 0,
   });
-  const operation = told.commit?.operation === 'none' ? 'none' : 'updated';
+  const operation = publication.commit?.operation === 'none' ? 'none' : 'updated';
   const tell = (draft: boolean) => {
-    told.pullRequest = { number, url, operation, branch, headSha, draft, draftReasons: draftReason };
+    publication.pullRequest = { number, url, operation, branch, headSha, draft, draftReasons: draftReason };
   };
   tell(pull.draft);
   const record = { ...pull.record, rounds: followUp.round };

@@ -16,7 +16,7 @@ export type CommentJob = Pick<
   | 'settings'
   | 'upstream'
   | 'result'
-  | 'told'
+  | 'publication'
   | 'runUrl'
   | 'isStep'
   | 'sayMade'
@@ -28,12 +28,12 @@ export type CommentJob = Pick<
  * repository.
  */
 export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
-  const { askedIn, settings, upstream, told, issueMarker: marker, patchFile, sayMade } = job;
+  const { askedIn, settings, upstream, publication, issueMarker: marker, patchFile, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (isToldElsewhere(job, end)) return null;
   if (askedIn === null || !askedIn.isHere) {
     if (settings.comment === 'always')
-      told.warnings.push(
+      publication.warnings.push(
         warning(
           'WARN_NO_COMMENT',
           'No comment was posted because the plan did not come from an issue of this repository.',
@@ -48,9 +48,9 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
       : end.reason
           .replace(` The patch is kept in ${patchFile}.`, '')
           .replaceAll(patchFile, 'the artifacts of the run');
-  const body = commentText({ ...told, ...forReaders(job, { ...end, reason }), marker });
-  told.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
-  sayMade(`comment on #${askedIn.number} ${told.comment.operation}`);
+  const body = commentText({ ...publication, ...forReaders(job, { ...end, reason }), marker });
+  publication.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
+  sayMade(`comment on #${askedIn.number} ${publication.comment.operation}`);
   return null;
 }
 

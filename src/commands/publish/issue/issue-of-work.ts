@@ -56,17 +56,17 @@ export interface LabelJob {
   readonly askedIn: AskedIn | null;
   readonly settings: Pick<Settings, 'triggerLabel'>;
   readonly signal: AbortSignal;
-  readonly told: Pick<PublicationSoFar, 'warnings'>;
+  readonly publication: Pick<PublicationSoFar, 'warnings'>;
 }
 
 /** Sets the label of `--trigger-label`; what GitHub refuses of that is a warning. */
 export async function labelIssue(job: LabelJob, state: WorkState): Promise<void> {
-  const { askedIn, settings, upstream, signal, told } = job;
+  const { askedIn, settings, upstream, signal, publication } = job;
   if (settings.triggerLabel === null || askedIn === null || !askedIn.isHere || signal.aborted) return;
   try {
     await setStateLabel(upstream, { issue: askedIn.number, trigger: settings.triggerLabel }, state);
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    if (!signal.aborted) told.warnings.push(warning('WARN_LABEL_NOT_SET', refusalSentence(error.refusal)));
+    if (!signal.aborted) publication.warnings.push(warning('WARN_LABEL_NOT_SET', refusalSentence(error.refusal)));
   }
 }

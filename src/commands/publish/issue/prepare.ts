@@ -36,11 +36,11 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
   if (inputs.status === 'refused') return inputs;
   context.hide(inputs.token);
   const say = sayTo(context, MAX_LINE);
-  const told = nothingPublished(context.version);
-  const outcome = await prepare(context, inputs, { told, say });
-  conclude(told, outcome);
-  context.onPublication?.(told);
-  for (const warning of told.warnings) say(`warning: ${warning}`);
+  const publication = nothingPublished(context.version);
+  const outcome = await prepare(context, inputs, { publication, say });
+  conclude(publication, outcome);
+  context.onPublication?.(publication);
+  for (const warning of publication.warnings) say(`warning: ${warning}`);
   return sayEnd(context, outcome);
 }
 
@@ -50,7 +50,7 @@ const MAX_LINE = 200_000;
 async function prepare(
   context: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
-  { told, say }: { told: PublicationSoFar; say: (line: string) => void },
+  { publication, say }: { publication: PublicationSoFar; say: (line: string) => void },
 ): Promise<RunOutcome> {
   const { version, interrupt } = context;
   const env = withoutKeyAndTokens(context.env);
@@ -86,7 +86,7 @@ async function prepare(
   const job: CommentJob = {
     settings,
     signal,
-    told,
+    publication,
     askedIn,
     result: { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' },
     upstream: named(github, repository),
@@ -99,7 +99,7 @@ async function prepare(
   const unheard = await ended(place, () =>
     obstacle === null ? acknowledge(job, askedIn.number) : commentOnIssue(job, obstacle),
   );
-  if (unheard !== null) told.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
+  if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
   return obstacle ?? PERMITTED;
 }
@@ -167,9 +167,9 @@ const PERMITTED = done('GitHub permits the publication; the run can start.');
 
 /** The comment that the outcome will replace. */
 async function acknowledge(job: CommentJob, issue: number): Promise<null> {
-  const { settings, upstream, issueMarker: marker, runUrl, told, sayMade, signal } = job;
+  const { settings, upstream, issueMarker: marker, runUrl, publication, sayMade, signal } = job;
   if (settings.comment === 'never' || signal.aborted) return null;
-  told.comment = await putComment(upstream, { issue, marker, body: acknowledgement({ runUrl, marker }) });
-  sayMade(`comment on #${issue} ${told.comment.operation}`);
+  publication.comment = await putComment(upstream, { issue, marker, body: acknowledgement({ runUrl, marker }) });
+  sayMade(`comment on #${issue} ${publication.comment.operation}`);
   return null;
 }

@@ -12,7 +12,7 @@ import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
 /** What is known of such a run. */
 export interface WithoutPlan extends GitHubWanted {
   readonly repository: string;
-  readonly told: PublicationSoFar;
+  readonly publication: PublicationSoFar;
   /** How the run ended, which is how the publication ends. */
   readonly end: RunOutcome;
   /** Contains no secrets. */
@@ -23,8 +23,8 @@ export interface WithoutPlan extends GitHubWanted {
 
 /** Concludes the publication; what keeps the comment from being made is a warning, and does not hide the end. */
 export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationSoFar> {
-  const { settings, repository, told, end, result, say, env } = input;
-  if (settings.issue === null) return conclude(told, end);
+  const { settings, repository, publication, end, result, say, env } = input;
+  if (settings.issue === null) return conclude(publication, end);
   const { github, signal } = await openFor(input);
   const patchFile = input.patchFile ?? null;
   const place = { settings, signal, result, patchFile };
@@ -36,7 +36,7 @@ export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationS
       settings,
       signal,
       result,
-      told,
+      publication,
       upstream: named(github, repository),
       askedIn: read.found.askedIn,
       issueMarker: read.found.marker,
@@ -49,6 +49,6 @@ export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationS
     await labelIssue(job, end.exitCode === 0 ? 'done' : 'failed');
     return null;
   });
-  if (failed !== null) told.warnings.push(warning('WARN_NO_COMMENT', failed.reason));
-  return conclude(told, end);
+  if (failed !== null) publication.warnings.push(warning('WARN_NO_COMMENT', failed.reason));
+  return conclude(publication, end);
 }

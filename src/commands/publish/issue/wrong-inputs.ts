@@ -43,19 +43,19 @@ export async function explainWrongInputs(
   if (issue === null) return null;
   const say = (line: string) => void context.stderr.write(`${oneLine(context.redact(line), 2_000)}\n`);
   const nothing = { ...refusedResult(end, context.version), runId: run === null ? 'none yet' : '' };
-  const told = await explainedOnIssue({
+  const publication = await explainedOnIssue({
     ...context,
     settings: { ...settings, issue },
     repository,
     token,
     env: withoutKeyAndTokens(context.env),
-    told: nothingPublished(context.version),
+    publication: nothingPublished(context.version),
     end,
     result: RunResult.parse(redactedStrings(made ?? nothing, context.redact)),
     say,
   });
-  for (const warning of told.warnings) say(`warning: ${warning}`);
-  return Publication.parse(redactedStrings(told, context.redact));
+  for (const warning of publication.warnings) say(`warning: ${warning}`);
+  return Publication.parse(redactedStrings(publication, context.redact));
 }
 
 /** What it takes to say something there. One of them that is wrong itself is left out. */

@@ -10,8 +10,8 @@ const MAX_LINE = 100;
  * plan's title. Text from outside, and still to be made plain; may be empty.
  */
 export function changeTitle({ plan, summary }: Pick<RunResult, 'plan' | 'summary'>): string {
-  const told = plan?.source.kind === 'comment' ? firstLine(summary) : '';
-  return told || (plan?.title ?? '');
+  const title = plan?.source.kind === 'comment' ? firstLine(summary) : '';
+  return title || (plan?.title ?? '');
 }
 
 /** Without the marks of Markdown, and without a full stop at its end. */

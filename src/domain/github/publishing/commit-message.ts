@@ -64,8 +64,8 @@ export function originOfCommit(message: string): CommitOrigin | null {
  * Whether the work of a commit was asked for by something else than `request`, so that to put other work in its place would
  * lose it. A comment asks once; everything else asks for the same work each time, as far as an older commit says.
  */
-export function isOfAnotherRequest({ request: told }: CommitOrigin, request: string | null): boolean {
-  if (told !== null) return told !== request;
+export function isOfAnotherRequest({ request: own }: CommitOrigin, request: string | null): boolean {
+  if (own !== null) return own !== request;
   return request?.startsWith('comment ') === true;
 }
 

@@ -90,10 +90,10 @@ export function nothingPublished(version: string): PublicationSoFar {
   };
 }
 
-/** Writes the outcome into `told`. */
-export function conclude<Told extends Publication | PublicationSoFar>(
-  told: Told,
+/** Writes the outcome into `publication`. */
+export function conclude<P extends Publication | PublicationSoFar>(
+  publication: P,
   { name, exitCode, reason, errorCode }: RunOutcome,
-): Told {
-  return Object.assign(told, { outcome: name, exitCode, reason, errorCode });
+): P {
+  return Object.assign(publication, { outcome: name, exitCode, reason, errorCode });
 }

@@ -106,9 +106,9 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return { ...state, warnedOf: new Set([...state.warnedOf, event.limit]) };
     case 'budget.reached': {
       const { limit, value, used, needed, text } = event;
-      const told = withMessage(state, { role: 'user', content: [{ type: 'text', text }] });
+      const added = withMessage(state, { role: 'user', content: [{ type: 'text', text }] });
       return {
-        ...told,
+        ...added,
         phase: { at: 'model' },
         lastTurn: { cap: { limit, value, used, needed }, isAnswered: false },
       };
