@@ -10,6 +10,7 @@ import { readRunInputs } from './commands/inputs.ts';
 import { withoutKey } from './config/provider-keys.ts';
 import { LOG_LEVELS } from './config/settings/output.ts';
 import { BUILT_IN_TOOLS } from './domain/conversation/tool.ts';
+import type { Environment } from './domain/environment.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
 import { refusedFor, usageError } from './domain/run/outcome.ts';
@@ -55,7 +56,7 @@ export interface RunOptions {
   /** Absolute path of the folder that relative paths begin at. Default: that of the process. */
   readonly cwd?: string;
   /** Variables, such as the key of the provider. Default: those of the process, which keeps them. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** Ends the run as SIGTERM does: what was done so far is in the result. */
   readonly signal?: AbortSignal;
   /** Tools of your own, which the model gets besides the built-in ones. Such a run cannot be resumed or replayed. */

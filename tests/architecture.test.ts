@@ -121,6 +121,9 @@ async function violations(): Promise<string[]> {
 const EXPORTED_NAME =
   /^export (?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
 
+/** A type, class or schema that a file keeps to itself. */
+const OWN_TYPE = /^(?:(?:abstract )?(?:class|interface|type|enum) |const (?=[A-Z][a-z]))(\w+)/gm;
+
 /** A declaration at the top of a file, and whether a docstring ends right before it. */
 const DECLARATION =
   /(\*\/\n)?^(export )?(?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
@@ -190,6 +193,20 @@ describe('the architecture', () => {
         homes.set(name, (homes.get(name) ?? new Set()).add(file));
     const doubled = [...homes].filter(([, files]) => files.size > 1);
     expect(doubled.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
+  });
+
+  test('no file gives a type of its own the name of what another exports', () => {
+    const exported = new Map(
+      sourceFiles().flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(EXPORTED_NAME)].map(([, name = '']) => [name, file] as const),
+      ),
+    );
+    const taken = sourceFiles().flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(OWN_TYPE)]
+        .filter(([, name = '']) => (exported.get(name) ?? file) !== file)
+        .map(([, name = '']) => `${file}: ${name}, as in ${exported.get(name)}`),
+    );
+    expect(taken).toEqual([]);
   });
 
   test('no file hands on what another exports, but for the library', () => {

@@ -2,6 +2,7 @@
 
 import { didYouMean } from '../config/did-you-mean.ts';
 import { shown } from '../config/values/value.ts';
+import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { inputNamed } from './aliases.ts';
@@ -58,7 +59,7 @@ export interface InputsGiven {
 }
 
 /** A runner passes inputs as `INPUT_<NAME>`, in upper case and keeping dashes; an empty one was not given. */
-export function readInputs(env: Readonly<Record<string, string | undefined>>): InputsGiven {
+export function readInputs(env: Environment): InputsGiven {
   const known = actionInputs();
   const { given, problems, warnings } = namedInputs(env, known);
   const mode = oneOf(MODES, { name: 'mode', initial: 'run', given, problems });
@@ -139,10 +140,7 @@ interface NamedInputs {
 }
 
 /** Values by the names of action.yml, where one stands for another action's name as well. */
-function namedInputs(
-  env: Readonly<Record<string, string | undefined>>,
-  known: readonly ActionInput[],
-): NamedInputs {
+function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInputs {
   const names = new Set(known.map(({ name }) => name));
   const initial = new Map(known.map((input) => [input.name, input.initial]));
   const given = new Map<string, string>();
@@ -201,7 +199,7 @@ function federationIn(given: ReadonlyMap<string, string>): FederationGiven | Pro
 }
 
 /** The environment without the inputs, which have already been read. */
-export function withoutInputs(env: Readonly<Record<string, string | undefined>>): typeof env {
+export function withoutInputs(env: Environment): typeof env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX)));
 }
 

@@ -12,6 +12,7 @@ import {
   readMachineFacts,
 } from '../adapters/sandboxes/bubblewrap/unavailable.ts';
 import { findProgram } from '../adapters/sandboxes/command/shell.ts';
+import type { Environment } from '../domain/environment.ts';
 import type { InputsGiven } from './read-inputs.ts';
 import { type Programs, runOnMachine } from './runner/machine-command.ts';
 
@@ -30,7 +31,7 @@ export const THIS_MACHINE: SetupMachine = {
 /** True for a step that runs commands in a sandbox, on a Linux machine that GitHub made for this job. */
 export function isSetupDue(
   { mode, sandboxSetup, flags }: Pick<InputsGiven, 'mode' | 'sandboxSetup' | 'flags'>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): boolean {
   const isHosted = env.RUNNER_ENVIRONMENT === 'github-hosted' && platform === 'linux';
   const sandbox = (flags.run ?? flags.resume)?.sandbox ?? env.PATCHSMITH_SANDBOX;

@@ -56,12 +56,12 @@ export function settleInterrupted(
   }
 }
 
-interface Traces extends SettlementRules {
+interface LeftTraces extends SettlementRules {
   readonly found: readonly PathChange[];
   readonly iteration: number;
 }
 
-function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Traces): Settlement {
+function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: LeftTraces): Settlement {
   const open = openCalls(phase, tools);
   const claimed = new Set<PathChange>();
   const made: CommandChanges[] = [];

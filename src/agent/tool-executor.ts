@@ -127,7 +127,12 @@ export class ToolExecutor {
       const results = await sideBySide(checked, (one) => this.#perform(one, turn, unseen));
       const notice = yield* recordChanges({ lane, checkpoint, unseen, iteration }, this.#parts);
       for (const { prepared, result, noted, durationMs } of results) {
-        yield completed(prepared.call, this.#outcomeOf(prepared, result, { notice, room }), durationMs, noted);
+        yield completed(
+          prepared.call,
+          this.#outcomeOf(prepared, result, { notice, room }),
+          durationMs,
+          noted,
+        );
       }
     }
     if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;

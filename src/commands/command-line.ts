@@ -49,7 +49,7 @@ async function carryOut(host: NodeJS.Process, { context, printLast, refusal }: H
     }
   }
 
-  function refuse(problems: readonly Problem[], given: Asked = {}): number {
+  function refuse(problems: readonly Problem[], given: AskedCommand = {}): number {
     const outcome = refusal(problems);
     const more = problems.length === 1 ? '' : '; patchsmith --help lists the commands';
     // The machine reads one document: there the problems are the reason.
@@ -57,7 +57,7 @@ async function carryOut(host: NodeJS.Process, { context, printLast, refusal }: H
   }
 
   /** The outcome of a command that has done nothing. */
-  function tell(outcome: RunOutcome, { output, command }: Asked, reason = outcome.reason): number {
+  function tell(outcome: RunOutcome, { output, command }: AskedCommand, reason = outcome.reason): number {
     const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
     const document = command?.nothingDone ?? refusedResult;
     if (textOf) host.stdout.write(textOf(document({ ...outcome, reason }, VERSION), context.redact));
@@ -73,7 +73,7 @@ function widthOf({ stdout, stderr, env }: NodeJS.Process): number {
 }
 
 /** The command that was asked for, and its output on stdout, as far as they are known by now. */
-interface Asked {
+interface AskedCommand {
   readonly output?: unknown;
   readonly command?: Command;
 }

@@ -8,9 +8,8 @@ import { RUN_ID } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';
 import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
+import type { Environment } from '../domain/environment.ts';
 import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What was removed, or would be. */
 export interface Removal {

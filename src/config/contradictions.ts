@@ -21,7 +21,7 @@ interface NamedSource {
 }
 
 /** Settings, and how each is named to people. */
-interface Given {
+interface NamedSettings {
   readonly settings: Settings;
   readonly sources: Readonly<Record<SettingKey, NamedSource>>;
   readonly provider: ProviderEntry;
@@ -34,7 +34,7 @@ export function* contradictions(
   sources: Readonly<Record<SettingKey, NamedSource>>,
 ): Generator<Problem> {
   const provider = providerNamed(settings.provider) ?? defaultProvider;
-  const given: Given = { settings, sources, provider, name: (key) => sources[key].name };
+  const given: NamedSettings = { settings, sources, provider, name: (key) => sources[key].name };
   yield* ofTaskAndOutput(given);
   yield* ofProvider(given);
   yield* ofPublishing(given);
@@ -43,7 +43,7 @@ export function* contradictions(
   yield* ofCostLimit(given);
 }
 
-function* ofTaskAndOutput({ settings, name }: Given): Generator<Problem> {
+function* ofTaskAndOutput({ settings, name }: NamedSettings): Generator<Problem> {
   if (settings.plan !== null && settings.message !== null) {
     yield problem(
       'ERR_SETTINGS_CONFLICT',
@@ -71,7 +71,7 @@ function* ofTaskAndOutput({ settings, name }: Given): Generator<Problem> {
   }
 }
 
-function* ofProvider({ settings, sources, provider, name }: Given): Generator<Problem> {
+function* ofProvider({ settings, sources, provider, name }: NamedSettings): Generator<Problem> {
   if (provider.playsRecording && settings.recording === null) {
     yield problem(
       'ERR_SETTING_NEEDED',
@@ -119,7 +119,7 @@ function* ofProvider({ settings, sources, provider, name }: Given): Generator<Pr
   }
 }
 
-function* ofPublishing({ settings, name }: Given): Generator<Problem> {
+function* ofPublishing({ settings, name }: NamedSettings): Generator<Problem> {
   if (settings.via === 'push' && settings.sign === 'required') {
     yield problem(
       'ERR_SETTINGS_CONFLICT',
@@ -129,7 +129,7 @@ function* ofPublishing({ settings, name }: Given): Generator<Problem> {
 }
 
 /** The fallback model and the reviewer. */
-function* ofOtherModels({ settings, provider, name }: Given): Generator<Problem> {
+function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<Problem> {
   const fallback = fallbackParts(settings);
   if (fallback !== null && provider.playsRecording) {
     yield problem(
@@ -166,7 +166,7 @@ function* ofOtherModels({ settings, provider, name }: Given): Generator<Problem>
 }
 
 /** A cost can be limited only where every price is known. */
-function* ofCostLimit({ settings, sources, provider, name }: Given): Generator<Problem> {
+function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Generator<Problem> {
   if (settings.maxCostUsd === null) return;
   for (const [what, parts] of [
     ['fallback model', fallbackParts(settings)],

@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { Environment } from '../domain/environment.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
 import { askGit, findGit } from '../git/git.ts';
@@ -19,11 +20,7 @@ export interface ApiKeyRead {
 }
 
 /** `name` is the key's variable; `cwd` is the folder where the command was started. A key in `env` takes precedence. */
-export async function readApiKey(
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-  name: string,
-): Promise<ApiKeyRead> {
+export async function readApiKey(env: Environment, cwd: string, name: string): Promise<ApiKeyRead> {
   if (env[name]?.trim()) return checked(env[name], name, 'the environment');
   const path = join(cwd, '.env');
   const read = await readBytes(path, { maxBytes: MAX_BYTES });

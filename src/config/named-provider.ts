@@ -1,10 +1,11 @@
 /** Provider and model as one text, `openai/gpt-5.4`: the part before the slash counts if it is the name of a provider. */
 
 import { DEFAULT_PROVIDER, providerNamed } from '../adapters/providers/registry.ts';
+import type { Environment } from '../domain/environment.ts';
 
 interface ModelSources {
   readonly flags: Readonly<Record<string, unknown>>;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly file?: { readonly values: Readonly<Record<string, unknown>> } | null;
 }
 

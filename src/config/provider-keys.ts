@@ -6,6 +6,7 @@ import {
   type ProviderEntry,
   providerNamed,
 } from '../adapters/providers/registry.ts';
+import type { Environment } from '../domain/environment.ts';
 import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
 import { type ApiKeyRead, readApiKey } from './dotenv.ts';
@@ -14,7 +15,7 @@ import type { Settings } from './schema.ts';
 
 /** Where keys may be. */
 export interface KeyPlaces {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The folder of the `.env`. */
   readonly cwd: string;
   /** A workflow step gets inputs, and messages use their names. Default: false. */

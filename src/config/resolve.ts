@@ -6,6 +6,7 @@ import {
   type ProviderEntry,
   providerNamed,
 } from '../adapters/providers/registry.ts';
+import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { contradictions } from './contradictions.ts';
@@ -26,7 +27,7 @@ export interface SettingSource {
 /** The raw inputs. Keys of `flags` and `file.values` are the settings' kebab-case names. */
 export interface SettingInputs {
   readonly flags: Readonly<Record<string, unknown>>;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly file: ProjectFile | null;
   /** The end of a message about `name`: the most similar of `known`, or `otherwise`. */
   nearest(name: string, known: readonly string[], otherwise: string): string;
@@ -101,14 +102,14 @@ export function providerAsked(given: Pick<SettingInputs, 'flags' | 'env'>): Prov
   return providerNamed(name) ?? defaultProvider;
 }
 
-interface Given {
+interface GivenValue {
   readonly value: unknown;
   readonly source: Omit<SettingSource, 'over'>;
 }
 
 /** The values of a setting by source; the first one counts. */
-function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): Given[] {
-  const given: Given[] = [];
+function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): GivenValue[] {
+  const given: GivenValue[] = [];
   const flag = flags[entry.flag];
   if (flag !== undefined) given.push({ value: flag, source: { from: 'flag', name: `--${entry.flag}` } });
   const variable = env[entry.variable];
@@ -120,7 +121,7 @@ function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): 
   return given;
 }
 
-function problemsOf({ value, source }: Given, entry: SettingEntry): Problem[] {
+function problemsOf({ value, source }: GivenValue, entry: SettingEntry): Problem[] {
   const { flag, file } = entry;
   const elsewhere = `use --${flag} or ${entry.variable}`;
   if (source.from === 'file' && file === 'refused') {
@@ -157,7 +158,7 @@ function problemsOf({ value, source }: Given, entry: SettingEntry): Problem[] {
 }
 
 /** A project file can remove part of what the operator allows; only the rest is then allowed. */
-function* widenings(given: readonly Given[], entry: SettingEntry): Generator<Problem> {
+function* widenings(given: readonly GivenValue[], entry: SettingEntry): Generator<Problem> {
   const ofFile = given.find(({ source }) => source.from === 'file');
   if (entry.file !== 'narrow' || ofFile === undefined) return;
   const [operators] = given.filter((one) => one !== ofFile);
@@ -172,7 +173,7 @@ function* widenings(given: readonly Given[], entry: SettingEntry): Generator<Pro
 }
 
 /** Empty if it is not a valid list, which is reported separately. */
-function listOf({ value }: Given, { key }: SettingEntry): string[] {
+function listOf({ value }: GivenValue, { key }: SettingEntry): string[] {
   const parsed = Settings.shape[key].safeParse(value);
   const items: readonly unknown[] = parsed.success && Array.isArray(parsed.data) ? parsed.data : [];
   return items.filter((item) => typeof item === 'string');

@@ -11,8 +11,8 @@
 
 import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
-import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir.ts';
 import { whyReadOnly } from '../adapters/workspace/read-only.ts';
+import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isTaken } from '../domain/journal/base.ts';

@@ -2,9 +2,9 @@
 
 import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/options.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { Checkout } from '../git/checkout-layout.ts';
 import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { Checkout } from '../git/checkout-layout.ts';
 import type { SandboxGitDir, Workspace } from '../ports/workspace.ts';
 import type { LlmProvider, Sandbox, VerifyPlace } from '../ports.ts';
 import type { PrefetchedTurn } from './open/prefetch-first-turn.ts';

@@ -89,14 +89,14 @@ export async function eachChunkInTime(
   }
 }
 
-interface OpenedFile {
+interface OpenedRegular {
   readonly status: 'ok';
   readonly file: number;
   /** What it had when it was opened. */
   readonly bytes: number;
 }
 
-function openRegular(path: string, { follow = false }: Reading): OpenedFile | FileReadFailure {
+function openRegular(path: string, { follow = false }: Reading): OpenedRegular | FileReadFailure {
   let file: number;
   try {
     file = openSync(path, follow ? OPENING : OPENING | constants.O_NOFOLLOW);
@@ -112,7 +112,7 @@ function openRegular(path: string, { follow = false }: Reading): OpenedFile | Fi
   return failed(stat.isDirectory() ? 'is a folder' : 'is not a file');
 }
 
-function* chunksOf({ file, bytes }: OpenedFile): Generator<Buffer> {
+function* chunksOf({ file, bytes }: OpenedRegular): Generator<Buffer> {
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes + 1));
   for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
     yield chunk.subarray(0, read);

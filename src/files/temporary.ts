@@ -3,6 +3,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Environment } from '../domain/environment.ts';
 
 /** A folder for the duration of one task. */
 export interface TemporaryFolder {
@@ -12,7 +13,7 @@ export interface TemporaryFolder {
 }
 
 /** An empty folder below `$RUNNER_TEMP` or the system's temporary folder, accessible to its owner only. */
-export function makeTemporaryFolder(env: Readonly<Record<string, string | undefined>>): TemporaryFolder {
+export function makeTemporaryFolder(env: Environment): TemporaryFolder {
   const path = realpathSync(mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), 'patchsmith-')));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import type { Environment } from '../domain/environment.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import { checkTime, timeLimit } from '../files/time-limit.ts';
 
@@ -18,7 +19,7 @@ export interface GitCall {
   /** Arguments of a second call that follows if the first succeeds, in the same process: nothing is awaited in between. */
   readonly next?: readonly string[];
   /** Added to the environment built from scratch; undefined removes a variable from it. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** Bytes for stdin; if absent, stdin is closed. */
   readonly input?: Uint8Array;
   /** Receives stdout in chunks instead of having it kept in memory. */

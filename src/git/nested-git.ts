@@ -26,7 +26,11 @@ export interface Coverage {
  * long. A git dir that such a `.git`, or the checkout's own, points to is covered too. Submodules that are not checked out
  * get what room is left; what a command creates in an uncovered one is removed afterwards.
  */
-export function coverable(root: string, folders: readonly string[], warn: (warning: Warning) => void): Coverage {
+export function coverable(
+  root: string,
+  folders: readonly string[],
+  warn: (warning: Warning) => void,
+): Coverage {
   const nested: NestedRepository[] = [];
   const uncovered: string[] = [];
   const empty: NestedRepository[] = [];

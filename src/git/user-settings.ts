@@ -1,11 +1,12 @@
 /** The user's own configuration of line endings, modes and ignored files. Read once, at the start. */
 
 import { resolve } from 'node:path';
+import type { Environment } from '../domain/environment.ts';
 import { decodeName } from '../files/names.ts';
 import { askGit } from './git.ts';
 
 /** Environment variables that locate the user's git configuration; others are ignored. */
-export type UserEnvironment = Readonly<Record<string, string | undefined>>;
+export type UserEnvironment = Environment;
 
 /** The user's git settings that affect how git stores a file. */
 export interface UserSettings {

@@ -1,12 +1,13 @@
 /** What a command and a run alike get from the process that they run in. Types only. */
 
 import type { Readable, Writable } from 'node:stream';
+import type { Environment } from '../domain/environment.ts';
 import type { Federation } from '../ports/network.ts';
 import type { Clock, Terminal } from '../ports.ts';
 
 /** The process as commands and runs see it. */
 export interface ProcessParts {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Secrets among the variables are still readable in /proc/<our pid>/environ. Default: false. */
   readonly secretsInProc?: boolean;
   readonly cwd: string;

@@ -109,7 +109,10 @@ export function acknowledgement({ runUrl, marker }: Pick<CommentFacts, 'runUrl' 
 }
 
 /** For a run that did not finish, that is what people want to know, and not that it was therefore not published. */
-function outcomeForReaders({ result, outcome, pullRequest }: CommentFacts): { name: OutcomeName; reason: string } {
+function outcomeForReaders({ result, outcome, pullRequest }: CommentFacts): {
+  name: OutcomeName;
+  reason: string;
+} {
   const endedWell = ['done', 'verify_failed', 'no_change', null].includes(result.outcome);
   const isOwnEnd = outcome.name === 'usage_error' || outcome.name === result.outcome;
   if (endedWell || pullRequest !== null || !isOwnEnd) return outcome;
@@ -145,12 +148,12 @@ function asSentence(reason: string): string {
   return sentence(isAboutInputs ? reason : `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
 }
 
-interface Words {
+interface CommentWords {
   readonly headline: string;
   readonly next: string;
 }
 
-function wordsFor({ result, outcome: end }: CommentFacts, name: OutcomeName): Words {
+function wordsFor({ result, outcome: end }: CommentFacts, name: OutcomeName): CommentWords {
   const { plan, runId, outcome, patch, iterations, followUp } = result;
   if (end.errorCode === 'ERR_RUN_UNTRUSTED' && runId !== '') return UNTRUSTED;
   // The run has ended, and what is wrong is wrong with its publication.
@@ -185,34 +188,34 @@ const NEXT_FOR: Readonly<Record<string, string>> = {
   ERR_GIT_DIR_IN_DOUBT: 'Nothing of it was published.',
 } satisfies Partial<Record<ErrorCode, string>>;
 
-const NOT_STARTED: Words = {
+const NOT_STARTED: CommentWords = {
   headline: 'The run was not started',
   next: 'No model was asked, since its work could not be published. When that is fixed, run it again.',
 };
 
-const NOT_CONTINUED: Words = {
+const NOT_CONTINUED: CommentWords = {
   headline: 'The pull request was not continued',
   next: 'No model was asked.',
 };
 
-const UNTRUSTED: Words = {
+const UNTRUSTED: CommentWords = {
   headline: 'What the run left cannot be trusted',
   next: 'Nothing was published. Have a maintainer look at where the artifact comes from, and run it again.',
 };
 
-const NOT_PUBLISHED: Words = {
+const NOT_PUBLISHED: CommentWords = {
   headline: 'The change could not be published',
   next: 'The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.',
 };
 
 /** The job that carries out the plan was cut off, or failed in a step before. */
-const NO_RESULT: Words = {
+const NO_RESULT: CommentWords = {
   headline: 'The run left no result',
   next: 'The log says why; when that is fixed, run it again.',
 };
 
 /** What a refusal means that came before there was a plan, so that nothing of the repository can be the reason. */
-const BEFORE_PLAN: Partial<Record<OutcomeName, Words>> = {
+const BEFORE_PLAN: Partial<Record<OutcomeName, CommentWords>> = {
   publish_failed: NOT_STARTED,
   policy_violation: {
     headline: 'This request was not accepted',
@@ -225,7 +228,7 @@ const BEFORE_PLAN: Partial<Record<OutcomeName, Words>> = {
 };
 
 /** What each outcome means to the author of the issue, and what they can do. */
-const OUTCOMES: Readonly<Record<OutcomeName, Words>> = {
+const OUTCOMES: Readonly<Record<OutcomeName, CommentWords>> = {
   done: { headline: 'The work is done', next: 'No pull request was asked for.' },
   no_change: {
     headline: 'Nothing was changed',

@@ -84,7 +84,10 @@ export function verifyTable(result: RunResult, maxLength: number): string {
     const verdict = succeeded(end)
       ? `passed after ${(end.durationMs / 1000).toFixed(1)} s`
       : `**failed**, ${textCell(describeEndAndTime(end))}`;
-    return [codeCell(command), preexisting.includes(report) ? `${verdict}; it also did before the work` : verdict];
+    return [
+      codeCell(command),
+      preexisting.includes(report) ? `${verdict}; it also did before the work` : verdict,
+    ];
   };
   return table(['Verified with', 'Result'], verify, cellsOf, { maxLength, maxLines: 50, noun: 'command' });
 }

@@ -54,7 +54,9 @@ function report(command: string, { end, output, signs }: CommandResult, notes: s
     command: end,
     signs,
   };
-  return succeeded(end) ? { status: 'ok', ...reported } : { status: 'failed', reason: reasonOf(end), ...reported };
+  return succeeded(end)
+    ? { status: 'ok', ...reported }
+    : { status: 'failed', reason: reasonOf(end), ...reported };
 }
 
 function reasonOf(end: CommandEnd): FailureReason {

@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
+import type { Environment } from '../../domain/environment.ts';
 
 /** Paths of the runner's files; without a runner there are none, and nothing is written. */
 export interface RunnerFiles {
@@ -14,7 +15,7 @@ export interface RunnerFiles {
 }
 
 /** The files for communicating with the runner, from the environment; undefined outside GitHub Actions. */
-export function runnerFiles(env: Readonly<Record<string, string | undefined>>): RunnerFiles {
+export function runnerFiles(env: Environment): RunnerFiles {
   return {
     output: env.GITHUB_OUTPUT || undefined,
     state: env.GITHUB_STATE || undefined,

@@ -3,6 +3,7 @@
  * (https://docs.github.com/actions/reference/openid-connect-reference#methods-for-requesting-the-oidc-token).
  */
 
+import type { Environment } from '../../domain/environment.ts';
 import type { IdentityToken } from '../../ports/network.ts';
 
 /** What the runner provides to a job with the permission `id-token: write`. */
@@ -12,7 +13,7 @@ export interface TokenRequest {
 }
 
 /** Null for a job without that permission. */
-export function tokenRequest(env: Readonly<Record<string, string | undefined>>): TokenRequest | null {
+export function tokenRequest(env: Environment): TokenRequest | null {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: token } = env;
   return url && token && URL.canParse(url) ? { url, token } : null;
 }

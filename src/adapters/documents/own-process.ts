@@ -24,7 +24,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 export const PROGRAM = fileURLToPath(new URL('./documents.js', import.meta.url));
 
 /** What the program answers. */
-const Answer = z.union([z.strictObject({ text: z.string() }), z.strictObject({ why: z.string() })]);
+const ProgramAnswer = z.union([z.strictObject({ text: z.string() }), z.strictObject({ why: z.string() })]);
 
 /** A text, or why there is none: `why` is what the program says, null where it was over its memory or processor time. */
 export type ProcessRead =
@@ -34,7 +34,7 @@ export type ProcessRead =
   | { status: 'failed'; why: string | null };
 
 /** What is to be read. */
-interface Reading {
+interface DocumentToRead {
   /** The built file of program.ts. */
   readonly program: string;
   readonly bytes: Uint8Array;
@@ -46,7 +46,7 @@ const underWay = new Set<Promise<unknown>>();
 
 /** Has the bytes read when it is their turn; the time counts from there. */
 export async function readApart(
-  reading: Reading,
+  reading: DocumentToRead,
   bounds: ProcessBounds & { signal: AbortSignal },
 ): Promise<ProcessRead> {
   while (underWay.size >= AT_ONCE) await Promise.race(underWay);
@@ -57,7 +57,7 @@ export async function readApart(
 }
 
 async function readNow(
-  { program, bytes }: Reading,
+  { program, bytes }: DocumentToRead,
   { timeoutMs, memoryKib, signal }: ProcessBounds & { signal: AbortSignal },
 ): Promise<ProcessRead> {
   const timeout = timeoutSignal(timeoutMs);
@@ -97,7 +97,7 @@ async function readNow(
   if (timeout.aborted) return { status: 'timeout' };
   const said =
     length > MAX_ANSWER_BYTES ? undefined : jsonOrUndefined(Buffer.concat(chunks).toString('utf8'));
-  const answer = Answer.safeParse(said);
+  const answer = ProgramAnswer.safeParse(said);
   if (failure !== null || !answer.success) return { status: 'failed', why: null };
   return 'why' in answer.data
     ? { status: 'failed', why: answer.data.why }

@@ -26,7 +26,7 @@ const ComparedCommit = z.object({
 });
 type ComparedCommit = z.infer<typeof ComparedCommit>;
 
-const Comparison = z.object({
+const BranchComparison = z.object({
   ahead_by: z.int(),
   behind_by: z.int(),
   merge_base_commit: WithId,
@@ -99,12 +99,12 @@ export async function mergeBaseOf(base: OnGitHub, one: string, other: string): P
   return (await compare(base, one, other)).merge_base_commit.sha;
 }
 
-function compare(base: OnGitHub, from: string, to: string): Promise<z.infer<typeof Comparison>> {
+function compare(base: OnGitHub, from: string, to: string): Promise<z.infer<typeof BranchComparison>> {
   return getOrThrow(base, {
     route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
     // Forks share their commits; OWNER:BRANCH could not distinguish two repositories of one owner.
     parameters: { basehead: `${from}...${to}`, per_page: MAX_COMMITS },
-    schema: Comparison,
+    schema: BranchComparison,
   });
 }
 

@@ -1,6 +1,7 @@
 /** What a job on GitHub Actions knows about the event that started it. */
 
 import * as z from 'zod';
+import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { GitHubEvent, HeadCommit } from '../../domain/github/event.ts';
 import {
@@ -24,8 +25,6 @@ export type EventRead =
   | { status: 'none' }
   | Failed;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** `env` is the environment set up by the runner. */
 export async function readGitHubEvent(env: Environment): Promise<EventRead> {
   if (env.GITHUB_ACTIONS !== 'true') return { status: 'none' };
@@ -47,7 +46,7 @@ export async function readGitHubEvent(env: Environment): Promise<EventRead> {
 }
 
 const Repository = z.object({ id: z.int(), full_name: z.string() });
-const PullRequest = z.object({
+const EventPullRequest = z.object({
   number: z.int(),
   head: z.object({ sha: z.string(), repo: Repository.nullish() }),
   base: z.object({ sha: z.string() }),
@@ -57,7 +56,7 @@ const PullRequest = z.object({
 const Payload = z.object({
   sender: GitHubUser.nullish(),
   repository: Repository.nullish(),
-  pull_request: PullRequest.nullish(),
+  pull_request: EventPullRequest.nullish(),
   workflow_run: z
     .object({
       event: z.string(),

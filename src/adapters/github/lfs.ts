@@ -30,7 +30,7 @@ export function lfsObjectIn(bytes: Buffer): LfsObject | null {
   return oid === undefined ? null : { oid, size: Number(size) };
 }
 
-const Answer = z.object({
+const BatchAnswer = z.object({
   objects: z.array(z.object({ oid: z.string(), error: z.object({ code: z.int() }).nullish() })),
 });
 
@@ -56,7 +56,7 @@ export async function missingLfsObjects(
 async function ask(
   { url, token, fetch, signal }: LfsPlace,
   objects: readonly LfsObject[],
-): Promise<z.infer<typeof Answer> | string> {
+): Promise<z.infer<typeof BatchAnswer> | string> {
   const type = 'application/vnd.git-lfs+json';
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
   try {
@@ -68,7 +68,7 @@ async function ask(
       signal: AbortSignal.any([signal, timeoutSignal(60_000)]),
     });
     if (!response.ok) return `it answers ${response.status}`;
-    const parsed = Answer.safeParse(await response.json());
+    const parsed = BatchAnswer.safeParse(await response.json());
     return parsed.success ? parsed.data : 'its answer is not that of an LFS server';
   } catch (error) {
     // fetch and the parser of its answer throw nothing else.

@@ -35,11 +35,15 @@ export async function setMetadata(
   return problems;
 }
 
-type Step = (where: OnGitHub, pull: PullRequest, wanted: PullRequestMetadata) => Promise<string | null>;
+type MetadataStep = (
+  where: OnGitHub,
+  pull: PullRequest,
+  wanted: PullRequestMetadata,
+) => Promise<string | null>;
 
 const Anything = z.unknown();
 
-const addLabels: Step = async (where, pull, { labels }) => {
+const addLabels: MetadataStep = async (where, pull, { labels }) => {
   const missing = without(
     labels,
     pull.labels.map(({ name }) => name),
@@ -55,7 +59,7 @@ const addLabels: Step = async (where, pull, { labels }) => {
   return null;
 };
 
-const addAssignees: Step = async (where, pull, { assignees }) => {
+const addAssignees: MetadataStep = async (where, pull, { assignees }) => {
   const missing = without(assignees, loginsOf(pull.assignees));
   if (missing.length === 0) return null;
   const { assignees: now } = await getOrThrow(where, {
@@ -70,7 +74,7 @@ const addAssignees: Step = async (where, pull, { assignees }) => {
   return left.length > 0 ? `GitHub did not assign it to ${left.join(', ')}` : null;
 };
 
-const setMilestone: Step = async (where, pull, { milestone }) => {
+const setMilestone: MetadataStep = async (where, pull, { milestone }) => {
   if (milestone === null) return null;
   const number = await milestoneNumber(where, milestone);
   if (number === null) return `there is no milestone ${JSON.stringify(milestone)}`;
@@ -86,7 +90,7 @@ const setMilestone: Step = async (where, pull, { milestone }) => {
 };
 
 /** Someone who has already reviewed is not asked again. */
-const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) => {
+const askForReviews: MetadataStep = async (where, pull, { reviewers, teamReviewers }) => {
   if (reviewers.length === 0 && teamReviewers.length === 0) return null;
   const reviews =
     pull.number === 0

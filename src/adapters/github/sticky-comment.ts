@@ -50,7 +50,7 @@ async function ownComments(github: GitHub, marker: string): Promise<(comment: Co
     (me === null ? user?.type === 'Bot' : user?.login === me.login);
 }
 
-const Account = z.object({ login: z.string(), id: z.int() });
+const TokenAccount = z.object({ login: z.string(), id: z.int() });
 
 const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.int() }) });
 
@@ -58,8 +58,8 @@ const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.in
  * The token's account. REST refuses app tokens, so GraphQL is asked for those; null if that does not tell either. Throws
  * `GitHubRefused` without an answer.
  */
-export async function ownAccount(github: GitHub): Promise<z.infer<typeof Account> | null> {
-  const me = await github.ask({ route: 'GET /user', schema: Account });
+export async function ownAccount(github: GitHub): Promise<z.infer<typeof TokenAccount> | null> {
+  const me = await github.ask({ route: 'GET /user', schema: TokenAccount });
   if (me.status === 'ok') return me.data;
   const { status, message } = me.refusal;
   // Rate limits are 403 too, and say nothing about the token.

@@ -4,9 +4,7 @@
  */
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
-
-/** Variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../../domain/environment.ts';
 
 /**
  * The platform's fetch unless a proxy is set. Not every supported version of Node can use a proxy in fetch, so a client that

@@ -6,8 +6,9 @@
 import { type ClientRequest, request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Environment } from '../../domain/environment.ts';
 import type { Target } from '../../domain/review/allowed-domain.ts';
-import { type Environment, NOT_A_PROXY, parseProxy } from './machine-proxy.ts';
+import { NOT_A_PROXY, parseProxy } from './machine-proxy.ts';
 import { loginFor } from './proxy-login.ts';
 
 /** Which proxy leads to a host. */

@@ -35,7 +35,7 @@ export function hiddenInMarkdown(source: string): HiddenRange[] {
 }
 
 /** What is known about the Markdown up to one event. */
-interface Reading {
+interface MarkdownState {
   readonly source: string;
   readonly cuts: HiddenRange[];
   readonly elements: HiddenElements;
@@ -53,7 +53,7 @@ interface Reading {
   diagram: 'none' | 'lines' | 'directive';
 }
 
-function begun(source: string): Reading {
+function begun(source: string): MarkdownState {
   return {
     source,
     cuts: [],
@@ -68,10 +68,12 @@ function begun(source: string): Reading {
   };
 }
 
-type Step = (reading: Reading, span: Span) => void;
+type MarkdownHandler = (reading: MarkdownState, span: Span) => void;
 
 /** By the name of the parser's token. */
-const HANDLERS: Readonly<Partial<Record<string, { readonly enter?: Step; readonly exit?: Step }>>> = {
+const HANDLERS: Readonly<
+  Partial<Record<string, { readonly enter?: MarkdownHandler; readonly exit?: MarkdownHandler }>>
+> = {
   htmlFlow: { enter: beginHtml, exit: (reading) => endHtml(reading, true) },
   htmlText: { enter: beginHtml, exit: (reading) => endHtml(reading, false) },
   htmlFlowData: { enter: takeHtml },
@@ -132,7 +134,7 @@ const HANDLERS: Readonly<Partial<Record<string, { readonly enter?: Step; readonl
   },
 };
 
-function textOf({ source }: Reading, { from, to }: Span): string {
+function textOf({ source }: MarkdownState, { from, to }: Span): string {
   return source.slice(from, to);
 }
 
@@ -140,32 +142,32 @@ function other({ from, to }: Span): HiddenRange {
   return { from, to, by: '', what: 'other' };
 }
 
-function hide({ cuts }: Reading, span: Span): void {
+function hide({ cuts }: MarkdownState, span: Span): void {
   cuts.push(other(span));
 }
 
-function beginHtml(reading: Reading): void {
+function beginHtml(reading: MarkdownState): void {
   reading.html = [];
 }
 
-function takeHtml({ html }: Reading, span: Span): void {
+function takeHtml({ html }: MarkdownState, span: Span): void {
   html.push(span);
 }
 
-function endHtml({ source, html, elements, cuts }: Reading, isBlock: boolean): void {
+function endHtml({ source, html, elements, cuts }: MarkdownState, isBlock: boolean): void {
   cuts.push(...hiddenInHtml({ source, spans: html, isBlock }, elements));
 }
 
-function endText({ cuts, elements }: Reading, { to }: Span): void {
+function endText({ cuts, elements }: MarkdownState, { to }: Span): void {
   cuts.push(...elements.endOfText(to));
 }
 
-function beginCell(reading: Reading, span: Span): void {
+function beginCell(reading: MarkdownState, span: Span): void {
   reading.cells += 1;
   if (reading.cells > reading.columns) hide(reading, span);
 }
 
-function readCode(reading: Reading, { from, to }: Span): void {
+function readCode(reading: MarkdownState, { from, to }: Span): void {
   const text = textOf(reading, { from, to });
   if (reading.diagram === 'none') return;
   if (reading.diagram === 'lines' && !/^\s*%%/.test(text)) return;
@@ -174,32 +176,32 @@ function readCode(reading: Reading, { from, to }: Span): void {
     reading.diagram = text.includes('}%%') ? 'lines' : 'directive';
 }
 
-function open({ opened }: Reading, { from }: Span): void {
+function open({ opened }: MarkdownState, { from }: Span): void {
   opened.push({ from, label: '' });
 }
 
-function close({ opened }: Reading): { from: number; name: string } {
+function close({ opened }: MarkdownState): { from: number; name: string } {
   const closed = opened.pop();
   if (closed === undefined) throw new Error('The parser closed an element that it had not opened.');
   return { from: closed.from, name: normalizeIdentifier(closed.label) };
 }
 
-function endImage(reading: Reading, { from, to }: Span): void {
+function endImage(reading: MarkdownState, { from, to }: Span): void {
   close(reading);
   reading.cuts.push({ from, to, by: '[image]', what: 'image' });
 }
 
 /** `mark` distinguishes footnotes from links with the same name. */
-function endDefinition(reading: Reading, { to }: Span, mark: string): void {
+function endDefinition(reading: MarkdownState, { to }: Span, mark: string): void {
   const { from, name } = close(reading);
   reading.definitions.push({ name: mark + name, from, to });
 }
 
-function label({ opened }: Reading, text: string): void {
+function label({ opened }: MarkdownState, text: string): void {
   const innermost = opened.at(-1);
   if (innermost) innermost.label = text;
 }
 
-function takeLabel(reading: Reading, span: Span): void {
+function takeLabel(reading: MarkdownState, span: Span): void {
   label(reading, textOf(reading, span));
 }

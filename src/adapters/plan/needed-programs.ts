@@ -67,7 +67,7 @@ const OF_THE_SHELL = new Set([
 ]);
 
 /** What is known at one place of the script. */
-interface Place {
+interface PlaceInScript {
   /** Null when it depends on what runs. */
   readonly folder: string | null;
   /** Nothing has run yet that could make a file. */
@@ -78,7 +78,7 @@ interface Place {
   readonly isRequired: boolean;
 }
 
-const START: Place = { folder: '.', isFirst: true, areNamesKnown: true, isRequired: true };
+const START: PlaceInScript = { folder: '.', isFirst: true, areNamesKnown: true, isRequired: true };
 
 /** Each method gives the place after what it was given. `isLast`: the script has the exit code of that. */
 class Walk {
@@ -88,7 +88,7 @@ class Walk {
   /** Failures no longer end the script, or it may have ended with success. */
   #mayEndWell = false;
 
-  list(statements: readonly Statement[], start: Place, isLast: boolean): Place {
+  list(statements: readonly Statement[], start: PlaceInScript, isLast: boolean): PlaceInScript {
     let place = start;
     for (const [at, { command, background }] of statements.entries()) {
       const isEnd = isLast && at === statements.length - 1;
@@ -102,7 +102,7 @@ class Walk {
     return place;
   }
 
-  #statement(command: Statement['command'], place: Place, isLast: boolean): Place {
+  #statement(command: Statement['command'], place: PlaceInScript, isLast: boolean): PlaceInScript {
     if (command.type !== 'AndOr') return this.#pipeline(command, place, isLast);
     const { commands, operators } = command;
     // What is left of || may be missing, and what is right of it may not be reached. With && it is the same, unless the
@@ -112,7 +112,7 @@ class Walk {
       : this.#each(commands, place);
   }
 
-  #each(commands: readonly PipelineNode[], start: Place): Place {
+  #each(commands: readonly PipelineNode[], start: PlaceInScript): PlaceInScript {
     let place = start;
     for (const [at, command] of commands.entries()) {
       if (at > 0 && commands.slice(0, at).some(isTest))
@@ -122,7 +122,7 @@ class Walk {
     return place;
   }
 
-  #pipeline(command: PipelineNode, place: Place, isLast: boolean): Place {
+  #pipeline(command: PipelineNode, place: PlaceInScript, isLast: boolean): PlaceInScript {
     if (command.type !== 'Pipeline') return this.#command(command, place, isLast);
     const [only, ...more] = command.commands;
     if (only !== undefined && more.length === 0) return this.#command(only, place, isLast);
@@ -131,7 +131,7 @@ class Walk {
     return afterAll(after, place);
   }
 
-  #command(command: CommandNode, place: Place, isLast: boolean): Place {
+  #command(command: CommandNode, place: PlaceInScript, isLast: boolean): PlaceInScript {
     const perhaps = (...lists: (readonly Statement[])[]) =>
       this.#perhaps(place, (inside) => lists.reduce((at, list) => this.list(list, at, false), inside));
     switch (command.type) {
@@ -172,7 +172,10 @@ class Walk {
   }
 
   /** What may run later, or beside. */
-  #inner(body: Extract<CommandNode, { type: 'Function' | 'Coproc' }>['body'], place: Place): Place {
+  #inner(
+    body: Extract<CommandNode, { type: 'Function' | 'Coproc' }>['body'],
+    place: PlaceInScript,
+  ): PlaceInScript {
     return this.#perhaps(place, (inside) =>
       body.type === 'CompoundList'
         ? this.list(body.commands, inside, false)
@@ -180,7 +183,7 @@ class Walk {
     );
   }
 
-  #simple(command: Extract<CommandNode, { type: 'Command' }>, place: Place): Place {
+  #simple(command: Extract<CommandNode, { type: 'Command' }>, place: PlaceInScript): PlaceInScript {
     const sets = command.prefix.flatMap((part) => (part.type === 'Assignment' ? [part.name ?? ''] : []));
     const setsPath = sets.includes('PATH');
     if (command.name === undefined) return setsPath ? { ...place, areNamesKnown: false } : place;
@@ -194,7 +197,7 @@ class Walk {
 
   #need(
     program: Omit<NeededProgram, 'folder' | 'isFirst'>,
-    { folder, isFirst, areNamesKnown, isRequired }: Place,
+    { folder, isFirst, areNamesKnown, isRequired }: PlaceInScript,
   ): void {
     const { name } = program;
     if (this.#functions.has(name) || name.startsWith('-') || name === '') return;
@@ -205,17 +208,17 @@ class Walk {
   }
 
   /** What may not run needs nothing, and leaves only what it cannot have changed. */
-  #perhaps(place: Place, walked: (inside: Place) => Place): Place {
+  #perhaps(place: PlaceInScript, walked: (inside: PlaceInScript) => PlaceInScript): PlaceInScript {
     return { ...unsure(walked({ ...place, isRequired: false }), place), isRequired: place.isRequired };
   }
 }
 
-function unsure(after: Place, before: Place): Place {
+function unsure(after: PlaceInScript, before: PlaceInScript): PlaceInScript {
   return { ...after, folder: after.folder === before.folder ? before.folder : null };
 }
 
 /** In the previous folder, since a subshell does not change this one's folder. */
-function afterAll(places: readonly Place[], before: Place): Place {
+function afterAll(places: readonly PlaceInScript[], before: PlaceInScript): PlaceInScript {
   return {
     folder: before.folder,
     isFirst: places.every(({ isFirst }) => isFirst),
@@ -229,7 +232,7 @@ function isSomething({ parts = [] }: Word): boolean {
   return parts.length === 0 || parts.some(({ type }) => type === 'Literal' || type === 'SingleQuoted');
 }
 
-function after(name: string, words: Words, place: Place): Place {
+function after(name: string, words: Words, place: PlaceInScript): PlaceInScript {
   if (name === 'cd') return { ...place, folder: folderAfter(words, place.folder) };
   if (name === 'pushd' || name === 'popd') return { ...place, folder: null };
   if (changesNames(name, words)) return { ...place, isFirst: false, areNamesKnown: false };

@@ -3,6 +3,7 @@
  * of the framing of AWS.
  */
 
+import type { Environment } from '../../domain/environment.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { type ClaudeSettings, claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
@@ -14,7 +15,7 @@ import { ProviderSettingsError } from './settings-error.ts';
 /** How to reach Claude in another cloud. */
 export interface CloudOptions extends ClaudeSettings {
   /** With the variables of the cloud, which its client does not look up itself: secrets have left the environment of the process. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** Default: that of the region. */
   readonly baseUrl?: string;
   /** It may be one of plain http on another host. */

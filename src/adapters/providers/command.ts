@@ -3,6 +3,7 @@
  * request, reads one line of JSON and writes lines of JSON; docs/provider-command.md is the protocol.
  */
 
+import type { Environment } from '../../domain/environment.ts';
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
@@ -20,7 +21,7 @@ export interface ProgramSettings {
   /** Program and arguments, as typed. */
   readonly line: string | null;
   /** The variables that it may get. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Those that it gets besides the usual ones, which hold no secret. */
   readonly variables: readonly string[];
   /** Absolute folders that commands of the model can write to. Asked for before each request. */

@@ -3,6 +3,7 @@
  * provider is its file, its entry and its test. Its code is loaded when a run opens it, since start-up time matters.
  */
 
+import type { Environment } from '../../domain/environment.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { Price } from '../../domain/run/pricing.ts';
 import type { Federation } from '../../ports/network.ts';
@@ -29,7 +30,7 @@ export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Wait
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
   /** The environment, for clients that log in by variables of their cloud. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** Path of the journal or script to play; null if there is none. */
   readonly recording: string | null;
   /** The program of a provider that runs one. */

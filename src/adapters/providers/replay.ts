@@ -19,17 +19,17 @@ export interface Recording {
   readonly text: string;
 }
 
-const Line = z.looseObject({ type: z.string() });
+const RecordedLine = z.looseObject({ type: z.string() });
 const Started = z.looseObject({ model: z.string() });
-const Completed = z.looseObject({ turn: LlmTurn });
-const Failed = z.object({
+const CompletedTurn = z.looseObject({ turn: LlmTurn });
+const FailedTurn = z.object({
   kind: ProviderFailureKind,
   message: z.string(),
   spent: SpentTokens.exactOptional(),
 });
 const Interrupted = z.object({ spent: SpentTokens });
 const Retried = z.object(Retry.shape);
-const Compacted = z.object({ turn: LlmTurn.optional() });
+const CompactedTurn = z.object({ turn: LlmTurn.optional() });
 const Unanswered = z.object({
   kind: z.enum([...CompactionFailed.shape.kind.options, ...ReviewFailed.shape.kind.options]),
   message: z.string(),
@@ -121,11 +121,11 @@ function recordedIn(line: string, place: string): Recorded | null {
     failedRecording(`The recording ${place}: not a valid ${what} (${issuesOf(error)}).`);
   switch (event.type) {
     case 'turn.completed': {
-      const { data, error } = Completed.safeParse(event);
+      const { data, error } = CompletedTurn.safeParse(event);
       return data ? { status: 'ok', turn: data.turn } : invalid('turn', error);
     }
     case 'turn.failed': {
-      const { data, error } = Failed.safeParse(event);
+      const { data, error } = FailedTurn.safeParse(event);
       return data ? { status: 'failed', ...data } : invalid('failure', error);
     }
     case 'turn.retried': {
@@ -137,7 +137,7 @@ function recordedIn(line: string, place: string): Recorded | null {
       return data ? { status: 'interrupted', ...data } : invalid('interruption', error);
     }
     case 'context.compacted': {
-      const { data, error } = Compacted.safeParse(event);
+      const { data, error } = CompactedTurn.safeParse(event);
       if (!data) return invalid('compaction', error);
       return data.turn ? aside('summary', { status: 'ok', turn: data.turn }) : null;
     }
@@ -146,7 +146,7 @@ function recordedIn(line: string, place: string): Recorded | null {
       return data ? unanswered('summary', data) : invalid('failure', error);
     }
     case 'review.completed': {
-      const { data, error } = Completed.safeParse(event);
+      const { data, error } = CompletedTurn.safeParse(event);
       return data ? aside('review', { status: 'ok', turn: data.turn }) : invalid('review', error);
     }
     case 'review.failed': {
@@ -197,14 +197,15 @@ function modelOf(lines: readonly string[]): string {
   for (const line of lines) {
     const event = parsedLine(line);
     if (event?.type === 'run.started') return Started.safeParse(event).data?.model ?? 'recorded';
-    if (event?.type === 'turn.completed') return Completed.safeParse(event).data?.turn.model ?? 'recorded';
+    if (event?.type === 'turn.completed')
+      return CompletedTurn.safeParse(event).data?.turn.model ?? 'recorded';
   }
   return 'recorded';
 }
 
 /** Undefined if it is not an event. */
-function parsedLine(line: string): z.infer<typeof Line> | undefined {
-  return Line.safeParse(jsonOrUndefined(line)).data;
+function parsedLine(line: string): z.infer<typeof RecordedLine> | undefined {
+  return RecordedLine.safeParse(jsonOrUndefined(line)).data;
 }
 
 function issuesOf(error: z.ZodError): string {

@@ -128,14 +128,14 @@ async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Pr
   return Promise.all(found.map((tool) => tryTool(tool, sandbox, env))).finally(() => sandbox.close());
 }
 
-interface Tool {
+interface TriedTool {
   readonly name: string;
   readonly question: string;
   readonly path: string;
 }
 
 async function tryTool(
-  tool: Tool,
+  tool: TriedTool,
   sandbox: Sandbox,
   hostEnv: DiagnoseOptions['hostEnv'],
 ): Promise<ToolReport> {
@@ -152,7 +152,10 @@ async function tryTool(
 }
 
 /** In the root folder, so that no file of a project selects a version or a plugin. */
-async function worksOutside({ path, question }: Tool, hostEnv: DiagnoseOptions['hostEnv']): Promise<boolean> {
+async function worksOutside(
+  { path, question }: TriedTool,
+  hostEnv: DiagnoseOptions['hostEnv'],
+): Promise<boolean> {
   const { PATH, HOME } = hostEnv;
   const { failed } = await execa(path, [question], {
     cwd: '/',

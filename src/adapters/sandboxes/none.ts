@@ -53,7 +53,7 @@ export function uncontained(setup: NoneSetup): Sandbox {
   );
 }
 
-interface Start {
+interface ProcessStart {
   readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
   readonly env: SandboxCommand['env'];
@@ -61,13 +61,13 @@ interface Start {
   readonly onBytes: (bytes: Uint8Array) => void;
 }
 
-interface StartTalk extends Pick<Start, 'foreign' | 'env' | 'line'> {
+interface StartTalk extends Pick<ProcessStart, 'foreign' | 'env' | 'line'> {
   readonly talk: CommandTalk;
 }
 
 async function start(
   setup: NoneSetup,
-  { pipes, foreign, line, env, onBytes }: Start,
+  { pipes, foreign, line, env, onBytes }: ProcessStart,
 ): Promise<ContainedProcess> {
   const { output, writer, closeWriter } = await pipes.open(onBytes);
   const stdio = foreign.withNothingElse(['ignore', writer, 'ignore']);
@@ -95,7 +95,7 @@ async function startTalk(
 
 function spawnMarked(
   { root, env: shared }: NoneSetup,
-  { line: [program = '', ...args], env, stdio }: Pick<Start, 'line' | 'env'> & { stdio: StdioOptions },
+  { line: [program = '', ...args], env, stdio }: Pick<ProcessStart, 'line' | 'env'> & { stdio: StdioOptions },
 ) {
   const mark = randomUUID();
   const options = { cwd: root, stdio, env: { ...shared, ...env, [MARK]: mark }, detached: true };

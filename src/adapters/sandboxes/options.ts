@@ -2,6 +2,7 @@
 
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from '../../domain/environment.ts';
 import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
@@ -42,7 +43,7 @@ export interface SandboxOptions {
   /** Contained ones are set up ahead, for the commands to come. Default: false. */
   readonly keepsSpare?: boolean;
   /** The environment in which to find toolchains. Commands get little of it. */
-  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  readonly hostEnv: Environment;
   /**
    * A script that the command which proves the sandbox runs at its end, with the PATH of commands; it has to come to an end by
    * itself. Null for none.

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import * as z from 'zod';
 import { isWithin } from '../../domain/changes/path.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { CommandReport } from '../../domain/run/events.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sha256Of } from '../../files/hash.ts';
@@ -39,13 +40,16 @@ export interface CheckedWorkKey {
   readonly [name: string]: unknown;
 }
 
-interface Place {
-  readonly env: Readonly<Record<string, string | undefined>>;
+interface KeptWorkPlace {
+  readonly env: Environment;
   readonly key: CheckedWorkKey;
 }
 
 /** Replaces what an earlier check kept for the same. Where it cannot be kept, the run does the work again. */
-export function keepWork(place: Place & { redact: Redact }, work: Omit<CheckedWork, 'version'>): void {
+export function keepWork(
+  place: KeptWorkPlace & { redact: Redact },
+  work: Omit<CheckedWork, 'version'>,
+): void {
   const path = pathOf(place);
   if (path === null) return;
   const temporary = `${path}.new`;
@@ -64,7 +68,7 @@ export function keepWork(place: Place & { redact: Redact }, work: Omit<CheckedWo
 }
 
 /** What a check kept less than an hour ago; null where none did, or where it cannot be read. */
-export function keptWork({ now, ...place }: Place & { now: number }): CheckedWork | null {
+export function keptWork({ now, ...place }: KeptWorkPlace & { now: number }): CheckedWork | null {
   const path = pathOf(place);
   const read =
     path === null || !isOurs(dirname(path)) ? null : readRegularFile(path, MAX_BYTES, { follow: false });
@@ -86,7 +90,7 @@ function isOurs(folder: string): boolean {
 }
 
 /** Null as well where commands could write to it. */
-function pathOf({ env, key }: Place): string | null {
+function pathOf({ env, key }: KeptWorkPlace): string | null {
   const [place] = placesOf('checks', env);
   const isInTree = key.root !== null && place !== undefined && isWithin(nearestReal(place), key.root);
   return place === undefined || isInTree ? null : join(place, `${sha256Of(JSON.stringify(key))}.json`);

@@ -2,6 +2,7 @@
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { endDeadRun } from './dead-run.ts';
 import { readStart } from './read-journal.ts';
@@ -15,7 +16,7 @@ export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
 /** Where a run is looked for. */
 export interface From {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 /**

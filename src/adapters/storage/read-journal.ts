@@ -37,7 +37,7 @@ const MAX_VALUES = 4_000_000;
 /** To fold events takes longer the more there are of some kinds: at twice as many, four times as long. */
 export const MAX_EVENTS = 100_000;
 
-const Place = z.object({ seq: z.int().positive(), at: z.number() });
+const EventPosition = z.object({ seq: z.int().positive(), at: z.number() });
 
 /**
  * Every complete line is one event, numbered from 1 without gaps. Holds only one line at a time besides the events. Rejects with
@@ -170,7 +170,7 @@ function eventOf(line: string, budget: JsonBudget): RunEvent | string {
   if (parsed.status === 'malformed') return NO_JSON;
   if (parsed.status === 'excessive') return 'nested too deeply, or too many values';
   const { value } = parsed;
-  const place = Place.safeParse(value);
+  const place = EventPosition.safeParse(value);
   if (!place.success || typeof value !== 'object' || value === null) return 'not an event';
   const { seq: _seq, at: _at, ...rest } = value as Record<string, unknown>;
   const action = RunAction.safeParse(rest);

@@ -16,6 +16,7 @@ import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sentence } from '../../domain/text/sentence.ts';
@@ -46,7 +47,7 @@ export interface RunDirectoryRequest {
   /** `--run-dir`, absolute or relative to `cwd`; null for the default place. */
   readonly chosen: string | null;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The work tree, which must not hold the run directory; null when there is none. */
   readonly workTree: string | null;
 }

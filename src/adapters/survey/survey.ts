@@ -50,7 +50,7 @@ export async function surveyRepository(root: string, askTracked = () => trackedF
   };
 }
 
-interface Place {
+interface ProjectPlace {
   readonly project: Project;
   readonly folder: Folder;
   readonly ecosystem: Ecosystem;
@@ -61,19 +61,23 @@ async function placesIn(
   root: string,
   workflows: Workflows,
   askTracked: () => Promise<string[]>,
-): Promise<Place[]> {
+): Promise<ProjectPlace[]> {
   const atTop = await placesOf(openFolder(root, '', workflows));
   if (atTop.length === 1) return atTop;
   const tracked = await askTracked();
   const places = atTop.length > 0 ? atTop : await placesBelow(root, workflows, tracked);
   if (places.length < 2) return places;
-  const sizeOf = ({ folder: { prefix }, ecosystem: { extensions } }: Place) =>
+  const sizeOf = ({ folder: { prefix }, ecosystem: { extensions } }: ProjectPlace) =>
     tracked.filter((path) => path.startsWith(prefix) && extensions.some((end) => path.endsWith(end))).length;
   const sizes = new Map(places.map((place) => [place, sizeOf(place)]));
   return places.sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0));
 }
 
-async function placesBelow(root: string, workflows: Workflows, tracked: readonly string[]): Promise<Place[]> {
+async function placesBelow(
+  root: string,
+  workflows: Workflows,
+  tracked: readonly string[],
+): Promise<ProjectPlace[]> {
   const sizes = new Map<string, number>();
   for (const { folder, files } of foldersOf(tracked)) {
     const [outer = '', inner] = folder.split('/', 2);
@@ -103,9 +107,9 @@ function foldersOf(tracked: readonly string[]): { folder: string; files: number 
   return found;
 }
 
-async function placesOf(folder: Folder | null): Promise<Place[]> {
+async function placesOf(folder: Folder | null): Promise<ProjectPlace[]> {
   if (folder === null) return [];
-  const places: Place[] = [];
+  const places: ProjectPlace[] = [];
   for (const ecosystem of ECOSYSTEMS) {
     if (folder.first(...ecosystem.manifests) === null) continue;
     const project = await ecosystem.look(folder);
@@ -137,7 +141,7 @@ function inFolder(project: Project, prefix: string): Project {
   };
 }
 
-function alsoFound({ project, folder }: Place): string {
+function alsoFound({ project, folder }: ProjectPlace): string {
   const commands = [...project.setup, ...(project.test === null ? [] : [project.test])].map(
     ({ text }) => text,
   );

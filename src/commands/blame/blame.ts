@@ -7,6 +7,7 @@ import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
+import type { Environment } from '../../domain/environment.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
@@ -32,7 +33,7 @@ export interface BlameInput {
   readonly json: boolean;
   readonly redact: Redact;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Prints the document on stdout. Resolves when it is on its way, with an outcome where it could not be written. */
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }

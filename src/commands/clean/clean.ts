@@ -1,5 +1,6 @@
 /** `patchsmith clean`: removes old runs. */
 
+import type { Environment } from '../../domain/environment.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RetentionRules, RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -14,7 +15,7 @@ export interface CleanInput {
   readonly isDry: boolean;
   readonly json: boolean;
   readonly redact: Redact;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly now: number;
   /** Prints one line for people. */
   readonly say: (line: string) => void;

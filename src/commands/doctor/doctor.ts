@@ -9,6 +9,7 @@ import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
 import type { Settings } from '../../config/schema.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import type { CheckLine } from '../../domain/check-report.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
@@ -21,7 +22,7 @@ import { inTerminal, pageOf } from '../../texts/check-page.ts';
 export interface DoctorInput {
   readonly settings: Settings;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Looks up whether model and GitHub can be reached, for a bounded time. */
   readonly connect: () => Promise<readonly CheckLine[]>;
   /** The width that its lines may have. */

@@ -6,6 +6,7 @@ import { UnreadableFolder } from '../../adapters/github/objects.ts';
 import { GitHubRefused } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import type { Settings } from '../../config/schema.ts';
+import type { Environment } from '../../domain/environment.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -54,7 +55,7 @@ export interface GitHubWanted {
   readonly settings: Settings;
   readonly token: string;
   readonly version: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly interrupt: AbortSignal;
   readonly secondMs?: number;
   readonly say: (line: string) => void;

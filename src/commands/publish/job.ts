@@ -3,6 +3,7 @@
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
+import type { Environment } from '../../domain/environment.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import {
   type AskedIn,
@@ -31,7 +32,7 @@ export interface PublishJob {
   readonly result: RunResult;
   readonly settings: Settings;
   readonly token: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly signal: AbortSignal;
   /** An empty folder for the duration of the publication. */
   readonly scratch: string;

@@ -80,7 +80,15 @@ export async function openForReview(
   const tell = (operation: 'created' | 'updated' | 'none') => {
     const { number, html_url: url } = pull;
     const draft = there === null ? pull.draft === true : isDraft;
-    publication.pullRequest = { number, url, operation, branch, headSha: change.sha, draft, draftReasons: drafts };
+    publication.pullRequest = {
+      number,
+      url,
+      operation,
+      branch,
+      headSha: change.sha,
+      draft,
+      draftReasons: drafts,
+    };
   };
   tell(isNew ? 'created' : publication.commit?.operation === 'none' ? 'none' : 'updated');
   if (!isNew && (await refreshed(job, pull, text))) tell('updated');

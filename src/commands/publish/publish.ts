@@ -5,6 +5,7 @@
 
 import { writeDocument } from '../../adapters/storage/write-document.ts';
 import type { Settings } from '../../config/schema.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { askedIn } from '../../domain/github/publishing/identity.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
 import {
@@ -45,7 +46,7 @@ export interface PublishRequest {
   readonly token: string;
   readonly version: string;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly interrupt: AbortSignal;
   readonly redact: Redact;
   /** Finds the secrets of this process, including the token. */

@@ -7,6 +7,7 @@ import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storag
 import { whyNoGlob } from '../../domain/changes/glob.ts';
 import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
+import type { Environment } from '../../domain/environment.ts';
 import type { Failed } from '../../domain/failed.ts';
 import { isBranchName } from '../../domain/github/branch-name.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
@@ -40,10 +41,7 @@ export type RunRead =
 const MAX_GLOBS_LENGTH = 4_000;
 
 /** `run` is a run directory or the id of a run. Links inside it are not followed. */
-export async function readRun(
-  run: string,
-  at: { cwd: string; env: Readonly<Record<string, string | undefined>> },
-): Promise<RunRead> {
+export async function readRun(run: string, at: { cwd: string; env: Environment }): Promise<RunRead> {
   const found = await findRun(run, at);
   if (found.status === 'failed') return { ...found, directory: null };
   const { directory } = found;

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { recordedEvents, writeReport } from '../../adapters/storage/report-file.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 
@@ -16,7 +17,7 @@ export interface ReportInput {
   readonly opens: boolean;
   readonly redact: Redact;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly now: () => number;
   readonly version: string;
   /** Prints the path of the page on stdout. Resolves with an outcome where it could not be written. */

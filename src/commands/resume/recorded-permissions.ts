@@ -4,8 +4,7 @@
  */
 
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
-import type { Settings } from '../../config/schema.ts';
-import type { SettingKey } from '../../config/schema.ts';
+import type { SettingKey, Settings } from '../../config/schema.ts';
 import type { Attempts } from '../../domain/attempts/attempts.ts';
 import { capsOfChosen } from '../../domain/attempts/left-over.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';

@@ -94,7 +94,7 @@ async function readRecorded(
   directory: RunDirectory,
   { settings }: RunInput,
   { given }: ResumeRequest,
-): Promise<ReadRun | Refused> {
+): Promise<ReadRun | RefusedResume> {
   const read = await readJournal(directory.events);
   if (read.status === 'failed' && hasAttempts(directory))
     return refused('ERR_NOT_RESUMABLE', attemptsAlone(directory));
@@ -200,8 +200,8 @@ function whyNot(
       );
 }
 
-type Refused = Extract<Resumed, { status: 'refused' }>;
+type RefusedResume = Extract<Resumed, { status: 'refused' }>;
 
-function refused(code: Problem['code'], message: string): Refused {
+function refused(code: Problem['code'], message: string): RefusedResume {
   return { status: 'refused', problems: [problem(code, message)] };
 }

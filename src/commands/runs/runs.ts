@@ -2,6 +2,7 @@
 
 import { listRuns } from '../../adapters/storage/listing/list-runs.ts';
 import { readSpending } from '../../adapters/storage/listing/run-spending.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -14,7 +15,7 @@ import { inertJson } from '../../domain/text/terminal.ts';
 export interface RunsInput {
   readonly json: boolean;
   readonly redact: Redact;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }

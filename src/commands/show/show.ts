@@ -5,6 +5,7 @@ import { findRun } from '../../adapters/storage/find-run.ts';
 import { summarise } from '../../adapters/storage/listing/run-summary.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sentence } from '../../domain/text/sentence.ts';
@@ -18,7 +19,7 @@ export interface ShowInput {
   readonly json: boolean;
   readonly redact: Redact;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }

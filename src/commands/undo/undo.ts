@@ -10,6 +10,7 @@ import { type PlantedGitDirs, removePlantedGitDirs } from '../../adapters/worksp
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/sweep-set-ids.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import type { Environment } from '../../domain/environment.ts';
 import {
   type FoldedEvents,
   type UndoStep,
@@ -33,7 +34,7 @@ export interface UndoInput {
   /** Restore what can be restored, and leave the paths that have changed since. */
   readonly force: boolean;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Prints one line for people. */
   readonly say: (line: string) => void;
 }

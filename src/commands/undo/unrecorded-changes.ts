@@ -1,18 +1,17 @@
 /** Whether a killed run has changed more than its journal records. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import type { CheckoutResult } from '../../adapters/workspace/find-checkout.ts';
 import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { pathGuard } from '../../domain/changes/path-policy.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { isTaken } from '../../domain/journal/base.ts';
 import { type FoldedEvents, underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import { createTools } from '../../tools/registry.ts';
-
-type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
 
 /**
  * What was in progress and which paths are not as recorded, as a sentence for people. Null when nothing was in progress, or
@@ -22,7 +21,7 @@ type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
 export async function unrecordedChanges(
   run: FoldedEvents,
   directory: RunDirectory,
-  { checkout, env }: { checkout: Checkout; env: Readonly<Record<string, string | undefined>> },
+  { checkout, env }: { checkout: Checkout; env: Environment },
 ): Promise<string | null> {
   const open = underWay(run);
   if (open.length === 0) return null;

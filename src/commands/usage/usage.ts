@@ -4,6 +4,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { findRuns } from '../../adapters/storage/listing/list-runs.ts';
 import { type RunSpending, readSpending } from '../../adapters/storage/listing/run-spending.ts';
 import { startOfId } from '../../adapters/storage/run-directory.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { SpendingGroup } from '../../domain/runs/spending-groups.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -18,7 +19,7 @@ export interface UsageInput {
   readonly by: SpendingGroup | null;
   readonly json: boolean;
   readonly redact: Redact;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Prints one line for people. */
   readonly say: (line: string) => void;
   /** Prints the document on stdout. Resolves with an outcome where it could not be written. */

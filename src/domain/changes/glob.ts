@@ -66,10 +66,10 @@ type Part =
 type State = { test: Test; next: State } | { forks: State[] } | null;
 
 /** All states a path can be in after some of its characters, and the states already computed for further characters. */
-interface Step {
+interface GlobStep {
   readonly waiting: readonly Exclude<State, { forks: State[] } | null>[];
   readonly isEnd: boolean;
-  readonly next: Map<string, Step>;
+  readonly next: Map<string, GlobStep>;
 }
 
 /** Maximum number of states in all remembered steps; beyond that all are dropped, so that no glob can exhaust memory. */
@@ -78,8 +78,8 @@ const MAX_REMEMBERED = 100_000;
 class Machine {
   readonly #first: State;
   readonly #ids = new Map<State, number>();
-  #steps = new Map<string, Step>();
-  #start: Step;
+  #steps = new Map<string, GlobStep>();
+  #start: GlobStep;
   #remembered = 0;
 
   constructor(parts: readonly Part[]) {
@@ -98,7 +98,7 @@ class Machine {
     return !foldersOnly && step.isEnd;
   }
 
-  #follow(step: Step, char: string): Step {
+  #follow(step: GlobStep, char: string): GlobStep {
     if (this.#remembered > MAX_REMEMBERED) {
       this.#remembered = 0;
       this.#steps = new Map();
@@ -110,7 +110,7 @@ class Machine {
     return next;
   }
 
-  #stepOf(states: readonly State[]): Step {
+  #stepOf(states: readonly State[]): GlobStep {
     const all = opened(states);
     const waiting = [...all].filter((state) => state !== null && 'test' in state);
     const isEnd = all.has(null);

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 
-const ObjectId = z.string().regex(/^[0-9a-f]{40}$/, 'expected an object id');
+const CommitId = z.string().regex(/^[0-9a-f]{40}$/, 'expected an object id');
 
 /** Why the work continues: someone asked for it, a check of it failed, or its base changed the same lines. */
 const TRIGGERS = ['request', 'check', 'conflict'] as const;
@@ -25,10 +25,10 @@ export const FollowUp = z.strictObject({
     .regex(/^[0-9a-f]{8}$/)
     .describe('Id in the markers of its text'),
   branch: z.string(),
-  head: ObjectId.describe('Commit that the work continues from'),
+  head: CommitId.describe('Commit that the work continues from'),
   base: z.strictObject({
     branch: z.string(),
-    sha: ObjectId.describe(
+    sha: CommitId.describe(
       'Newest commit of the base that the branch contains; rules and plan are read there',
     ),
   }),
@@ -38,6 +38,6 @@ export const FollowUp = z.strictObject({
     .nonnegative()
     .describe('Number of this round without a request by a person, from 1; 0 if a person requested it'),
   threads: z.array(AskedThread).max(50).describe('Review threads that the model was given'),
-  merge: ObjectId.nullable().describe('Commit of the base that the work merges; null when it merges nothing'),
+  merge: CommitId.nullable().describe('Commit of the base that the work merges; null when it merges nothing'),
 });
 export type FollowUp = z.infer<typeof FollowUp>;

@@ -105,13 +105,13 @@ interface Own {
 }
 
 /** A change for undo. `isExact`: what was there before is known, and was kept or was nothing. */
-interface Change extends PathChange {
+interface UndoneChange extends PathChange {
   readonly isOwn: boolean;
   readonly isIgnored: boolean;
   readonly isExact: boolean;
 }
 
-function* changesOf(events: readonly RunEvent[]): Generator<Change> {
+function* changesOf(events: readonly RunEvent[]): Generator<UndoneChange> {
   const seen = { isIgnored: false, isExact: true };
   for (const event of events) {
     if (event.type === 'run.started')

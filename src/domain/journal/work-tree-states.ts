@@ -18,9 +18,10 @@ export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileStat
   return states;
 }
 
-type Change = Pick<PathChange, 'path' | 'after' | 'ignored'> & Partial<Pick<CodeChange, 'from' | 'excluded'>>;
+type StateChange = Pick<PathChange, 'path' | 'after' | 'ignored'> &
+  Partial<Pick<CodeChange, 'from' | 'excluded'>>;
 
-function changesOf(event: RunEvent): readonly Change[] {
+function changesOf(event: RunEvent): readonly StateChange[] {
   switch (event.type) {
     case 'run.started':
       return event.setupChanges;

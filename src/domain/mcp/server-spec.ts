@@ -1,6 +1,7 @@
 /** MCP servers as people configure them, in the form that other clients know: `mcpServers` with a name for each. */
 
 import * as z from 'zod';
+import type { Environment } from '../environment.ts';
 import { MIN_SECRET_LENGTH } from '../secrets/redact.ts';
 import { isSecretName } from '../secrets/secret-name.ts';
 
@@ -17,7 +18,7 @@ const Seconds = z.number().positive().max(MAX_SECONDS);
 const ToolNames = z.array(z.string().min(1));
 
 /** Those of them that the model gets: all but the denied ones, and where a list of allowed ones is given, only these. */
-const ToolChoice = z.union([
+const ToolList = z.union([
   ToolNames.transform((allow) => ({ allow, deny: [] })),
   z.strictObject({ allow: ToolNames.nullable().default(null), deny: ToolNames.default([]) }),
 ]);
@@ -27,7 +28,7 @@ const Common = {
   /** A run does not begin without it. */
   required: z.boolean().default(false),
   disabled: z.boolean().default(false),
-  tools: ToolChoice.default({ allow: null, deny: [] }),
+  tools: ToolList.default({ allow: null, deny: [] }),
   timeout_seconds: Seconds.default(CALL_SECONDS),
   connect_timeout_seconds: Seconds.default(CONNECT_SECONDS),
 };
@@ -160,7 +161,7 @@ export interface Filled {
  */
 export function filledIn(
   servers: ServerEntries,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): Filled | { status: 'failed'; problems: string[] } {
   const problems: string[] = [];
   const variables = new Set<string>();
@@ -198,7 +199,7 @@ interface Value {
   readonly problems: readonly string[];
 }
 
-function filledValue(text: string, env: Readonly<Record<string, string | undefined>>): Value {
+function filledValue(text: string, env: Environment): Value {
   const secrets: string[] = [];
   const problems: string[] = [];
   const value = text.replace(VARIABLE, (_, variable: string) => {

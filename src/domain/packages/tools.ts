@@ -1,7 +1,7 @@
 /** Programs that commands name, and what to type where the machine has none of that name. */
 
 /** What is installed at once. */
-interface Tool {
+interface InstalledTool {
   /** As people call it. */
   readonly name: string;
   readonly programs: readonly string[];
@@ -9,7 +9,7 @@ interface Tool {
   readonly line: string;
 }
 
-const TOOLS: readonly Tool[] = [
+const TOOLS: readonly InstalledTool[] = [
   { name: 'Node.js', programs: ['node', 'npm', 'npx'], line: 'sudo apt-get install nodejs npm' },
   { name: 'pnpm', programs: ['pnpm', 'pnpx'], line: 'npm install --global pnpm' },
   { name: 'Yarn', programs: ['yarn'], line: 'npm install --global yarn' },

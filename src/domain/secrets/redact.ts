@@ -1,6 +1,7 @@
 /** Keeps secret values out of everything that is written, logged or sent to the model. */
 
 import type { Excerpt } from '../conversation/excerpt.ts';
+import type { Environment } from '../environment.ts';
 import { listedPairs } from '../text/listed-pairs.ts';
 import { percentDecoded } from '../text/uri.ts';
 import { holdsHeaders, isSecretName } from './secret-name.ts';
@@ -23,7 +24,7 @@ const PASSWORDS = [/:\/\/[^/\s:@]*:([^/\s@]+)@/g, /:\/\/[^/\s:@]*:([^/\s]+)@/g];
 /**
  * The secrets of an environment: values of variables with telling names, and passwords in addresses, also in decoded form.
  */
-export function secretsAmong(env: Readonly<Record<string, string | undefined>>): string[] {
+export function secretsAmong(env: Environment): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => [
     ...(isSecretName(name) ? [value] : []),
     ...(holdsHeaders(name) ? headerSecrets(value) : []),

@@ -48,14 +48,18 @@ export function secretsInPieces(
 }
 
 /** Where a chunk begins in the whole text, and the number of the line in which it begins. */
-interface Place {
+interface ChunkPlace {
   readonly text: string;
   readonly start: number;
   readonly line: number;
 }
 
 /** Goes through chunk and text in parallel, line by line, so that many hits cost no more than one. */
-function* located(hits: readonly Hit[], piece: string, { text, start, line }: Place): Generator<FoundInLine> {
+function* located(
+  hits: readonly Hit[],
+  piece: string,
+  { text, start, line }: ChunkPlace,
+): Generator<FoundInLine> {
   if (hits.length === 0) return;
   let number = line;
   let lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1;

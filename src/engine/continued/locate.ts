@@ -5,6 +5,7 @@ import { readGitHubEvent } from '../../adapters/github/event-file.ts';
 import { listOwnPulls } from '../../adapters/github/follow-up/continued-pull.ts';
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal } from '../trust/trust.ts';
@@ -19,7 +20,7 @@ export interface LocatedPull {
 
 /** What is known about the job. */
 export interface LocateQuestion {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** OWNER/NAME; null if the environment does not name it. */
   readonly repository: string | null;
   readonly github: GitHub;

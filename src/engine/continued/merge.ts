@@ -2,6 +2,7 @@
 
 import { revertChanges } from '../../adapters/workspace/reopen.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
@@ -120,7 +121,7 @@ export interface MergePlace {
   /** Its baseline is that of the head, and is made that of the merge. */
   readonly workspace: Workspace;
   readonly shadowDir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 /**

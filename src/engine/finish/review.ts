@@ -70,7 +70,7 @@ function isTooLarge(state: FileState | null): boolean {
   return state !== null && state.size > MAX_STATE_BYTES;
 }
 
-interface Side {
+interface FileSide {
   readonly path: string;
   readonly from: string | undefined;
   readonly before: FileState | null;
@@ -78,7 +78,7 @@ interface Side {
 }
 
 /** The old side of a renamed file is what its old path held. */
-function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): Side[] {
+function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): FileSide[] {
   const byPath = new Map(net.map((change) => [change.path, change]));
   return files.map(({ path, from }) => ({
     path,
@@ -88,8 +88,8 @@ function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): Side[] {
   }));
 }
 
-function* batchesOf(sides: readonly Side[]): Generator<Side[]> {
-  let batch: Side[] = [];
+function* batchesOf(sides: readonly FileSide[]): Generator<FileSide[]> {
+  let batch: FileSide[] = [];
   let bytes = 0;
   for (const side of sides) {
     const size = (side.before?.size ?? 0) + (side.after?.size ?? 0);

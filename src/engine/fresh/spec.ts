@@ -55,7 +55,7 @@ interface Model {
 }
 
 /** What every stage after the first knows. */
-interface Place {
+interface PlacedRun {
   readonly session: Session;
   readonly checkout: Checkout;
   readonly directory: RunDirectory;
@@ -73,7 +73,7 @@ async function locate(session: Session): Promise<Located | Stopped> {
   return { status: 'located', checkout, directory, admit: () => admit(place) };
 }
 
-async function admit(place: Place): Promise<Admitted | Stopped> {
+async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
   const { session, checkout, model } = place;
   const { settings, isCheck = false, whyNotFrom } = session.input;
   const task = await readTask(session, checkout);
@@ -137,7 +137,7 @@ function shownAs({ input: { attempt } }: Session): { shownAs?: string } {
 
 /** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
 function begin(
-  { session, checkout, directory }: Place,
+  { session, checkout, directory }: PlacedRun,
   { waits, ...policy }: { isReadOnly: (folder: string) => boolean; guard: PathGuard; waits: boolean },
 ): BegunTaking<TakenWorkspace> {
   const { manyFiles } = session.input;
@@ -161,7 +161,7 @@ function begin(
 
 /** A check writes nothing to the checkout. */
 async function mergeAndSettle(
-  place: Place,
+  place: PlacedRun,
   task: Task,
   opened: OpenedRun<TakenWorkspace> & Orientation,
 ): Promise<Settled | Stopped> {
@@ -185,7 +185,7 @@ async function mergeAndSettle(
 }
 
 async function settle(
-  { session, checkout, directory, model }: Place,
+  { session, checkout, directory, model }: PlacedRun,
   task: Task,
   {
     provider,
@@ -266,7 +266,7 @@ const READY = done('Everything that a run needs before its first request is in p
 
 /** Null where there are no commands before the work. */
 async function reuseOf(
-  { session, checkout }: Pick<Place, 'session' | 'checkout'>,
+  { session, checkout }: Pick<PlacedRun, 'session' | 'checkout'>,
   task: Task,
   {
     opened,

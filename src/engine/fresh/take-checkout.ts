@@ -1,10 +1,10 @@
 /** Where a new run works: its checkout is found, its run directory made, and its work tree taken. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import type { Checkout } from '../../git/checkout-layout.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { usageError } from '../../domain/run/outcome.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 

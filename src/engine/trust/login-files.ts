@@ -3,6 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
+import type { Environment } from '../../domain/environment.ts';
 
 /** Variables that name one. `google-github-actions/auth` writes its file into the checkout. */
 const VARIABLES = [
@@ -14,13 +15,13 @@ const VARIABLES = [
   'AZURE_FEDERATED_TOKEN_FILE',
 ];
 
-interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
+interface ProcessPlace {
+  readonly env: Environment;
   readonly cwd: string;
 }
 
 /** Which of these files lies below `root`, as a sentence; null when none does. Whole paths are hidden like secrets. */
-export function whyLoginShown(root: string, { env, cwd }: Surroundings): string | null {
+export function whyLoginShown(root: string, { env, cwd }: ProcessPlace): string | null {
   for (const name of VARIABLES) {
     const value = env[name];
     const file = value ? realPath(resolve(cwd, value)) : null;

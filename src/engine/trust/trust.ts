@@ -7,6 +7,7 @@ import { askPullHead } from '../../adapters/github/access.ts';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import type { Settings } from '../../config/schema.ts';
+import type { Environment } from '../../domain/environment.ts';
 import {
   type CheckoutTrust,
   type GitHubEvent,
@@ -44,7 +45,7 @@ export interface Trust {
 
 /** What trust is decided from. */
 export interface TrustInput {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly cwd: string;
   readonly interrupt: AbortSignal;
   readonly version: string;
@@ -84,7 +85,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
 const NO_CREDENTIALS: PersistedCredentials = { places: [], secrets: [] };
 const NOTHING_SPECIAL: Found = { revision: null, isOutsiders: false, continued: null, refusal: null };
 
-interface Place {
+interface TrustPlace {
   readonly event: GitHubEvent | null;
   readonly root: string;
   readonly settings: Settings;
@@ -93,7 +94,7 @@ interface Place {
 
 async function rulesFor(
   { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,
-  place: Place,
+  place: TrustPlace,
 ): Promise<Found> {
   const { event, root, settings, openGitHub } = place;
   const { rulesFrom, allowUntrustedCheckout } = settings;
@@ -140,7 +141,7 @@ async function rulesFor(
  */
 async function continuedIn(
   { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,
-  { event, root, settings, openGitHub }: Place,
+  { event, root, settings, openGitHub }: TrustPlace,
 ): Promise<Found | null> {
   const { findContinued } = await import('../continued/find.ts');
   const { openBesideCheckout } = await import('../continued/local-merge.ts');

@@ -1,5 +1,6 @@
 /** Merges two commits' trees without a work tree, whatever their history, and without anyone's merge drivers. */
 
+import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Conflict, SIDES } from '../../domain/github/conflict.ts';
 import { decodeName } from '../../files/names.ts';
@@ -25,7 +26,7 @@ export type MergedTrees =
 export async function mergeTrees(
   gitDir: string,
   sides: TreesToMerge,
-  env: Readonly<Record<string, string | undefined>> = {},
+  env: Environment = {},
 ): Promise<MergedTrees> {
   const git = (args: readonly string[]): Promise<GitAnswer> =>
     askGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args], env: { ...env, ...ENV } });

@@ -10,9 +10,9 @@ export type OutlineLine =
 const MAX_FILES_OF_FOLDER = 50;
 const MAX_FOLDERS_OF_FOLDER = 100;
 
-interface Folder {
+interface ListedFolder {
   readonly path: string;
-  readonly folders: Map<string, Folder>;
+  readonly folders: Map<string, ListedFolder>;
   readonly files: string[];
   /** Files at any depth. */
   count: number;
@@ -39,7 +39,7 @@ export function outlineOf(paths: readonly string[], root: string, maxLines: numb
   return [...outlined(top)];
 }
 
-function treeOf(paths: readonly string[], root: string): Folder {
+function treeOf(paths: readonly string[], root: string): ListedFolder {
   const top = folderAt(root);
   const start = root === '' ? 0 : root.length + 1;
   for (const path of paths) {
@@ -47,7 +47,7 @@ function treeOf(paths: readonly string[], root: string): Folder {
     folder.count += 1;
     for (let slash = path.indexOf('/', start); slash !== -1; slash = path.indexOf('/', slash + 1)) {
       const name = path.slice(0, slash);
-      const inner: Folder = folder.folders.get(name) ?? folderAt(name);
+      const inner: ListedFolder = folder.folders.get(name) ?? folderAt(name);
       folder.folders.set(name, inner);
       inner.count += 1;
       folder = inner;
@@ -57,25 +57,25 @@ function treeOf(paths: readonly string[], root: string): Folder {
   return top;
 }
 
-function folderAt(path: string): Folder {
+function folderAt(path: string): ListedFolder {
   return { path, folders: new Map(), files: [], count: 0, open: false };
 }
 
-function foldersIn(folders: readonly Folder[]): Folder[] {
+function foldersIn(folders: readonly ListedFolder[]): ListedFolder[] {
   return folders.filter(({ open }) => open).flatMap((folder) => shownFolders(folder));
 }
 
-function shownFolders({ folders }: Folder): Folder[] {
+function shownFolders({ folders }: ListedFolder): ListedFolder[] {
   return [...folders.values()].slice(0, MAX_FOLDERS_OF_FOLDER);
 }
 
 /** Lines of a folder that is open and whose own folders are not. */
-function linesOf({ folders, files }: Folder): number {
+function linesOf({ folders, files }: ListedFolder): number {
   const ofFolders = Math.min(folders.size, MAX_FOLDERS_OF_FOLDER + 1);
   return ofFolders + Math.min(files.length, MAX_FILES_OF_FOLDER + 1);
 }
 
-function* outlined(folder: Folder): Generator<OutlineLine> {
+function* outlined(folder: ListedFolder): Generator<OutlineLine> {
   if (!folder.open) {
     yield { kind: 'folder', path: folder.path, files: folder.count };
     return;

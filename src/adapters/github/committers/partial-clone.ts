@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Environment } from '../../../domain/environment.ts';
 import { askGit, type GitCall } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 
@@ -15,7 +16,7 @@ export interface ClonePlace {
   readonly token: string;
   readonly signal: AbortSignal;
   /** Proxies and certificates are taken from here. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 /** The clone, which is made when the first commit is fetched. */

@@ -101,7 +101,7 @@ function accountOf(actor: z.infer<typeof Actor> | null): Account {
   return { login: type === 'Bot' ? `${login}[bot]` : login, id: databaseId ?? 0, type };
 }
 
-const Made = z.object({ id: z.int() });
+const MadeComment = z.object({ id: z.int() });
 
 /** Adds a reply to the thread that begins with this comment. */
 export async function replyTo(
@@ -111,7 +111,7 @@ export async function replyTo(
   await getOrThrow(where, {
     route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies',
     parameters: { pull_number: pull, comment_id: comment, body },
-    schema: Made,
+    schema: MadeComment,
     planned: { id: 0 },
   });
 }

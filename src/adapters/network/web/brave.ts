@@ -16,7 +16,7 @@ const MAX_TEXT_CHARS = 500;
 /** Of an answer, which has some 100 KB. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-const Answer = z.object({
+const SearchAnswer = z.object({
   web: z
     .object({
       results: z.array(z.object({ title: z.string(), url: z.string(), description: z.string().default('') })),
@@ -57,7 +57,7 @@ async function search(
     const { bytes } = await firstBytes(response.body, MAX_BYTES);
     if (!response.ok)
       return failed('not_found', `Brave answered ${response.status}: ${hint(response.status)}.`);
-    const parsed = Answer.safeParse(jsonOrUndefined(Buffer.from(bytes).toString('utf8')));
+    const parsed = SearchAnswer.safeParse(jsonOrUndefined(Buffer.from(bytes).toString('utf8')));
     if (!parsed.success)
       return failed('not_found', 'Brave answered with something other than a list of pages.');
     const results = parsed.data.web?.results ?? [];

@@ -42,12 +42,12 @@ export interface PageReaderOptions {
 }
 
 /** One step on the way to a page: an answer, where to go on, or why it ends here. */
-type Step =
+type PageStep =
   | { status: 'answer'; response: Response; close: () => Promise<void> }
   | { status: 'moved'; to: URL }
-  | Refused;
+  | FailedRead;
 
-type Refused = Extract<PageRead, { status: 'failed' }>;
+type FailedRead = Extract<PageRead, { status: 'failed' }>;
 
 /** Reads pages; each with connections of its own, so that none outlives it. */
 export function openPageReader(options: PageReaderOptions): PageReader {
@@ -93,7 +93,7 @@ async function readPage(options: PageReaderOptions, asked: string, signal: Abort
 }
 
 /** Asks for one address, if it may be asked. */
-async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal): Promise<Step> {
+async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal): Promise<PageStep> {
   const way = await wayTo(options, url, signal);
   if ('status' in way) return way;
   const { dispatcher } = way;
@@ -129,7 +129,7 @@ async function wayTo(
   { hosts, upstream, resolve = resolveByMachine, mayConnect = isPublic }: PageReaderOptions,
   url: URL,
   signal: AbortSignal,
-): Promise<{ dispatcher: Dispatcher } | Refused> {
+): Promise<{ dispatcher: Dispatcher } | FailedRead> {
   const target = targetOf(url);
   if (typeof target === 'string') return refused('policy', `Not read: ${target}`);
   const isAllowed = permits(hosts, target) || (hosts.includes('*') && WEB_PORTS.includes(target.port));
@@ -225,6 +225,6 @@ function quoted(text: string): string {
   return oneLine(JSON.stringify(text), 300);
 }
 
-function refused(reason: Refused['reason'], message: string): Refused {
+function refused(reason: FailedRead['reason'], message: string): FailedRead {
   return { status: 'failed', reason, message };
 }

@@ -1,5 +1,6 @@
 /** Every index of the web that can be searched. A new one is a file here, a line below and a test. */
 
+import type { Environment } from '../../../domain/environment.ts';
 import type { SearchProvider } from '../../../ports/network.ts';
 import { brave } from './brave.ts';
 import type { SearchEntry, SearchOptions } from './search-entry.ts';
@@ -9,7 +10,7 @@ export const SEARCHES: readonly SearchEntry[] = [brave];
 
 /** The search that the environment has a key for; null when there is none. */
 export function searchByEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   options: Omit<SearchOptions, 'key'>,
 ): SearchProvider | null {
   for (const entry of SEARCHES) {

@@ -28,7 +28,7 @@ const more: AnswerProgress = { status: 'more', text: '' };
 const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'broken', why });
 
 const Indexed = z.looseObject({ index: z.int() });
-const Start = z.looseObject({ message: z.looseObject({ model: z.string(), usage: z.unknown() }) });
+const MessageStart = z.looseObject({ message: z.looseObject({ model: z.string(), usage: z.unknown() }) });
 const BlockStart = z.looseObject({ index: z.int(), content_block: ContentBlock });
 const BlockDelta = z.looseObject({ index: z.int(), delta: ContentBlock });
 const StopDetails = z.looseObject({ category: z.string().nullish(), explanation: z.string().nullish() });
@@ -133,7 +133,7 @@ export class AnswerBuilder {
   }
 
   #begin(event: unknown): AnswerProgress {
-    const start = Start.safeParse(event);
+    const start = MessageStart.safeParse(event);
     if (!start.success || this.#started) return broken('The stream has no proper message_start');
     this.#started = { model: start.data.message.model };
     this.#tokens = withReport(noTokens, start.data.message.usage);

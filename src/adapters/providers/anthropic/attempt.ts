@@ -75,7 +75,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   }
 }
 
-interface Reading {
+interface AnswerReading {
   readonly builder: AnswerBuilder;
   readonly watchdog: RequestWatchdog;
   failed(failure: AttemptFailure): AttemptResult;
@@ -84,7 +84,7 @@ interface Reading {
 async function readAnswer(
   attempt: Attempt,
   response: Response,
-  { builder, watchdog, failed }: Reading,
+  { builder, watchdog, failed }: AnswerReading,
 ): Promise<AttemptResult> {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null || !type.includes('text/event-stream')) {

@@ -63,7 +63,7 @@ export async function readOrganization(request: OrganizationRequest): Promise<Or
     row: CostRow,
   });
   if (costs.status === 'failed') return costs;
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, DailyUsage>();
   for (const { day, model, isUnpriced, tokens } of usage.rows) {
     const line = lineOf(lines, day, model ?? 'unnamed model');
     line.tokens = addUsage(line.tokens, tokens);
@@ -80,7 +80,7 @@ export async function readOrganization(request: OrganizationRequest): Promise<Or
 }
 
 /** One model on one day. */
-interface Line {
+interface DailyUsage {
   readonly day: string;
   readonly model: string;
   tokens: Usage;
@@ -89,7 +89,7 @@ interface Line {
   isUnpriced: boolean;
 }
 
-function lineOf(lines: Map<string, Line>, day: string, model: string): Line {
+function lineOf(lines: Map<string, DailyUsage>, day: string, model: string): DailyUsage {
   const key = `${day} ${model}`;
   const line = lines.get(key) ?? { day, model, tokens: noUsage, cents: null, isUnpriced: false };
   lines.set(key, line);
@@ -97,7 +97,7 @@ function lineOf(lines: Map<string, Line>, day: string, model: string): Line {
 }
 
 /** Tokens without a reported cost cost something that is not known. */
-function spendingOf({ day, model, tokens, cents, isUnpriced }: Line): SpentEntry[] {
+function spendingOf({ day, model, tokens, cents, isUnpriced }: DailyUsage): SpentEntry[] {
   const part = { day, model, plan: null, estimated: false };
   const costUsd = cents === null ? (totalTokens(tokens) === 0 ? 0 : null) : cents / 100;
   if (!isUnpriced || costUsd === null) return [{ ...part, tokens, costUsd }];

@@ -67,13 +67,13 @@ export async function readReport<Row extends object>(
   return { status: 'ok', rows };
 }
 
-interface Asked {
+interface ReportQuery {
   readonly path: string;
   readonly groupBy: readonly string[];
   readonly page: string | null;
 }
 
-function addressOf({ baseUrl, from, to }: OrganizationRequest, { path, groupBy, page }: Asked): string {
+function addressOf({ baseUrl, from, to }: OrganizationRequest, { path, groupBy, page }: ReportQuery): string {
   const query = new URLSearchParams({
     starting_at: moment(from),
     ending_at: moment(to),
@@ -133,11 +133,11 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<str
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const RefusedRequest = z.object({ error: z.object({ message: z.string() }) });
+const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
 function refusal({ status, headers }: Response, text: string): Failed {
   const parsed = parseJson(text, { values: 10_000 });
-  const said = RefusedRequest.safeParse(parsed.status === 'ok' ? parsed.value : null);
+  const said = ErrorBody.safeParse(parsed.status === 'ok' ? parsed.value : null);
   const message = oneLine(withoutHtml(said.success ? said.data.error.message : text), 500).trim();
   const quoted = message === '' ? '' : `: ${message.replace(/\.$/, '')}`;
   return failed(`The Admin API answers ${status}${quoted}. ${adviceFor(status, headers.get('retry-after'))}`);

@@ -35,7 +35,7 @@ export interface FailureRow {
 
 /** What the server said when it refused, and the row of the table that it falls under. */
 export function refusalFailure(
-  { status, type, message, retryAfterMs }: Refused,
+  { status, type, message, retryAfterMs }: ServerRefusal,
   { kind, retry, advice }: FailureRow,
 ): AttemptFailure {
   const label = [status, type].filter((part) => part !== null).join(' ');
@@ -49,7 +49,7 @@ export function refusalFailure(
   };
 }
 
-interface Refused {
+interface ServerRefusal {
   /** Null for an error that arrived inside a stream. */
   readonly status: number | null;
   readonly type: string | null;

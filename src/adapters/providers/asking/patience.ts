@@ -99,7 +99,7 @@ function policiesOf({
   };
 }
 
-interface GivenUp {
+interface LastFailure {
   readonly failure: AttemptFailure;
   readonly requestId: string | null;
   /** Until when the server asks not to be asked; null where it has not asked for too long a wait. */
@@ -111,7 +111,7 @@ interface GivenUp {
 function describe(
   where: string,
   failures: readonly FailureAt[],
-  { failure, requestId, comeBackAt, policies }: GivenUp,
+  { failure, requestId, comeBackAt, policies }: LastFailure,
 ): string {
   const { message, retry, retryAfterMs } = failure;
   const seconds = (ms: number) => `${formatNumber(Math.round(ms / 1_000))} s`;

@@ -11,7 +11,7 @@ import type { TurnRequest } from '../../../ports.ts';
 export const PROTOCOL_VERSION = 1;
 
 const Text = z.strictObject({ type: z.literal('text'), text: z.string() });
-const ToolResult = z.strictObject({
+const ToolResultBlock = z.strictObject({
   type: z.literal('tool_result'),
   callId: z.string().describe('The id of the tool_use block that it answers'),
   text: z.string(),
@@ -46,7 +46,7 @@ export const CommandRequest = z
       z.discriminatedUnion('role', [
         z.strictObject({
           role: z.literal('user'),
-          content: z.array(z.discriminatedUnion('type', [Text, ToolResult])),
+          content: z.array(z.discriminatedUnion('type', [Text, ToolResultBlock])),
         }),
         z.strictObject({
           role: z.literal('assistant'),

@@ -3,6 +3,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, normalize } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
+import type { Environment } from '../../../domain/environment.ts';
 
 /** Says who the user is and how to speak; anything else has to be named, since it may hold a secret or a path to load code from. */
 const INHERITED = ['HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
@@ -22,7 +23,7 @@ export function wordsOf(line: string): string[] | null {
 
 /** The variables of the program: a fixed few and those that are named, without folders of `writable` on its path. */
 export function programEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   named: readonly string[],
   writable: readonly string[],
 ): Record<string, string> {

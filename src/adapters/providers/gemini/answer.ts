@@ -39,7 +39,7 @@ const Chunk = z.looseObject({
   modelVersion: z.string().nullish(),
 });
 const Count = z.int().nonnegative().nullish().catch(null);
-const Report = z.object({
+const UsageMetadata = z.object({
   promptTokenCount: Count,
   cachedContentTokenCount: Count,
   candidatesTokenCount: Count,
@@ -166,7 +166,7 @@ function stopOf(reason: string, hasCalls: boolean): TurnStop | null {
 
 /** Null when it reports nothing. Cached tokens are part of the prompt there, and counted apart here; thoughts are output. */
 function usageOf(report: unknown): Usage | null {
-  const parsed = Report.safeParse(report);
+  const parsed = UsageMetadata.safeParse(report);
   if (!parsed.success || parsed.data.promptTokenCount == null) return null;
   const { promptTokenCount: prompt, cachedContentTokenCount, toolUsePromptTokenCount } = parsed.data;
   const cacheRead = Math.min(cachedContentTokenCount ?? 0, prompt);

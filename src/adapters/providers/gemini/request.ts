@@ -22,13 +22,13 @@ export interface GeminiContent {
   readonly callIds: readonly string[];
 }
 
-type Settings = Pick<ModelSettings, 'effort' | 'showThinking'>;
+type ThinkingSettings = Pick<ModelSettings, 'effort' | 'showThinking'>;
 
 const LEVELS = { low: 'LOW', medium: 'MEDIUM', high: 'HIGH', xhigh: 'HIGH', max: 'HIGH' } as const;
 
 /** The body of the next request. */
 export function geminiRequest(
-  { effort, showThinking }: Settings,
+  { effort, showThinking }: ThinkingSettings,
   { system, tools, messages }: Conversation,
   maxTokens: number,
 ): object {

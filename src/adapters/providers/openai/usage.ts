@@ -7,7 +7,7 @@ const Count = z.int().nonnegative().nullish().catch(null);
 const Details = z.object({ cached_tokens: Count, cache_write_tokens: Count }).nullish().catch(null);
 
 /** Chat Completions says prompt and completion, Responses says input and output. */
-const Report = z.object({
+const ReportedUsage = z.object({
   prompt_tokens: Count,
   completion_tokens: Count,
   prompt_tokens_details: Details,
@@ -18,7 +18,7 @@ const Report = z.object({
 
 /** Null when it reports nothing. Cached tokens are part of the prompt there, and counted apart here. */
 export function usageOf(report: unknown): Usage | null {
-  const parsed = Report.safeParse(report);
+  const parsed = ReportedUsage.safeParse(report);
   if (!parsed.success) return null;
   const { data } = parsed;
   const prompt = data.input_tokens ?? data.prompt_tokens;

@@ -7,7 +7,7 @@ import { CANARY, featuresOf, NEWEST, type Probed, probe } from './probe.ts';
 import type { BubblewrapSetup } from './start.ts';
 
 /** All decisions about the sandbox except those that depend on the machine's kernel and bubblewrap. */
-interface Plan extends Omit<BubblewrapSetup, 'features' | 'filter'> {
+interface SandboxPlan extends Omit<BubblewrapSetup, 'features' | 'filter'> {
   /** A script that the proof runs at its end; null for none. */
   readonly lookup: string | null;
 }
@@ -18,7 +18,7 @@ type Proven =
   | { status: 'unavailable'; reason: string };
 
 /** Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. */
-export async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
+export async function proveNewest(plan: SandboxPlan, filter: string | null): Promise<Proven> {
   const best = await prove({ ...plan, features: NEWEST, filter });
   if (best.status === 'contained' && filter !== null) return openedAs(best, null);
   const features = await featuresOf(plan.program);
@@ -39,11 +39,11 @@ export async function proveNewest(plan: Plan, filter: string | null): Promise<Pr
   return openedAs(last, failure ?? `it cannot be made for ${arch}`);
 }
 
-function openedAs({ setup, lookedUp }: Contained, unfiltered: string | null): Proven {
+function openedAs({ setup, lookedUp }: ContainedSetup, unfiltered: string | null): Proven {
   return { status: 'ok', sandbox: bubblewrapSandbox(setup), lookedUp, unfiltered };
 }
 
-interface Contained extends Extract<Probed, { status: 'contained' }> {
+interface ContainedSetup extends Extract<Probed, { status: 'contained' }> {
   readonly setup: BubblewrapSetup;
 }
 
@@ -51,7 +51,7 @@ interface Contained extends Extract<Probed, { status: 'contained' }> {
 async function prove({
   lookup,
   ...setup
-}: Plan & BubblewrapSetup): Promise<Exclude<Probed, { status: 'contained' }> | Contained> {
+}: SandboxPlan & BubblewrapSetup): Promise<Exclude<Probed, { status: 'contained' }> | ContainedSetup> {
   // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
   // programs: a folder of the repository may be on PATH, and the covers are not known yet.
   const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };

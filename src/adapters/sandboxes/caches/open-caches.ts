@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
+import type { Environment } from '../../../domain/environment.ts';
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
@@ -22,7 +23,7 @@ export interface CacheSurroundings {
   readonly wanted: WantedCaches;
   /** Commands have no network, so package managers are told not to try. */
   readonly isOffline: boolean;
-  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  readonly hostEnv: Environment;
   readonly rules: MountRules;
   /** Given by `--mount`. */
   readonly added: readonly UserMount[];

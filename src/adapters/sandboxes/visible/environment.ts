@@ -1,11 +1,13 @@
 /** The environment of commands: built from scratch by an allow-list. Nothing else reaches a command. */
 
+import type { Environment } from '../../../domain/environment.ts';
+
 /** Locale, time zone and CI: passed on unchanged, since projects depend on them and they contain no secret. */
 export const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER'];
 
 /** What the environment of a command is built from. */
 export interface CommandSurroundings {
-  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  readonly hostEnv: Environment;
   readonly path: readonly string[];
   readonly home: string;
   /** System-wide git configuration used instead of the machine's. */

@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
+import type { Environment } from '../../../domain/environment.ts';
 
 /** Each with its default folder below the home folder. */
 const CACHES = {
@@ -22,10 +23,7 @@ const CACHES = {
 } as const;
 
 /** `mounted` are the paths added by the operator. A cache counts if it, or a part of it, is among them. */
-export function cacheVariables(
-  env: Readonly<Record<string, string | undefined>>,
-  mounted: readonly string[],
-): Record<string, string> {
+export function cacheVariables(env: Environment, mounted: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, usual] of Object.entries(CACHES)) {
     const folder = env[name] ?? (env.HOME === undefined ? undefined : join(env.HOME, usual));

@@ -2,6 +2,7 @@
 
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
+import type { Environment } from '../../../domain/environment.ts';
 import { entriesOf, linkOf, readLink, realPathOf, statOfTarget } from '../host-files.ts';
 import { type Boundaries, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
@@ -14,7 +15,7 @@ export interface Toolchains {
 
 /** Where to look for toolchains. */
 export interface ToolchainHost {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The program that runs us: its prefix holds npm. */
   readonly execPath: string;
   readonly boundaries: Boundaries;

@@ -141,12 +141,12 @@ export class Delivery {
 
 /** How many spans a collector has taken without keeping them: `{"partialSuccess":{"rejectedSpans":"3"}}`. */
 function rejectedIn(answer: string, most: number): number {
-  const parsed = Answer.safeParse(jsonOrUndefined(answer));
+  const parsed = ExportAnswer.safeParse(jsonOrUndefined(answer));
   const rejected = parsed.success ? Number(parsed.data.partialSuccess?.rejectedSpans ?? 0) : 0;
   return rejected > 0 ? Math.min(rejected, most) : 0;
 }
 
-const Answer = z.object({
+const ExportAnswer = z.object({
   partialSuccess: z.object({ rejectedSpans: z.union([z.string(), z.number()]).optional() }).nullish(),
 });
 

@@ -56,7 +56,7 @@ export interface RunSpansOptions extends SpanMaker {
   readonly now: () => Pick<RunState, 'phase' | 'review'>;
 }
 
-type Moment = TraceSpan['moments'][number];
+type SpanMoment = TraceSpan['moments'][number];
 type Begun = Omit<TraceSpan, 'endMs' | 'hasFailed'>;
 
 /** Makes spans of events, each when it has ended. */
@@ -69,7 +69,7 @@ export class RunSpans {
   #count = 0;
   #model: AnsweringModel;
   #iteration: number;
-  #retries: Moment[] = [];
+  #retries: SpanMoment[] = [];
   /** The earliest time at which what is in progress can have started. */
   #sinceMs: number;
 

@@ -3,6 +3,7 @@
  * https://opentelemetry.io/docs/specs/otel/protocol/exporter/ and https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 
+import type { Environment } from '../../../domain/environment.ts';
 import { listedPairs } from '../../../domain/text/listed-pairs.ts';
 import type { Attributes } from './spans.ts';
 
@@ -22,8 +23,6 @@ export type TargetRead =
   | { readonly status: 'ok'; readonly target: TraceTarget }
   | { readonly status: 'off' }
   | { readonly status: 'failed'; readonly why: string };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Values are not repeated in `why`: they may hold a login. */
 export function readTarget(env: Environment): TargetRead {

@@ -60,7 +60,7 @@ export const gradle: Ecosystem = {
   },
 };
 
-interface Tool {
+interface BuildTool {
   readonly wrapper: string;
   readonly name: string;
   readonly manager: string;
@@ -69,7 +69,7 @@ interface Tool {
 
 function toolOf(
   folder: Folder,
-  { wrapper, name, manager, file }: Tool,
+  { wrapper, name, manager, file }: BuildTool,
   options: string,
   tasks: { readonly test: string; readonly build: string },
 ): Pick<Project, 'ecosystem' | 'manager' | 'lockfile' | 'test' | 'lint' | 'build' | 'makes'> & {

@@ -58,7 +58,7 @@ export async function completeBase({
   return lost.length === 0 ? { status: 'ok' } : { status: 'files', paths: lost };
 }
 
-interface Wanted {
+interface WantedFile {
   readonly root: string;
   readonly path: string;
   readonly id: string;
@@ -66,7 +66,7 @@ interface Wanted {
 }
 
 /** Stores the content of a file if it has this id. The path comes from a run directory that anyone may have written. */
-async function take({ root, path, id, isLink }: Wanted, store: ObjectStore): Promise<boolean> {
+async function take({ root, path, id, isLink }: WantedFile, store: ObjectStore): Promise<boolean> {
   const parsed = parseRepoPath(path);
   if (!parsed.ok) return false;
   if (isLink) {

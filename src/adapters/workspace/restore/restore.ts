@@ -96,12 +96,12 @@ async function guarded(
   return (await work(parsed.path))?.message ?? null;
 }
 
-interface Contents {
+interface KeptContents {
   readonly blobs: KeptBlobs;
   readonly format: ObjectFormat;
 }
 
-async function isIn(root: string, path: string, state: FileState | null, contents: Contents) {
+async function isIn(root: string, path: string, state: FileState | null, contents: KeptContents) {
   const look = lookAt(root, path);
   if (look.status === 'unreadable') return false;
   // If there is a folder in the path's place, its files appear as changes of their own.
@@ -121,7 +121,7 @@ async function holds(
   root: string,
   path: string,
   state: FileState,
-  { blobs, format }: Contents,
+  { blobs, format }: KeptContents,
 ): Promise<boolean> {
   const opening = openRegular(root, path);
   if (opening.status !== 'open') return false;

@@ -20,13 +20,13 @@ export interface Earlier {
   /** The files known at the start, which git checks. */
   readonly settled: StatUnchanged;
   /** Folders as they were when last read. */
-  readonly folders: Map<string, ReadFolder>;
+  readonly folders: Map<string, RememberedFolder>;
   /** The file system's time before the walk, in ns. */
   readonly clock: bigint;
 }
 
 /** A folder whose entries stay the same as long as its stat does; without the files that git checks. */
-interface ReadFolder {
+interface RememberedFolder {
   readonly stat: FileStat;
   readonly folders: string[];
   readonly files: string[];
@@ -127,7 +127,7 @@ class Walk {
   async #level(folders: readonly string[]): Promise<string[]> {
     const next: string[] = [];
     const candidates: string[] = [];
-    const read = new Map<string, ReadFolder>();
+    const read = new Map<string, RememberedFolder>();
     for (const folder of folders) {
       const known = this.#earlier?.folders.get(folder);
       const stat = known ? this.#statOf(folder) : null;

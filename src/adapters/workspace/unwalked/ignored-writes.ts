@@ -88,13 +88,13 @@ export class IgnoredWriteList {
   }
 }
 
-interface Reading extends Pick<WalkedTree, 'closed'> {
+interface FileReading extends Pick<WalkedTree, 'closed'> {
   readonly view: TreeView;
   readonly format: BaseRevision['objectFormat'];
 }
 
 /** Null for what is gone or cannot be read. */
-function stateAt({ view, closed, format }: Reading, path: string): FileState | null {
+function stateAt({ view, closed, format }: FileReading, path: string): FileState | null {
   const link = closed.insist(path, () => view.readLink(path));
   if (link.status === 'seen')
     return { mode: '120000', blob: blobId(link.target, format), size: link.target.length };

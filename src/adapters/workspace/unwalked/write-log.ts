@@ -11,15 +11,15 @@ import { jsonOrUndefined } from '../../../domain/text/json.ts';
 /** A ctime in ns; JSON has no numbers of that size. */
 const Time = z.string().regex(/^\d{1,20}$/);
 
-const Line = z.union([
+const LogLine = z.union([
   z.strictObject({ from: Time, by: Writer }),
   z.strictObject({ to: Time }),
   z.strictObject({ path: z.string(), at: Time, by: Writer }),
 ]);
-type Line = z.infer<typeof Line>;
+type LogLine = z.infer<typeof LogLine>;
 
 /** Commands that ran together; `to` is null while they run. */
-interface Span {
+interface CommandSpan {
   readonly by: Writer;
   readonly from: bigint;
   to: bigint | null;
@@ -28,7 +28,7 @@ interface Span {
 /** Remembers when commands ran, and which ignored files file tools wrote. */
 export class WriteLog {
   readonly #file: string;
-  readonly #spans: Span[] = [];
+  readonly #spans: CommandSpan[] = [];
   readonly #files = new Map<string, { at: bigint; by: Writer }>();
   #isUsable = true;
 
@@ -45,7 +45,7 @@ export class WriteLog {
     if (!kept.endsWith('\n')) appendFileSync(this.#file, '\n');
     for (const text of kept.split('\n')) {
       // Anything else, such as half a line, is no entry.
-      const line = Line.safeParse(jsonOrUndefined(text)).data;
+      const line = LogLine.safeParse(jsonOrUndefined(text)).data;
       if (line !== undefined) this.#take(line);
     }
     if (this.#spans.at(-1)?.to === null) this.end(now);
@@ -80,12 +80,12 @@ export class WriteLog {
     return span?.by ?? 'outside';
   }
 
-  #append(line: Line): void {
+  #append(line: LogLine): void {
     appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
     this.#take(line);
   }
 
-  #take(line: Line): void {
+  #take(line: LogLine): void {
     if ('from' in line) this.#spans.push({ by: line.by, from: BigInt(line.from), to: null });
     else if ('path' in line) this.#files.set(line.path, { at: BigInt(line.at), by: line.by });
     else {

@@ -8,10 +8,10 @@ import { mergeTrees } from '../../../git/store/merge-trees.ts';
 import type { PublishJob } from '../job.ts';
 
 /** What a clone is made from. */
-type MergePlace = Pick<PublishJob, 'fork' | 'settings' | 'scratch' | 'token' | 'signal' | 'env'>;
+type CloneSource = Pick<PublishJob, 'fork' | 'settings' | 'scratch' | 'token' | 'signal' | 'env'>;
 
 /** A clone of the repository with the branch, apart from the one that commits are pushed from. */
-export function cloneToMerge({ fork, settings, scratch, token, signal, env }: MergePlace): PartialClone {
+export function cloneToMerge({ fork, settings, scratch, token, signal, env }: CloneSource): PartialClone {
   const folder = join(scratch, 'merges');
   mkdirSync(folder, { recursive: true });
   const url = `${settings.githubServerUrl}/${fork.owner}/${fork.repo}.git`;
@@ -19,7 +19,7 @@ export function cloneToMerge({ fork, settings, scratch, token, signal, env }: Me
 }
 
 /** The tree of a merge without conflicts; null otherwise. */
-export function cleanMergeOn(job: MergePlace & Pick<PublishJob, 'upstream'>): CleanMerge {
+export function cleanMergeOn(job: CloneSource & Pick<PublishJob, 'upstream'>): CleanMerge {
   const clone = cloneToMerge(job);
   return async (ours, theirs) => {
     const before = await mergeBaseOf(job.upstream, theirs, ours);

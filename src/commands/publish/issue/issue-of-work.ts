@@ -67,6 +67,7 @@ export async function labelIssue(job: LabelJob, state: WorkState): Promise<void>
     await setStateLabel(upstream, { issue: askedIn.number, trigger: settings.triggerLabel }, state);
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    if (!signal.aborted) publication.warnings.push(warning('WARN_LABEL_NOT_SET', refusalSentence(error.refusal)));
+    if (!signal.aborted)
+      publication.warnings.push(warning('WARN_LABEL_NOT_SET', refusalSentence(error.refusal)));
   }
 }

@@ -169,7 +169,11 @@ const PERMITTED = done('GitHub permits the publication; the run can start.');
 async function acknowledge(job: CommentJob, issue: number): Promise<null> {
   const { settings, upstream, issueMarker: marker, runUrl, publication, sayMade, signal } = job;
   if (settings.comment === 'never' || signal.aborted) return null;
-  publication.comment = await putComment(upstream, { issue, marker, body: acknowledgement({ runUrl, marker }) });
+  publication.comment = await putComment(upstream, {
+    issue,
+    marker,
+    body: acknowledgement({ runUrl, marker }),
+  });
   sayMade(`comment on #${issue} ${publication.comment.operation}`);
   return null;
 }

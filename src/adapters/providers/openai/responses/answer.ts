@@ -12,14 +12,14 @@ import { usageOf } from '../usage.ts';
 
 const StreamEvent = z.looseObject({ type: z.string() });
 const ItemDone = z.looseObject({ output_index: z.int().nonnegative().max(10_000), item: ContentBlock });
-const Ended = z.looseObject({
+const ResponseEnd = z.looseObject({
   model: z.string().nullish(),
   status: z.enum(['completed', 'incomplete']),
   incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
   output: z.array(ContentBlock).nullish(),
   usage: z.unknown().optional(),
 });
-type Ended = z.infer<typeof Ended>;
+type ResponseEnd = z.infer<typeof ResponseEnd>;
 const FunctionCall = z.looseObject({
   call_id: z.string().min(1),
   name: z.string().min(1),
@@ -40,7 +40,7 @@ export class ResponsesReader implements StreamReader {
   readonly #count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #items = new Map<number, ContentBlock>();
-  #ended: Ended | null = null;
+  #ended: ResponseEnd | null = null;
   #itemBytes = 0;
   #pieceBytes = 0;
 
@@ -131,7 +131,7 @@ export class ResponsesReader implements StreamReader {
   }
 
   #end(response: unknown): ReadStep {
-    const ended = Ended.safeParse(response);
+    const ended = ResponseEnd.safeParse(response);
     if (!ended.success) return { status: 'broken', why: 'The end of the answer has an unknown form' };
     this.#ended = ended.data;
     this.#count.usage = usageIn(response);

@@ -8,11 +8,11 @@ import type { ModelSettings } from '../../../../domain/run/model-settings.ts';
 import type { Accommodation } from '../accommodation.ts';
 import { callOutput, dataUrl, imageParts } from '../chat/request.ts';
 
-type Settings = Pick<ModelSettings, 'effort' | 'showThinking'> & { readonly model: string };
+type ReasoningSettings = Pick<ModelSettings, 'effort' | 'showThinking'> & { readonly model: string };
 
 /** The body of the next request. */
 export function responsesRequest(
-  { model, effort, showThinking }: Settings,
+  { model, effort, showThinking }: ReasoningSettings,
   { system, tools, messages }: Conversation,
   maxTokens: number,
   { wantsReasoning, imagesInResults }: Accommodation,

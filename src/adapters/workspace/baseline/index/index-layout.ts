@@ -82,7 +82,7 @@ function findEntries(bytes: Buffer, idBytes: number): { layout: IndexLayout; aft
 }
 
 /** Below, at or above 0 as some bytes come before, with or after others. Node's own function looks at its arguments for longer. */
-export function compareBytes([one, from, end]: Span, [other, otherFrom, otherEnd]: Span): number {
+export function compareBytes([one, from, end]: ByteRange, [other, otherFrom, otherEnd]: ByteRange): number {
   const common = Math.min(end - from, otherEnd - otherFrom);
   for (let at = 0; at < common; at += 1) {
     const difference = (one[from + at] ?? 0) - (other[otherFrom + at] ?? 0);
@@ -92,7 +92,7 @@ export function compareBytes([one, from, end]: Span, [other, otherFrom, otherEnd
 }
 
 /** Some of these bytes. */
-type Span = readonly [bytes: Buffer, from: number, end: number];
+type ByteRange = readonly [bytes: Buffer, from: number, end: number];
 
 /** No name of the path is empty, `.` or `..`, and none has a NUL: git refuses to write such an index, and reads it all the same. */
 function isBelowRoot(bytes: Buffer, from: number, end: number): boolean {
