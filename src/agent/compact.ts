@@ -31,7 +31,7 @@ export async function* compact(
     return;
   }
   if (summaryTokens(state, state.limits) === null) {
-    yield failed('budget', NO_ROOM);
+    yield compactionFailed('budget', NO_ROOM);
     return;
   }
   const asked = how === 'summarize' ? summarizePrompt() : null;
@@ -52,12 +52,14 @@ export async function* compact(
       const problem = how === 'summarize' ? whyNoSummary(turn) : whyNoBlock(turn);
       const text =
         how === 'summarize' ? contextSummaryPrompt(dropped, turn.text) : contextCompactedPrompt(dropped);
-      yield problem === null ? { ...compacted, text, turn } : { ...failed('no_summary', problem), turn };
+      yield problem === null
+        ? { ...compacted, text, turn }
+        : { ...compactionFailed('no_summary', problem), turn };
       return;
     }
     case 'failed':
       yield {
-        ...failed(result.kind, result.message),
+        ...compactionFailed(result.kind, result.message),
         ...(result.spent === undefined ? {} : { spent: result.spent }),
       };
       return;
@@ -68,7 +70,7 @@ export async function* compact(
 
 const NO_ROOM = 'The remaining caps of this run do not allow a summary and another request.';
 
-function failed(kind: CompactionFailed['kind'], message: string): CompactionFailed {
+function compactionFailed(kind: CompactionFailed['kind'], message: string): CompactionFailed {
   return { type: 'compaction.failed', kind, message };
 }
 

@@ -26,7 +26,7 @@ interface ReportParts {
   readonly watch?: CommandWatch;
 }
 
-interface RunParts extends ReportParts {
+interface VerifyParts extends ReportParts {
   readonly sandbox: Pick<Sandbox, 'run'>;
   /** For setup: what comes later builds on what came before. */
   readonly stopsAtFailure?: boolean;
@@ -143,7 +143,7 @@ const CHECKING_OUT = 'git checkout (the base with the patch)';
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
-  { sandbox, redact, timeoutMs, watch, stopsAtFailure = false }: RunParts,
+  { sandbox, redact, timeoutMs, watch, stopsAtFailure = false }: VerifyParts,
 ): Promise<CommandReport[]> {
   const reports: CommandReport[] = [];
   for (const command of commands) {

@@ -29,7 +29,7 @@ export async function readSettingsFile(start: string, name: string): Promise<Set
   if (read.status === 'failed') {
     return read.missing
       ? { status: 'ok', file: null }
-      : failed('ERR_PROJECT_FILE_UNREADABLE', `${name}: ${read.why}`);
+      : unusableFile('ERR_PROJECT_FILE_UNREADABLE', `${name}: ${read.why}`);
   }
   return settingsIn(read.bytes, name);
 }
@@ -40,24 +40,24 @@ export async function readSettingsAt(revision: Revision, name: string): Promise<
   const bytes = await revision.read(name);
   if (bytes === null) return { status: 'ok', file: null };
   return bytes.length > MAX_BYTES
-    ? failed('ERR_PROJECT_FILE_UNREADABLE', `${name}: is larger than ${MAX_BYTES} bytes`)
+    ? unusableFile('ERR_PROJECT_FILE_UNREADABLE', `${name}: is larger than ${MAX_BYTES} bytes`)
     : settingsIn(bytes, name);
 }
 
 async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFileRead> {
   const text = textOf(bytes);
-  if (text === null) return failed('ERR_PROJECT_FILE_UNREADABLE', `${name}: is not UTF-8 text`);
+  if (text === null) return unusableFile('ERR_PROJECT_FILE_UNREADABLE', `${name}: is not UTF-8 text`);
   // Loaded only if the file exists.
   const { parseYamlMapping } = await import('./yaml.ts');
   const yaml = parseYamlMapping(text, 1);
   switch (yaml.status) {
     case 'failed':
-      return failed(
+      return unusableFile(
         'ERR_PROJECT_FILE_INVALID',
         ...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`),
       );
     case 'not_a_mapping':
-      return failed(
+      return unusableFile(
         'ERR_PROJECT_FILE_INVALID',
         `${name}:1: not a mapping; it needs keys, such as max-iterations: 10`,
       );
@@ -73,9 +73,12 @@ function otherEnding(name: string): string {
 }
 
 function misnamed(name: string): SettingsFileRead {
-  return failed('ERR_PROJECT_FILE_MISNAMED', `${otherEnding(name)}: is not read; its name must be ${name}`);
+  return unusableFile(
+    'ERR_PROJECT_FILE_MISNAMED',
+    `${otherEnding(name)}: is not read; its name must be ${name}`,
+  );
 }
 
-function failed(code: Problem['code'], ...messages: string[]): SettingsFileRead {
+function unusableFile(code: Problem['code'], ...messages: string[]): SettingsFileRead {
   return { status: 'failed', problems: messages.map((message) => problem(code, message)) };
 }

@@ -78,12 +78,12 @@ export function ownProvider(provider: LlmProvider): LlmProvider {
       const result: unknown = await raceAbort(
         request.signal,
         (async () => provider.complete(request))().catch((error: unknown) =>
-          failed(`The provider failed unexpectedly: ${messageOf(error)}`),
+          failedTurn(`The provider failed unexpectedly: ${messageOf(error)}`),
         ),
       );
       if (result === null && request.signal.aborted) return { status: 'interrupted' };
       const why = whyNoAnswer(result, request.conversation);
-      return why === null ? (result as TurnResult) : failed(`The provider returned no answer: ${why}`);
+      return why === null ? (result as TurnResult) : failedTurn(`The provider returned no answer: ${why}`);
     },
   };
 }
@@ -111,7 +111,7 @@ function whyNoAnswer(result: unknown, { messages }: Conversation): string | null
   return null;
 }
 
-function failed(message: string): TurnResult {
+function failedTurn(message: string): TurnResult {
   return { status: 'failed', kind: 'stream', message };
 }
 

@@ -46,7 +46,7 @@ export function readRegularFile(path: string, maxBytes: number, reading: Reading
   };
   const failure = eachChunk(path, take, reading);
   if (failure !== null) return failure;
-  if (size > maxBytes) return failed(`is larger than ${formatNumber(maxBytes)} bytes`);
+  if (size > maxBytes) return failedRead(`is larger than ${formatNumber(maxBytes)} bytes`);
   return { status: 'ok', bytes: Buffer.concat(chunks) };
 }
 
@@ -104,12 +104,12 @@ function openRegular(path: string, { follow = false }: Reading): OpenedRegular |
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const why = code === 'ELOOP' ? linkRefused(follow) : WHY[code];
     if (why === undefined) throw error;
-    return failed(why, why === WHY.ENOENT);
+    return failedRead(why, why === WHY.ENOENT);
   }
   const stat = fstatSync(file);
   if (stat.isFile()) return { status: 'ok', file, bytes: stat.size };
   closeSync(file);
-  return failed(stat.isDirectory() ? 'is a folder' : 'is not a file');
+  return failedRead(stat.isDirectory() ? 'is a folder' : 'is not a file');
 }
 
 function* chunksOf({ file, bytes }: OpenedRegular): Generator<Buffer> {
@@ -126,6 +126,6 @@ function linkRefused(follow: boolean): string {
     : 'is a link, and links are not followed here';
 }
 
-function failed(why: string, missing = false): FileReadFailure {
+function failedRead(why: string, missing = false): FileReadFailure {
   return { status: 'failed', missing, why };
 }

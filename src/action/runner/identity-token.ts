@@ -43,7 +43,7 @@ export async function requestIdentityToken({
       signal,
     });
     if (!response.ok)
-      return failed(
+      return noToken(
         `The runner did not issue an identity token: status ${response.status}`,
         response.status >= 500,
       );
@@ -51,16 +51,16 @@ export async function requestIdentityToken({
     const value = typeof answer === 'object' && answer !== null && 'value' in answer ? answer.value : null;
     return typeof value === 'string' && value !== ''
       ? { status: 'ok', token: value }
-      : failed("The runner's answer has no identity token", true);
+      : noToken("The runner's answer has no identity token", true);
   } catch (error) {
     // Thrown by fetch for a failed connection, an answer that is not JSON, and an abort.
     if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException)
-      return failed(`The runner gives no identity token: ${causeOf(error)}`, true);
+      return noToken(`The runner gives no identity token: ${causeOf(error)}`, true);
     throw error;
   }
 }
 
-function failed(message: string, again: boolean): IdentityToken {
+function noToken(message: string, again: boolean): IdentityToken {
   return { status: 'failed', message, again };
 }
 

@@ -23,14 +23,14 @@ const MAX_LINKS = 5_000;
 
 /** Collapsed details are kept: a click shows them. */
 export function visibleMarkdown(markdown: string): VisibleMarkdown {
-  if (markdown.length > MAX_LENGTH) return failed(`is longer than ${MAX_LENGTH} characters`);
+  if (markdown.length > MAX_LENGTH) return unreadable(`is longer than ${MAX_LENGTH} characters`);
   const given = markdown.replace(/\r\n?/g, '\n');
   const source = withShallowContainers(withoutInvisible(given));
   if ((source.match(/<[!?]/g)?.length ?? 0) > MAX_DECLARATIONS) {
-    return failed(`has more than ${MAX_DECLARATIONS} of <! and <?`);
+    return unreadable(`has more than ${MAX_DECLARATIONS} of <! and <?`);
   }
   if ((source.match(/\][[(]/g)?.length ?? 0) > MAX_LINKS) {
-    return failed(`has more than ${MAX_LINKS} of ]( and ][`);
+    return unreadable(`has more than ${MAX_LINKS} of ]( and ][`);
   }
   const cuts = hiddenInMarkdown(source);
   const count = (what: HiddenRange['what']) => cuts.filter((cut) => cut.what === what).length;
@@ -90,6 +90,6 @@ function withCuts(source: string, cuts: readonly HiddenRange[]): string {
   return text + source.slice(at);
 }
 
-function failed(why: string): VisibleMarkdown {
+function unreadable(why: string): VisibleMarkdown {
   return { status: 'failed', why };
 }

@@ -18,7 +18,7 @@ import { committerFor, commitWishes } from './committer-for.ts';
 import { fixFor, workflowsAmong } from './explain-refusal.ts';
 import { cleanMergeOn } from './follow-up/clean-merge.ts';
 import { foreignReason, sayOnPull } from './foreign-branch.ts';
-import { named, type PublishJob, type Refused } from './job.ts';
+import { type PublishJob, type Refused, repositoryNamed } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
 /** Others may move the branch at the same time; everything is then read again. */
@@ -119,7 +119,7 @@ async function pullOfOtherBase(
   { upstream, fork, branch }: PublishJob,
   base: Base,
 ): Promise<PullRequest | null> {
-  const today = named(upstream.github, base.repository);
+  const today = repositoryNamed(upstream.github, base.repository);
   const { owner, repo } = fork === upstream ? today : fork;
   const pull = await findPullRequest(today, { base: base.branch, branch, headOwner: owner, headRepo: repo });
   return pull === null || pull.base.ref === base.branch ? null : pull;

@@ -16,7 +16,7 @@ import { commentText } from '../../texts/issue-comment.ts';
 import { ended } from './ended.ts';
 import { cleanMergeOn } from './follow-up/clean-merge.ts';
 import { forReaders } from './issue/input-words.ts';
-import { named, type PublishJob, runUrlOf } from './job.ts';
+import { type PublishJob, repositoryNamed, runUrlOf } from './job.ts';
 
 /** What a run is to work for. */
 export interface BranchWork {
@@ -58,8 +58,8 @@ async function lookAtBranch(
   { plan, base: begun, hasIssue }: BranchWork,
 ): Promise<RunOutcome | null> {
   const { settings, github, repository, version, env, isStep } = question;
-  const upstream = named(github, repository);
-  const fork = settings.headRepository === null ? upstream : named(github, settings.headRepository);
+  const upstream = repositoryNamed(github, repository);
+  const fork = settings.headRepository === null ? upstream : repositoryNamed(github, settings.headRepository);
   const { source, title, sha256 } = plan;
   const full: RunPlan = { source, title, sha256, allow: [], protect: [] };
   const id = planId(full, repository, sha256Of);

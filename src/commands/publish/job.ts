@@ -83,7 +83,7 @@ export type JobParts = Omit<
 export function jobOf({ repository, github, issue, ...parts }: JobParts): PublishJob {
   const { settings, publication, env, plan } = parts;
   const id = planId(plan, repository, sha256Of);
-  const upstream = named(github, repository);
+  const upstream = repositoryNamed(github, repository);
   const { followUp } = parts.result;
   const suffix = branchSuffix(settings.branchSuffix, parts.result, sha256Of);
   const branch = followUp?.branch ?? `${settings.branch ?? branchOf(plan, id)}${suffix}`;
@@ -97,7 +97,7 @@ export function jobOf({ repository, github, issue, ...parts }: JobParts): Publis
     fork:
       followUp !== null || settings.headRepository === null
         ? upstream
-        : named(github, settings.headRepository),
+        : repositoryNamed(github, settings.headRepository),
     branch,
     marker: markerOf(followUp?.marker ?? id),
     askedIn: issue?.askedIn ?? asked,
@@ -115,7 +115,7 @@ function askedOn({ pullRequest: number }: FollowUp, repository: string, settings
 }
 
 /** The GitHub repository that OWNER/NAME refers to. */
-export function named(github: GitHub, repository: string): OnGitHub {
+export function repositoryNamed(github: GitHub, repository: string): OnGitHub {
   return { github, ...ownerAndName(repository) };
 }
 

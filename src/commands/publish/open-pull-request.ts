@@ -19,7 +19,7 @@ import { pullRequestText } from '../../texts/pull-request.ts';
 import type { Base } from './base.ts';
 import { reopen } from './closing/reopen.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
-import { named, type PublishJob } from './job.ts';
+import { type PublishJob, repositoryNamed } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
 /** What was found out before: reasons for a draft, and a pull request to open again. */
@@ -39,7 +39,7 @@ export async function openForReview(
 ): Promise<RunOutcome> {
   const { branch, publication, settings, sayMade } = job;
   // Pull requests are found by today's names, which is what they contain.
-  const upstream = named(job.upstream.github, base.repository);
+  const upstream = repositoryNamed(job.upstream.github, base.repository);
   const fork = job.fork === job.upstream ? upstream : job.fork;
   const drafts = draftReasons({
     ...facts,

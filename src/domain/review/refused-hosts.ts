@@ -2,24 +2,24 @@
 
 import * as z from 'zod';
 
-const Refused = z.strictObject({
+const RefusedEntry = z.strictObject({
   host: z.string().describe('As it was asked for, shortened where it is long'),
   times: z.int().positive(),
   why: z.string().default('').describe('As the command was told'),
   allow: z.string().nullable().default(null).describe('The flag that allows it; null where none does'),
 });
 /** A host that was refused to commands. */
-export type RefusedHost = z.infer<typeof Refused>;
+export type RefusedHost = z.infer<typeof RefusedEntry>;
 
 /** The same, with the calls whose commands were running at that moment; none for other commands of the run. */
-export const HostRefusal = Refused.extend({ calls: z.array(z.string()) });
+export const HostRefusal = RefusedEntry.extend({ calls: z.array(z.string()) });
 export type HostRefusal = z.infer<typeof HostRefusal>;
 
 /** What the result says about the network. */
 export const NetworkUse = z.strictObject({
   allowed: z.array(z.string()).describe('Hosts that commands may reach; none means no network at all'),
   refused: z
-    .array(Refused)
+    .array(RefusedEntry)
     .describe(
       'What commands asked for in vain, over the whole run: hosts that the proxy refused, and names that failed commands looked up past it; at most 101 entries',
     ),

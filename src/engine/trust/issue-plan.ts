@@ -53,7 +53,7 @@ async function planOf(
   const what = kind === 'issue' ? `issue ${source.number}` : `comment ${source.commentId}`;
   const seen = visibleMarkdown(body);
   if (seen.status === 'failed')
-    return failed(`${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`);
+    return failedPlan(`${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`);
   const title = visibleLine(given.title);
   const text = kind === 'issue' ? `${title}\n\n${seen.text}`.trim() : withoutCommand(seen.text);
   if (text === '') {
@@ -61,7 +61,7 @@ async function planOf(
       kind === 'issue'
         ? 'Describe the change in it.'
         : 'Describe the change after the command, or use --plan-from-issue.';
-    return failed(`There is no visible text in ${what}. ${fix}`);
+    return failedPlan(`There is no visible text in ${what}. ${fix}`);
   }
   const hidden = describeHidden(seen.hidden, what);
   const sha256 = createHash('sha256')
@@ -125,6 +125,6 @@ function unread(what: string, refusal: GitHubRefusal): RunOutcome {
   );
 }
 
-function failed(message: string): OutsidePlan {
+function failedPlan(message: string): OutsidePlan {
   return { status: 'failed', outcome: usageError('ERR_PLAN_INVISIBLE', message) };
 }

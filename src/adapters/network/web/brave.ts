@@ -44,7 +44,7 @@ async function search(
   { query, count, signal }: { query: string; count: number; signal: AbortSignal },
 ): Promise<WebSearch> {
   if (query.length > MAX_QUERY_CHARS)
-    return failed('invalid_input', `The query is longer than ${MAX_QUERY_CHARS} characters.`);
+    return failedSearch('invalid_input', `The query is longer than ${MAX_QUERY_CHARS} characters.`);
   const url = `${address}?${new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' })}`;
   try {
     const fetch = await ask();
@@ -56,10 +56,10 @@ async function search(
     });
     const { bytes } = await firstBytes(response.body, MAX_BYTES);
     if (!response.ok)
-      return failed('not_found', `Brave answered ${response.status}: ${hint(response.status)}.`);
+      return failedSearch('not_found', `Brave answered ${response.status}: ${hint(response.status)}.`);
     const parsed = SearchAnswer.safeParse(jsonOrUndefined(Buffer.from(bytes).toString('utf8')));
     if (!parsed.success)
-      return failed('not_found', 'Brave answered with something other than a list of pages.');
+      return failedSearch('not_found', 'Brave answered with something other than a list of pages.');
     const results = parsed.data.web?.results ?? [];
     return {
       status: 'ok',
@@ -71,8 +71,8 @@ async function search(
     };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (signal.aborted) return failed('timeout', 'Brave did not answer in time.');
-    return failed(
+    if (signal.aborted) return failedSearch('timeout', 'Brave did not answer in time.');
+    return failedSearch(
       'not_found',
       `Brave cannot be reached: ${oneLine(String(error.cause ?? error.message), 300)}`,
     );
@@ -91,7 +91,7 @@ function hint(status: number): string {
   return 'try again later, or go on without a search';
 }
 
-function failed(
+function failedSearch(
   reason: Extract<WebSearch, { status: 'failed' }>['reason'],
   message: string,
 ): Extract<WebSearch, { status: 'failed' }> {

@@ -69,18 +69,18 @@ export async function probe(
       timeoutMs: PROBE_MS,
       signal: new AbortController().signal,
     });
-    if (end.timedOut) return failed(`the probe took longer than ${PROBE_MS / 1000} s`);
+    if (end.timedOut) return failedProbe(`the probe took longer than ${PROBE_MS / 1000} s`);
     const said = `${output.head}${output.tail}`;
-    if (!said.startsWith(CONTAINED)) return failed(said.trim() || 'the probe did not run');
+    if (!said.startsWith(CONTAINED)) return failedProbe(said.trim() || 'the probe did not run');
     return { status: 'contained', lookedUp: lookup === null ? null : said.slice(CONTAINED.length) };
   } catch (error) {
     // bubblewrap's message when the machine does not let it work.
-    if (error instanceof BubblewrapFailure) return failed(error.message);
+    if (error instanceof BubblewrapFailure) return failedProbe(error.message);
     throw error;
   }
 }
 
-function failed(failure: string): Probed {
+function failedProbe(failure: string): Probed {
   return { status: 'failed', failure };
 }
 

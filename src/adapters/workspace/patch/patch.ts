@@ -39,7 +39,7 @@ export async function makeProvenPatch(
   if (second.status === 'proven') return second;
   // Git cannot apply every rename it detects: not that of a link into a folder that replaces the link.
   const last = await prove(trees, { renames: '--no-renames', attributes });
-  return last.status === 'too_large' ? failed('be made', last.message) : last;
+  return last.status === 'too_large' ? failedPatch('be made', last.message) : last;
 }
 
 /** The patch that makes one tree of the shadow repository into another. */
@@ -48,7 +48,7 @@ export async function makeTreePatch(shadowDir: string, baseTree: string, tree: s
   const first = await prove(trees, { renames: '--find-renames=50%', attributes: [] });
   const last =
     first.status === 'failed' ? await prove(trees, { renames: '--no-renames', attributes: [] }) : first;
-  return last.status === 'too_large' ? failed('be made', last.message) : last;
+  return last.status === 'too_large' ? failedPatch('be made', last.message) : last;
 }
 
 /**
@@ -121,7 +121,7 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?:
   const args = [...options, '--raw', '--numstat', ...TEXT, baseTree, tree];
   const [diff] = await Promise.all([askGit({ ...git, args }), proof.isRead]);
   if (needsMoreMemory(diff)) return { status: 'too_large', message: diff.stderr };
-  if (diff.exitCode !== 0) return failed('be made', diff.stderr);
+  if (diff.exitCode !== 0) return failedPatch('be made', diff.stderr);
   // An empty line parts the lists from the text.
   const end = diff.stdout.indexOf('\n\n') + 1;
   const bytes = diff.stdout.subarray(end === 0 ? 0 : end + 1);
@@ -129,10 +129,11 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?:
   if (bytes.length > 0) {
     const applied = await proof.index.appliedTree(bytes);
     if (needsMoreMemory(applied)) return { status: 'too_large', message: applied.stderr };
-    if (applied.tree === null) return failed('be applied to its base', applied.stderr);
-    if (applied.tree !== tree) return failed('be proven', `it makes tree ${applied.tree} instead of ${tree}`);
+    if (applied.tree === null) return failedPatch('be applied to its base', applied.stderr);
+    if (applied.tree !== tree)
+      return failedPatch('be proven', `it makes tree ${applied.tree} instead of ${tree}`);
   } else if (tree !== baseTree) {
-    return failed('be made', `trees ${baseTree} and ${tree} differ without a difference`);
+    return failedPatch('be made', `trees ${baseTree} and ${tree} differ without a difference`);
   }
   return { status: 'proven', patch: { bytes, sha256: sha256Of(bytes), baseTree, tree, files, repositories } };
 }
@@ -206,6 +207,6 @@ function nameIn(quoted: string): string {
   return decodeName(Buffer.from(name, 'latin1'));
 }
 
-function failed(what: string, why: string): PatchResult & { status: 'failed' } {
+function failedPatch(what: string, why: string): PatchResult & { status: 'failed' } {
   return { status: 'failed', message: `The patch cannot ${what}: ${why || 'git did not say why'}.` };
 }

@@ -38,7 +38,10 @@ export async function searchFiles(
 ): Promise<SearchResult> {
   const { pattern } = query;
   if (pattern.includes('\0') || pattern.length > MAX_PATTERN_CHARS) {
-    return failed('invalid_input', `The pattern holds a NUL or more than ${MAX_PATTERN_CHARS} characters.`);
+    return failedSearch(
+      'invalid_input',
+      `The pattern holds a NUL or more than ${MAX_PATTERN_CHARS} characters.`,
+    );
   }
   // Loaded only when needed: it looks for its binary as soon as it is imported.
   const { rgPath } = await import('@vscode/ripgrep');
@@ -50,10 +53,10 @@ export async function searchFiles(
   do {
     const max = query.maxMatches + 1 - matches.length;
     const found = await matchesOf(startRipgrep(rgPath, { root, queue, pattern, max }), max, signal);
-    if (query.signal.aborted) return failed('interrupted', 'The search was interrupted.');
+    if (query.signal.aborted) return failedSearch('interrupted', 'The search was interrupted.');
     if (timeout.aborted) {
       const seconds = TIMEOUT_MS / 1000;
-      return failed('timeout', `The search took more than ${seconds} s: narrow it with path or glob.`);
+      return failedSearch('timeout', `The search took more than ${seconds} s: narrow it with path or glob.`);
     }
     if (found.status === 'failed') return found;
     matches.push(...found.matches);
@@ -64,7 +67,7 @@ export async function searchFiles(
   return { status: 'ok', matches, more: false };
 }
 
-function failed(
+function failedSearch(
   reason: Extract<SearchResult, { status: 'failed' }>['reason'],
   message: string,
 ): SearchResult {
@@ -169,7 +172,7 @@ async function matchesOf(
       startOf(child.stderr),
       once(child, 'close'),
     ]);
-    if (child.exitCode === 2 && complaint !== '') return failed('invalid_input', notValid(complaint));
+    if (child.exitCode === 2 && complaint !== '') return failedSearch('invalid_input', notValid(complaint));
     if (child.exitCode === null && !full && !signal.aborted)
       throw new Error(`ripgrep was killed with ${child.signalCode}`);
     return { status: 'ok', matches, more: full };

@@ -5,7 +5,7 @@ import { findPullRequest, type PullRequest } from '../../../adapters/github/pull
 import { ownAccount } from '../../../adapters/github/sticky-comment.ts';
 import { publishFailed } from '../../../domain/run/outcome.ts';
 import type { Base } from '../base.ts';
-import { named, type PublishJob, type Refused } from '../job.ts';
+import { type PublishJob, type Refused, repositoryNamed } from '../job.ts';
 
 /** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
 export async function findClosed(
@@ -13,7 +13,7 @@ export async function findClosed(
   base: Base,
 ): Promise<Refused | { status: 'ok'; closed: PullRequest | null }> {
   const { upstream: asked, branch, marker, settings } = job;
-  const upstream = named(asked.github, base.repository);
+  const upstream = repositoryNamed(asked.github, base.repository);
   const fork = job.fork === asked ? upstream : job.fork;
   const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
   const found = await findUnmerged(upstream, wanted, marker);

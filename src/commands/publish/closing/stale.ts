@@ -9,7 +9,7 @@ import { sentence } from '../../../domain/text/sentence.ts';
 import { staleComment } from '../../../texts/stale-pull-request.ts';
 import { type Base, readBase } from '../base.ts';
 import { cleanMergeOn } from '../follow-up/clean-merge.ts';
-import { named, type PublishJob } from '../job.ts';
+import { type PublishJob, repositoryNamed } from '../job.ts';
 
 /**
  * Closes it, or says on it that it may not be needed any more (`--stale`). `end` is the outcome so far; it is extended by what
@@ -21,7 +21,7 @@ export async function settleStale(job: PublishJob, end: RunOutcome): Promise<Run
   const read = await readBase(job);
   if (read.status === 'refused') return end;
   const { base } = read;
-  const upstream = named(job.upstream.github, base.repository);
+  const upstream = repositoryNamed(job.upstream.github, base.repository);
   const fork = job.fork === job.upstream ? upstream : job.fork;
   const wanted = { base: base.branch, branch: job.branch, headOwner: fork.owner, headRepo: fork.repo };
   const pull = await findPullRequest(upstream, wanted);

@@ -24,7 +24,7 @@ import { acknowledgement } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { ended, openFor } from '../ended.ts';
 import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
-import { type IssueOfWork, named, runUrlOf } from '../job.ts';
+import { type IssueOfWork, repositoryNamed, runUrlOf } from '../job.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { type PublishInputs, readPublishInputs } from '../start.ts';
 import { type CommentJob, commentOnIssue } from './comment-on-issue.ts';
@@ -60,7 +60,9 @@ async function prepare(
   if ('name' in read) return read;
   if (read.status === 'refused') return read.outcome;
   // The question whether it may write is a write itself, if one without an effect.
-  const continues = await ended(place, () => continuesIn(context, named(github, repository), settings));
+  const continues = await ended(place, () =>
+    continuesIn(context, repositoryNamed(github, repository), settings),
+  );
   if (typeof continues !== 'boolean') return continues;
   const permitted = settings.dryRun
     ? null
@@ -89,7 +91,7 @@ async function prepare(
     publication,
     askedIn,
     result: { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' },
-    upstream: named(github, repository),
+    upstream: repositoryNamed(github, repository),
     issueMarker: marker,
     patchFile: null,
     runUrl: runUrlOf(settings.githubServerUrl, env),

@@ -5,7 +5,7 @@ import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { ended, type GitHubWanted, openFor } from '../ended.ts';
-import { named, runUrlOf } from '../job.ts';
+import { repositoryNamed, runUrlOf } from '../job.ts';
 import { commentOnIssue } from './comment-on-issue.ts';
 import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
@@ -37,7 +37,7 @@ export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationS
       signal,
       result,
       publication,
-      upstream: named(github, repository),
+      upstream: repositoryNamed(github, repository),
       askedIn: read.found.askedIn,
       issueMarker: read.found.marker,
       patchFile,
