@@ -7,10 +7,10 @@ import type { Attempts } from './attempts.ts';
 /** Those of its limits that the attempts share. */
 export type SharedCaps = Pick<Limits, 'maxCostUsd' | 'maxTotalTokens'>;
 
-type Chosen = Pick<Attempts, 'list' | 'chosen'>;
+type ChosenAttempt = Pick<Attempts, 'list' | 'chosen'>;
 
 /** What the attempts that were not chosen have spent: US dollars, `NaN` where one is not known, and tokens. */
-export function spentByOthers({ list, chosen }: Chosen): { costUsd: number; tokens: number } {
+export function spentByOthers({ list, chosen }: ChosenAttempt): { costUsd: number; tokens: number } {
   const others = list.filter(({ number }) => number !== chosen);
   return {
     costUsd: others.reduce((sum, { costUsd }) => sum + (costUsd === 'unknown' ? Number.NaN : costUsd), 0),
@@ -19,7 +19,7 @@ export function spentByOthers({ list, chosen }: Chosen): { costUsd: number; toke
 }
 
 /** What `caps` of the whole run leave to the chosen attempt, its own spending included. */
-export function capsOfChosen(caps: SharedCaps, attempts: Chosen): SharedCaps {
+export function capsOfChosen(caps: SharedCaps, attempts: ChosenAttempt): SharedCaps {
   const others = spentByOthers(attempts);
   return {
     maxCostUsd: caps.maxCostUsd === null ? null : caps.maxCostUsd - others.costUsd,
@@ -31,7 +31,11 @@ export function capsOfChosen(caps: SharedCaps, attempts: Chosen): SharedCaps {
  * Its caps together with what the others have not spent of `caps`, those of the whole run. Null where it stopped for another
  * reason, and where its next request does not fit into that either.
  */
-export function withLeftOver(caps: SharedCaps, attempts: Chosen, stop: StopReason | null): SharedCaps | null {
+export function withLeftOver(
+  caps: SharedCaps,
+  attempts: ChosenAttempt,
+  stop: StopReason | null,
+): SharedCaps | null {
   if (stop?.why !== 'limit' || (stop.limit !== 'tokens' && stop.limit !== 'cost_usd')) return null;
   const left = capsOfChosen(caps, attempts);
   // Of what cannot be reckoned nothing is left over.
@@ -41,7 +45,7 @@ export function withLeftOver(caps: SharedCaps, attempts: Chosen, stop: StopReaso
 }
 
 /** A cap as people set it: for the whole run, with what the other attempts have spent of it. */
-export function ofWholeRun<T extends object>(reached: T, attempts: Chosen | null): T {
+export function ofWholeRun<T extends object>(reached: T, attempts: ChosenAttempt | null): T {
   if (attempts === null || !('limit' in reached && 'value' in reached && 'used' in reached)) return reached;
   const { limit, value, used } = reached;
   if (typeof value !== 'number' || typeof used !== 'number') return reached;

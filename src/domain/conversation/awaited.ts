@@ -36,7 +36,7 @@ export function awaitedAfter(
 }
 
 /** The command before the work that was cut off, as the end of a sentence; null when none was. */
-export function awaitedBefore({ setup, verifyBaseline }: CommandsBefore): string | null {
+export function awaitedBefore({ setup, verifyBaseline }: AwaitedCommands): string | null {
   const cutOff = (reports: readonly CommandReport[] | null) => reports?.find(({ end }) => end.interrupted);
   const ofSetup = cutOff(setup);
   if (ofSetup !== undefined) return named('the setup command', ofSetup.command);
@@ -44,7 +44,7 @@ export function awaitedBefore({ setup, verifyBaseline }: CommandsBefore): string
   return ofVerify === undefined ? null : named('the verify command', ofVerify.command);
 }
 
-type CommandsBefore = Pick<RunStarted, 'setup' | 'verifyBaseline'>;
+type AwaitedCommands = Pick<RunStarted, 'setup' | 'verifyBaseline'>;
 
 function described(tool: string, input: unknown, outcome: ToolOutcome): string {
   const isCommand = outcome.status !== 'finished' && outcome.command !== undefined;

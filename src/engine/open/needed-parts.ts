@@ -21,7 +21,7 @@ export type NeededPart = { readonly command: string; readonly folder: string } &
 );
 
 /** Where the commands run, and whether they could load packages. */
-interface Place {
+interface PartsPlace {
   /** Of the checkout; null for none. */
   readonly root: string | null;
   readonly canLoad: boolean;
@@ -42,7 +42,7 @@ const Package = z.object({
 const MAX_PACKAGE_BYTES = 1_000_000;
 
 /** Only of what has to run before anything else could have made it. */
-export async function neededParts(commands: readonly string[], place: Place): Promise<NeededPart[]> {
+export async function neededParts(commands: readonly string[], place: PartsPlace): Promise<NeededPart[]> {
   const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
   const found = commands.map(async (command) => {
     const programs = neededPrograms(command).filter(
@@ -55,11 +55,11 @@ export async function neededParts(commands: readonly string[], place: Place): Pr
   return (await Promise.all(found)).flat();
 }
 
-interface Known extends Place {
+interface KnownOfRun extends PartsPlace {
   readonly neededPrograms: (text: string) => NeededProgram[];
 }
 
-async function partsOf(program: NeededProgram, command: string, known: Known): Promise<NeededPart[]> {
+async function partsOf(program: NeededProgram, command: string, known: KnownOfRun): Promise<NeededPart[]> {
   const { name, words, folder } = program;
   const here = { command, folder };
   if (PYTHON.test(name)) {
@@ -140,7 +140,7 @@ interface Scripts {
   readonly scripts: Text;
   /** Takes those that were looked at. */
   readonly found: Map<string, string>;
-  readonly neededPrograms: Known['neededPrograms'];
+  readonly neededPrograms: KnownOfRun['neededPrograms'];
 }
 
 /**

@@ -4,14 +4,14 @@ import { decodeName, encodeName } from '../../files/names.ts';
 import { runGit } from '../git.ts';
 
 /** One entry of a folder. */
-interface TreeEntry {
+interface GitTreeEntry {
   /** As git writes it in a tree: `40000` for a folder. */
   readonly mode: string;
   readonly id: string;
 }
 
 /** The entries of a folder by name, whose bytes are characters of latin1, as they are compared. */
-export type TreeFolder = Map<string, TreeEntry>;
+export type TreeFolder = Map<string, GitTreeEntry>;
 
 /** The mode of a folder. */
 export const FOLDER_MODE = '40000';
