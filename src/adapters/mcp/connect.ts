@@ -88,7 +88,7 @@ export async function connectServer(
   const { way, version, connectMs, onChange, onGone } = options;
   // What a server may send in a run does not begin anew with a session.
   const total = totalBytes();
-  const newLine = (): Line => ({
+  const newLine = (): OpenLine => ({
     client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
     transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way, total),
   });
@@ -100,14 +100,14 @@ export async function connectServer(
     await greet(line, { signal, timeout: connectMs });
     const tools = await inTime(listTools(client, { signal, timeout: connectMs }), signal);
     let isClosing = false;
-    const watch = (one: Line) => {
+    const watch = (one: OpenLine) => {
       one.client.setNotificationHandler(ToolListChangedNotificationSchema, () => onChange());
       one.client.onclose = () => {
         if (!isClosing && line === one) onGone(one.transport.whyGone() ?? 'the connection has ended');
       };
     };
     watch(line);
-    const replaced = async (lost: Line) => {
+    const replaced = async (lost: OpenLine) => {
       const next = newLine();
       const own = AbortSignal.any([options.signal, timeoutSignal(connectMs)]);
       try {
@@ -122,8 +122,8 @@ export async function connectServer(
       await lost.client.close().catch(() => undefined);
     };
     // Calls of one turn find out together.
-    let renewal: { lost: Line; done: Promise<void> } | null = null;
-    const renew = (lost: Line): Promise<void> => {
+    let renewal: { lost: OpenLine; done: Promise<void> } | null = null;
+    const renew = (lost: OpenLine): Promise<void> => {
       if (line !== lost) return Promise.resolve();
       if (renewal?.lost === lost) return renewal.done;
       const done = replaced(lost).finally(() => {
@@ -240,20 +240,20 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** A client and how it speaks to the server: another for each session. */
-interface Line {
+interface OpenLine {
   readonly client: Client;
   readonly transport: ProgramTransport | AddressTransport;
 }
 
 async function greet(
-  { client, transport }: Line,
+  { client, transport }: OpenLine,
   limits: { signal: AbortSignal; timeout: number },
 ): Promise<void> {
   // The types of the package are not written for exact optional properties.
   await inTime(client.connect(transport as Transport, limits), limits.signal);
 }
 
-function hasSession({ transport }: Line): boolean {
+function hasSession({ transport }: OpenLine): boolean {
   return 'sessionId' in transport && transport.sessionId !== undefined;
 }
 
@@ -261,7 +261,7 @@ function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
   return error instanceof StreamableHTTPError && statuses.includes(error.code ?? 0);
 }
 
-async function closeConnection({ client, transport }: Line): Promise<void> {
+async function closeConnection({ client, transport }: OpenLine): Promise<void> {
   if ('terminateSession' in transport)
     await inTime(transport.terminateSession(), timeoutSignal(GOODBYE_MS)).catch(() => undefined);
   await client.close().catch(() => undefined);

@@ -46,7 +46,7 @@ export function useOf(
 }
 
 /** What a call asks for. */
-interface Asked {
+interface AskedTool {
   readonly input: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   /** The tool that reads resources of this server; null where there is none. */
@@ -54,7 +54,7 @@ interface Asked {
 }
 
 /** Carries out one call of a tool of the server; `hub` is undefined where the run has no such server any more. */
-export async function ask(hub: Hub | undefined, tool: ServerTool, asked: Asked): Promise<ServerReply> {
+export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTool): Promise<ServerReply> {
   const { shownAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
   if (hub === undefined || hub.state.status !== 'connected')
     return { status: 'failed', reason: 'server', text: goneText(tool.server, hub?.state) };
