@@ -20,7 +20,7 @@ test.each<[string | null, Record<string, string>, string | null]>([
 test('a missing key of Azure is named as such, and children get none', async () => {
   const read = await readKey({ env: {}, cwd: tempFolder() }, { provider: 'openai', baseUrl: AZURE });
   expect(read.problems).toMatchObject([
-    { code: 'ERR_NO_KEY', message: expect.stringContaining('there is no AZURE_OPENAI_API_KEY') },
+    { code: 'ERR_NO_KEY', message: expect.stringContaining('AZURE_OPENAI_API_KEY is not set') },
   ]);
   expect(KEY_VARIABLES).toContain('AZURE_OPENAI_API_KEY');
 });
