@@ -1,7 +1,9 @@
 /** The web, as far as the model may read it. What speaks to it is loaded with the first call. */
 
 import { SEARCHES, searchByEnvironment } from '../adapters/network/web/search.ts';
+import { readApiKey } from '../config/dotenv.ts';
 import type { RunStarted } from '../domain/run/events.ts';
+import { type Warning, warningText } from '../domain/warnings/warning.ts';
 import type { PageReader, SearchProvider } from '../ports/network.ts';
 import type { RunInput } from './run-input.ts';
 
@@ -10,6 +12,22 @@ type Asking = Pick<RunInput, 'env' | 'version'>;
 /** Whether there is a key to search with. */
 export function searchesWeb({ env }: Pick<Asking, 'env'>): boolean {
   return SEARCHES.some(({ keyVariable }) => Boolean(env[keyVariable]?.trim()));
+}
+
+/** The key to search with that the `.env` of the folder has and the environment has not, by its variable; and why one is not used. */
+export async function searchKeyIn(
+  env: RunInput['env'],
+  cwd: string,
+): Promise<{ readonly key: Readonly<Record<string, string>>; readonly notes: readonly Warning[] }> {
+  if (searchesWeb({ env })) return { key: {}, notes: [] };
+  const notes: Warning[] = [];
+  for (const { keyVariable } of SEARCHES) {
+    const read = await readApiKey(env, cwd, keyVariable);
+    // What is wrong with the file as a whole is said where the model's key is looked for.
+    notes.push(...read.notes.filter((note) => warningText(note).includes(keyVariable)));
+    if (read.key !== null) return { key: { [keyVariable]: read.key }, notes };
+  }
+  return { key: {}, notes };
 }
 
 /** What the tools of a run read and search with, as it was recorded; null where a run has no such tool. */

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
@@ -66,6 +67,30 @@ test('the web is there where hosts are named or a key is set, and adding to a fi
     env: {},
   }).catch((error: unknown) => error);
   expect(replayed).toMatchObject({ exitCode: 0 });
+});
+
+test('the key to search with may be in a .env that git does not track, and is hidden', async () => {
+  const repository = await makeRepository({
+    '.gitignore': '.env\n',
+    'script.yml': '- calls:\n    - name: run_command\n      input: { command: cat .env }\n- text: Done.\n',
+  });
+  repository.write('.env', `BRAVE_API_KEY=${KEY}\n`);
+  const args = ['run', '-m', 'Do it', '--provider', 'replay', '--recording', 'script.yml'];
+  const run = () =>
+    runHere([...args, '--output', 'jsonl', '--run-dir', join(temporaryFolder(), 'run')], {
+      cwd: repository.root,
+      env: {},
+    });
+  const ended = await run();
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(ended.stdout).toContain('"webSearch":true');
+  expect(ended.stdout).toContain('BRAVE_API_KEY=');
+  expect(ended.stdout + ended.stderr).not.toContain(KEY);
+
+  await repository.git('add', '--force', '.env');
+  const tracked = await run();
+  expect(tracked.stdout).toContain('"webSearch":false');
+  expect(tracked.stderr).toContain('is tracked by git, so its BRAVE_API_KEY is not used');
 });
 
 test('a run that only reads may read the web, and cannot add to a file', async () => {
