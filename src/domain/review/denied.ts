@@ -179,6 +179,7 @@ function deniedToCommand(
   for (const line of signs ?? linesOf(text)) {
     const sign = signOf(line, status);
     if (sign === undefined || found.size >= MAX_OF_A_CALL) continue;
+    if (sign.unlessExit !== undefined && sign.unlessExit === end?.exitCode) continue;
     const what = sign.pattern.exec(line)?.groups?.what ?? command;
     const denial = of(sign.kind, what, line.trim());
     found.set(`${denial.kind} ${denial.what}`, denial);
@@ -224,6 +225,8 @@ interface Sign {
   readonly pattern: RegExp;
   /** Only the shell that runs the command prints it. */
   readonly isCertain?: boolean;
+  /** With this exit code it means something else. */
+  readonly unlessExit?: number;
 }
 
 const SIGNS: readonly Sign[] = [
@@ -239,6 +242,27 @@ const SIGNS: readonly Sign[] = [
   {
     kind: 'missing_tool',
     pattern: /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
+  },
+  {
+    kind: 'sandbox',
+    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): Read-only file system$/,
+    isCertain: true,
+  },
+  // So says the shell of a program that may not be executed, too, which is a mistake and put right in the next call.
+  {
+    kind: 'sandbox',
+    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): Permission denied$/,
+    unlessExit: 126,
+  },
+  {
+    kind: 'sandbox',
+    pattern:
+      /(?:cannot (?:touch|create|remove|move|overwrite)|failed to (?:create|open)|unable to (?:create|unlink)|open temporary file|^tee:).* ['‘"]?(?<what>[^\s'‘’":]+)['’"]?: Permission denied/,
+  },
+  {
+    kind: 'sandbox',
+    pattern:
+      /\bEACCES: permission denied, (?:open|mkdir|unlink|rename|rmdir|symlink|copyfile) ['"](?<what>[^'"]+)['"]/,
   },
   { kind: 'sandbox', pattern: /['‘"](?<what>[^'’"]+)['’"]?: Read-only file system/ },
   { kind: 'sandbox', pattern: /(?:^|[ :])(?<what>\/[^:]*): Read-only file system/ },

@@ -1,8 +1,10 @@
 /** The outcome of a run that has come to its end, from how its loop ended and what the steps after it made. */
 
 import { access, constants } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
 import { ofWholeRun } from '../../domain/attempts/left-over.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
+import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { whyUnreviewed } from '../../domain/findings/review.ts';
 import { isTaken } from '../../domain/journal/base.ts';
@@ -12,6 +14,7 @@ import type { StopReason } from '../../domain/run/limits.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
+import { hasCode } from '../../files/failures.ts';
 import type { PatchResult, ProvenPatch } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -104,16 +107,29 @@ function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: De
 
 /** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
 async function whyUnwritten(
-  { workspace }: Ready,
+  { workspace: { root } }: Ready,
   { changes, unwritten }: RunState,
   { named }: Denials,
 ): Promise<string | null> {
-  if (!named.some(({ kind }) => kind === 'sandbox')) return null;
-  if (changes.history.some(({ source }) => source.by === 'tool')) return null;
+  const denied = named.filter(({ kind }) => kind === 'sandbox');
+  if (denied.length === 0 || changes.history.some(({ source }) => source.by === 'tool')) return null;
   if (unwritten !== null) return unwritten;
   // Of what commands tried to write no more is known than what they printed.
-  return access(workspace.root, constants.W_OK).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  for (const { what, why } of denied) {
+    const place = resolve(root, what);
+    const isOfTheWork = isWithin(place, root) && !relative(root, place).split('/').some(isGitDirName);
+    if (isOfTheWork && (await whyNotWritable(place)) !== null) return why;
+  }
+  return whyNotWritable(root);
+}
+
+/** Of a path, or of the nearest folder above it that exists. */
+async function whyNotWritable(path: string): Promise<string | null> {
+  try {
+    await access(path, constants.W_OK);
+    return null;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') && path !== '/') return whyNotWritable(dirname(path));
+    return error instanceof Error ? error.message : String(error);
+  }
 }

@@ -164,3 +164,15 @@ test('what a command prints of a host that is known to have been refused to it s
   expect(named(['b', 'c'])).toEqual(['c.org']);
   expect(named(['b'])).toEqual(['a.org', 'b.org', 'make all', 'c.org']);
 });
+
+test.each([
+  ['/bin/bash: line 1: sub/b.txt: Permission denied', 1, 'sub/b.txt'],
+  ['/bin/bash: line 1: ./tool: Permission denied', 126, null],
+  ["touch: cannot touch 'sub/new': Permission denied", 1, 'sub/new'],
+  ["sed: couldn't open temporary file sub/sedA1b2c3: Permission denied", 4, 'sub/sedA1b2c3'],
+  ["Error: EACCES: permission denied, open '/work/sub/x'", 1, '/work/sub/x'],
+  ['cat: /etc/shadow: Permission denied', 1, null],
+  ["ls: cannot open directory '/root': Permission denied", 2, null],
+])('of writes, what a command prints about permission is a denial: %s', (line, exitCode, what) => {
+  expect(found(ended(line, exitCode))).toEqual(what === null ? [] : [['sandbox', what]]);
+});

@@ -139,13 +139,19 @@ test('a write outside of the repository is denied, by an absolute path and throu
 });
 
 /** In a checkout that is mounted read-only, or has a folder that is. */
-async function readOnly(args: readonly string[], { folder = '', paths = ['b.txt'] } = {}) {
+async function readOnly(
+  args: readonly string[],
+  { folder = '', paths = ['b.txt'], commands = [] as readonly string[] } = {},
+) {
   const { root } = await makeRepository({ 'a.txt': 'a\n', 'sub/c.txt': 'c\n' });
   const place = join(root, folder);
   const script = `mount --bind "${place}" "${place}" && mount -o remount,bind,ro "${place}" && exec "$@"`;
   const run = await scriptedRun({
     repository: { root },
-    turns: [{ calls: paths.map(write) }, DONE],
+    turns: [
+      { calls: [...paths.map(write), ...commands.map((command) => call('run_command', { command }))] },
+      DONE,
+    ],
     args,
     wrap: ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'],
   });
@@ -175,4 +181,15 @@ test('nor is one whose every write is to a folder that takes nothing', async () 
   expect(run.result.reason).toMatch(/^No file could be written: .*sub\/b\.txt.*\(EROFS\)\. Make/);
   const other = (await readOnly([], { folder, paths: ['sub/b.txt', 'b.txt'] })).run;
   expect([other.result.outcome, other.exitCode], other.stderr).toEqual(['done', 0]);
+});
+
+test('nor is one whose commands alone were to write there', async () => {
+  const commands = ['echo x > sub/b.txt', 'sed -i s/c/d/ sub/c.txt; true'];
+  const { run } = await readOnly([], { folder: 'sub', paths: [], commands });
+  expect([run.result.outcome, run.exitCode, run.result.errorCode], run.stderr).toEqual([
+    'internal_error',
+    1,
+    'ERR_NO_FILE_WRITTEN',
+  ]);
+  expect(run.result.denied).toContainEqual(expect.objectContaining({ kind: 'sandbox', what: 'sub/b.txt' }));
 });
