@@ -94,13 +94,13 @@ interface TextFile {
 function unreadable(
   path: RepoPath,
   { reason, message, beginning }: Extract<FileRead, { status: 'failed' }>,
-  { offset = 1, limit = 400 }: Input,
+  { offset = 1, limit }: Input,
 ): ToolResult {
   if (reason !== 'too_large') return failedCall(reason, message);
-  const begins = offset === 1 && beginning !== undefined ? wholeLines(beginning) : null;
-  const text = begins ?? '';
+  const begins = (offset === 1 && beginning !== undefined ? wholeLines(beginning) : null) ?? '';
+  const text = limit === undefined ? begins : begins.slice(0, startOfLine(begins, limit + 1));
   const from = offset + countLines(text);
-  const command = `sed -n '${from},${from + limit - 1}p' ${shellWord(`./${path}`)}`;
+  const command = `sed -n '${from},${from + (limit ?? 400) - 1}p' ${shellWord(`./${path}`)}`;
   const next = literalCall('run_command', { command });
   if (text === '') return failedCall('too_large', `${message} Next: ${next}`);
   return said(`${text}[Lines 1-${from - 1}. ${message} Next: ${next}]`);

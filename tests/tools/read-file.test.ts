@@ -110,6 +110,9 @@ describe('a large file', () => {
       status: 'ok',
       text: `${`${'x'.repeat(99)}\n`.repeat(1_024)}[Lines 1-1024. ${why} ${next(1_025, 1_424)}]`,
     });
+    expect((await read({ path: 'huge', limit: 2 })).text).toBe(
+      `${`${'x'.repeat(99)}\n`.repeat(2)}[Lines 1-2. ${why} ${next(3, 4)}]`,
+    );
     const failed = { status: 'failed', reason: 'too_large' };
     expect(await read({ path: 'huge', offset: 7, limit: 10 })).toEqual({
       ...failed,

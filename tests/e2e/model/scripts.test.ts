@@ -48,7 +48,7 @@ test('the lines of the page play as well, and a script that edits nothing fails 
 test('a run that asks for more turns than there are ends with provider_error', async () => {
   const end = await play('script.jsonl', block('json'));
   expect(end.lastLine).toMatch(
-    /^patchsmith: provider_error \(exit 4\) \[ERR_PROVIDER_RECORDING\]: The recording .* has 2 model turns/,
+    /^patchsmith: provider_error \(exit 4\) \[ERR_PROVIDER_RECORDING\]: The recording .* has only 2 model turns/,
   );
 });
 

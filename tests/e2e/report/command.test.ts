@@ -104,7 +104,7 @@ test('a run whose patch is withheld has a page that quotes nothing of it', async
   expect([run.result.outcome, run.result.patch]).toEqual(['policy_violation', null]);
   const { data, patch, text } = pageOf(run.runDir);
   expect([text.includes('canary'), patch.length, data.result.secrets.length > 0]).toEqual([false, 0, true]);
-  expect(data.notes).toEqual([expect.stringContaining('the patch is withheld')]);
+  expect(data.notes).toEqual([expect.stringContaining('the patch was withheld')]);
 });
 
 describe('a run that did not come to its end', () => {

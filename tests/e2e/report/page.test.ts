@@ -55,7 +55,7 @@ test('a run on uncommitted work says in which order its patches apply, and so th
   const edit = call('edit_file', { path: 'a.txt', find: 'mine', replace: 'its' });
   const run = await scriptedRun({ repository, turns: [{ calls: [edit] }, finish] });
   const { page, incidents, close } = await openReport(browser, pageOf(run));
-  const warned = page.locator('#points li', { hasText: 'uncommitted changes when the run began' });
+  const warned = page.locator('#points li', { hasText: 'uncommitted changes when the run started' });
   expect(await warned.locator('.badge').innerText()).toBe('WARN_UNCOMMITTED_WORK');
   const apply = await page.locator('#files code', { hasText: 'git apply' }).innerText();
   expect(apply).toBe('git apply --index uncommitted.patch changes.patch');
