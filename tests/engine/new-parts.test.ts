@@ -92,7 +92,8 @@ async function runOfParrot() {
   const copies = { [root]: join(folder, 'root.copy'), [runDir]: join(folder, 'run.copy') };
   const stdout = sink((line) => {
     if (!line.includes('"turn.completed"') || existsSync(join(folder, 'root.copy'))) return;
-    for (const [from, to] of Object.entries(copies)) cpSync(from, to, { recursive: true });
+    for (const [from, to] of Object.entries(copies))
+      cpSync(from, to, { recursive: true, filter: isNoSocket });
   });
   const settings: Settings = {
     ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl' }),
@@ -111,7 +112,7 @@ async function runOfParrot() {
     kill() {
       for (const [to, from] of Object.entries(copies)) {
         rmSync(to, { recursive: true });
-        cpSync(from, to, { recursive: true });
+        cpSync(from, to, { recursive: true, filter: isNoSocket });
       }
     },
   };
@@ -173,3 +174,8 @@ describe('a killed run of such a provider', () => {
     });
   });
 });
+
+/** A run that works in a checkout has a socket in its git dir. */
+function isNoSocket(path: string): boolean {
+  return !path.endsWith('.sock');
+}
