@@ -33,6 +33,7 @@ describe.each([
     expect(await run('for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 7')).toEqual({
       end: exited(7),
       output: { head: 'out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n', omitted: 0, tail: '' },
+      signs: [],
     });
   });
 
@@ -98,6 +99,7 @@ describe.each([
     expect(await run('cat; read -r line || echo "nothing to read"')).toEqual({
       end: exited(0),
       output: { head: 'nothing to read\n', omitted: 0, tail: '' },
+      signs: [],
     });
   });
 
@@ -105,7 +107,11 @@ describe.each([
     const { run } = await open(makePlace(), mode);
     const seconds = oddSeconds();
     const result = await run(`sleep ${seconds} & (setsid sleep ${seconds} &) ; echo started`);
-    expect(result).toEqual({ end: exited(0), output: { head: 'started\n', omitted: 0, tail: '' } });
+    expect(result).toEqual({
+      end: exited(0),
+      output: { head: 'started\n', omitted: 0, tail: '' },
+      signs: [],
+    });
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -119,7 +125,11 @@ describe.each([
       (timeoutMs) => run(script, { timeoutMs }),
       ({ output }) => output.head !== '',
     );
-    expect(result).toEqual({ end: timedOut, output: { head: 'up to here\n', omitted: 0, tail: '' } });
+    expect(result).toEqual({
+      end: timedOut,
+      output: { head: 'up to here\n', omitted: 0, tail: '' },
+      signs: [],
+    });
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -139,7 +149,11 @@ describe.each([
     const result = run(`echo begun; touch begun; sleep ${seconds}`, { signal: stop.signal });
     await until('the command has begun', () => existsSync(join(root, 'begun')));
     stop.abort();
-    expect(await result).toEqual({ end: interrupted, output: { head: 'begun\n', omitted: 0, tail: '' } });
+    expect(await result).toEqual({
+      end: interrupted,
+      output: { head: 'begun\n', omitted: 0, tail: '' },
+      signs: [],
+    });
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -174,7 +188,11 @@ describe.each([
     const { run, runDir } = await open(makePlace(), mode);
     const before = readdirSync(join(runDir, 'scratch'), { recursive: true }).length;
     const result = await run(`: ${'x'.repeat(1024 * 1024)}\necho "it's" \\\n"long"; exit 5`);
-    expect(result).toEqual({ end: exited(5), output: { head: "it's long\n", omitted: 0, tail: '' } });
+    expect(result).toEqual({
+      end: exited(5),
+      output: { head: "it's long\n", omitted: 0, tail: '' },
+      signs: [],
+    });
     expect(readdirSync(join(runDir, 'scratch'), { recursive: true })).toHaveLength(before);
   });
 
