@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { actionManifest, actionPage } from '../scripts/docs/action-docs.ts';
 import {
@@ -86,3 +87,37 @@ test('the page on security says of every attack how it ends, and there are more 
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.length).toBeGreaterThanOrEqual(120);
 });
+
+test('every link to a heading of a page leads to one', () => {
+  const below = (folder: string) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(folder, name));
+  const pages = ['.', 'docs', 'docs/decisions'].flatMap(below);
+  const places = new Map(pages.map((page) => [page, placesIn(readFileSync(page, 'utf8'))]));
+  const broken = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)\s#]*)#([^)\s]+)\)/g)]
+      .map(([link, to = '', place = '']) => ({
+        link,
+        places: places.get(to === '' ? page : join(dirname(page), to)),
+        place,
+      }))
+      .filter((one) => one.places !== undefined && !one.places.has(one.place))
+      .map(({ link }) => `${page}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+/** The names of a page's headings, as GitHub makes them, and those that it gives itself. */
+function placesIn(text: string): Set<string> {
+  const headings = text.replace(/```[\s\S]*?```/g, '').match(/^#+ .*$/gm) ?? [];
+  const named = headings.map((heading) =>
+    heading
+      .replace(/^#+ /, '')
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...named, ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id = '']) => id)]);
+}
