@@ -104,16 +104,28 @@ export async function whyNoSetup(
 ): Promise<string | null> {
   const { root, input } = session;
   const { caches, preflight } = input.settings;
-  const isYarn = (command: string) => /\byarn(?: install)?(?: --[\w-]+)*\s*(?:$|[;|&}])/.test(command);
-  const command = commands.find(isYarn);
-  if (command === undefined || root === null || preflight === 'off') return null;
-  if (caches.length > 0 || isOpen(session, sandbox)) return null;
-  const { yarnLoads } = await import('../../adapters/survey/needed/yarn.ts');
-  const folder = normalize(await folderOfCommand(command));
-  if (!(await yarnLoads(root, folder === '.' ? '' : folder))) return null;
-  const { hosts } = INSTALLERS.yarn;
-  const domains = hosts.map((host) => `--allow-domain ${host}`).join(' ');
-  return `The setup command ${quoted(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or show what this machine has loaded: --cache yarn.`;
+  if (root === null || preflight === 'off' || caches.length > 0 || isOpen(session, sandbox)) return null;
+  for (const command of commands) {
+    const manager = await loaderIn(command, root);
+    if (manager === null) continue;
+    const domains = INSTALLERS[manager].hosts.map((host) => `--allow-domain ${host}`).join(' ');
+    return `The setup command ${quoted(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or show what this machine has loaded: --cache ${manager}.`;
+  }
+  return null;
+}
+
+/** The manager by which the command is certain to load packages, and would take long to find out that it cannot. */
+async function loaderIn(command: string, root: string): Promise<'yarn' | 'pip' | null> {
+  const isYarn = /\byarn(?: install)?(?: --[\w-]+)*\s*(?:$|[;|&}])/.test(command);
+  if (!isYarn && !command.includes('-m venv')) return null;
+  const path = normalize(await folderOfCommand(command));
+  const folder = path === '.' ? '' : path;
+  if (isYarn) {
+    const { yarnLoads } = await import('../../adapters/survey/needed/yarn.ts');
+    return (await yarnLoads(root, folder)) ? 'yarn' : null;
+  }
+  const { pipLoads } = await import('../../adapters/survey/needed/pip.ts');
+  return (await pipLoads(root, folder, command)) ? 'pip' : null;
 }
 
 /** For what may be as it should. */

@@ -183,6 +183,17 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
   ],
   [
+    'pip, and packages that only an old kind of test run would install',
+    { 'setup.py': 'setup(\n    tests_require=["pytest"],\n)\n', 'setup.cfg': '[tool:pytest]\n' },
+    {
+      setup: [
+        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . pytest; } || { code=$?; rm -rf .venv; (exit $code); }',
+      ],
+      verify: ['.venv/bin/python -m pytest'],
+      steps: [],
+    },
+  ],
+  [
     'pip, and tests that tox runs with unittest',
     {
       'setup.py': '',

@@ -317,6 +317,16 @@ test('a yarn install that would have to load packages is refused before it tries
   expect((await check({ repo: repository.root, args: ['--setup', setup] })).exitCode).toBe(0);
 });
 
+test('packages that pip would have to load are refused before it makes the environment for them', async () => {
+  const files = { ...FILES, 'requirements.txt': 'attrs\n' };
+  const setup = 'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -r requirements.txt; }';
+  const { stdout, repository } = await check({ files, args: ['--setup', setup] });
+  expect(stdout).toMatch(
+    /^FAILED {2}setup .* cannot succeed: it loads packages, .*--allow-domain pypi\.org --allow-domain files\.pythonhosted\.org – .*: --cache pip\.$/m,
+  );
+  expect(existsSync(join(repository.root, '.venv'))).toBe(false);
+});
+
 test('--cache auto that has no lock file to go by says so, and a lacking cache names the line for its folder', async () => {
   const files = { ...FILES, 'web/package.json': '{}', 'web/package-lock.json': '{}' };
   const without = await check({ files, args: ['--cache', 'auto'] });

@@ -89,11 +89,17 @@ interface Test {
   readonly runner: string | null;
 }
 
-/** Where packages are named, as text; settings of tools are left out, since they name the tools as well. */
+/**
+ * Where packages are named, as text; settings of tools are left out, since they name the tools as well, and so is what pip does not
+ * install.
+ */
 function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): string {
   const tables = [at(project, 'project'), at(project, 'dependency-groups'), at(project, 'tool', 'poetry')];
   const files = [...texts].flatMap(([name, text]) => (name === 'tox.ini' ? [] : [text]));
-  return [JSON.stringify(tables), ...files].join('\n').replaceAll('[tool:pytest]', '');
+  return [JSON.stringify(tables), ...files]
+    .join('\n')
+    .replaceAll('[tool:pytest]', '')
+    .replace(/^\s*tests_require\s*=\s*(?:\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)/gm, '');
 }
 
 /** What tox would run in its own environments, for which it downloads packages. */
