@@ -1,7 +1,6 @@
 /** `patchsmith check`: what a run does before its first request, as a page. It asks no model and changes nothing on GitHub. */
 
 import { rmSync } from 'node:fs';
-import { namedPrograms, neededPrograms } from '../adapters/plan/needed-programs.ts';
 import { withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
 import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/check-report.ts';
@@ -20,7 +19,7 @@ import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
 import { timeoutSignal } from '../host/timeout-signal.ts';
 import { inTerminal, pageOf } from '../texts/check-page.ts';
-import { countOf, linesOf, type Opened } from './check/lines.ts';
+import { countOf, linesOf } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { namesTask, type RunParts, readRunParts } from './inputs.ts';
@@ -121,7 +120,7 @@ async function checkParts(
     root: session.root,
     hasTask: namesTask(settings),
     willCompareFailures: settings.verifyBaseline,
-    programs: programsIn(session),
+    programs: session.programs,
   };
   const kept = keptResult(session, outcome);
   return { lines: [...before, ...linesOf(opened)], outcome, warnings: result.warnings, result: kept };
@@ -168,14 +167,6 @@ async function publishingLines(context: HostContext, { flags }: Given): Promise<
   const obstacle = await obstacleToPublishing(context, ready, null);
   if (obstacle !== null) return [lacking('publishing', obstacle.errorCode, obstacle.reason)];
   return [fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`)];
-}
-
-function programsIn({ stage, result: { setup, verifyBaseline } }: Session): Opened['programs'] {
-  if (stage === 'verify' && verifyBaseline === null) return null;
-  const commands = [...setup, ...(verifyBaseline ?? [])].map(({ command }) => command);
-  const found = new Set(commands.flatMap((command) => neededPrograms(command).map(({ name }) => name)));
-  const named = new Set(commands.flatMap(namedPrograms));
-  return { found: [...found], perhaps: [...named].filter((name) => !found.has(name)) };
 }
 
 /** Nothing is kept of a check that went well and changed nothing. */

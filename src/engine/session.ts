@@ -27,6 +27,7 @@ import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
+import type { NamedPrograms } from './fresh/named-programs.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf } from './run-limits.ts';
 import { openTimes, type RunTimes } from './run-times.ts';
@@ -78,6 +79,8 @@ export class Session {
   root: string | null = null;
   /** What is being looked at while the run is opened. */
   stage: OpeningStage = 'work tree';
+  /** Of a check; null before they were looked up. */
+  programs: NamedPrograms | null = null;
   /** The command that carries the run on from where it has stopped; null where there is none. */
   nextCommand: string | null = null;
   /** The page of this run was written. */

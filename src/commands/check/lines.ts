@@ -3,6 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import { installLine } from '../../domain/packages/tools.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -10,6 +11,7 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { shortened } from '../../domain/text/shorten.ts';
+import type { NamedPrograms } from '../../engine/fresh/named-programs.ts';
 import { missingPackage } from '../../engine/open/install-hint.ts';
 import { refusalsSaid } from '../../engine/open/refused-hosts.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
@@ -24,11 +26,8 @@ export interface Opened {
   /** A task was given; without one the rest is looked at all the same. */
   readonly hasTask: boolean;
   readonly willCompareFailures: boolean;
-  /**
-   * Programs that setup and verify commands cannot do without, and those that only a part of a command names, which may be left
-   * out; null where one of them was not found.
-   */
-  readonly programs: { readonly found: readonly string[]; readonly perhaps: readonly string[] } | null;
+  /** Of setup and verify commands; null where they were not looked up. */
+  readonly programs: NamedPrograms | null;
 }
 
 /** The lines of the stages, and of what lies between them. */
@@ -126,17 +125,33 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           .map((report) => verifyLine(report, willCompareFailures, flagsIn(network))),
 };
 
+/** A stage fails where one of them is needed: here it is said which, and how it is installed. */
 function toolsLine(programs: Opened['programs']): CheckLine {
-  if (programs === null)
-    return skipped('tools', 'not everything that the commands name was found: see verify');
-  const { found, perhaps } = programs;
+  if (programs === null) return skipped('tools', 'not looked up');
+  const { found, missing, perhapsMissing } = programs;
+  const lacking = [...missing, ...perhapsMissing];
+  if (found.length + lacking.length === 0)
+    return skipped('tools', 'no setup or verify command names a program');
+  const there = found.length > 0 ? `found in the sandbox: ${listed(found, 10)}` : '';
+  if (lacking.length === 0) return fine('tools', there);
   const parts = [
-    ...(found.length > 0 ? [`found in the sandbox: ${listed(found, 10)}`] : []),
-    ...(perhaps.length > 0 ? [`not looked up, since they are optional: ${listed(perhaps, 10)}`] : []),
+    ...(missing.length > 0 ? [`not found in the sandbox: ${listed(missing, 10)}`] : []),
+    ...(perhapsMissing.length > 0
+      ? [`not found, and named in a part that may be left out: ${listed(perhapsMissing, 10)}`]
+      : []),
+    ...(there === '' ? [] : [there]),
   ];
-  if (parts.length === 0) return skipped('tools', 'no setup or verify command names a program');
-  return found.length > 0 ? fine('tools', parts.join('; ')) : skipped('tools', parts.join('; '));
+  const known = [...new Set(lacking.map(installLine))].filter((line) => line !== null);
+  return {
+    part: 'tools',
+    status: 'note',
+    code: null,
+    said: parts.join('; '),
+    fix: known.length > 0 ? listed(known, 5) : SEE_DOCTOR,
+  };
 }
+
+const SEE_DOCTOR = 'install it on this machine, or see with patchsmith doctor what commands can see of it';
 
 /** The flags that would allow the hosts that were refused. */
 function flagsIn(network: RunResult['network']): string[] {

@@ -52,7 +52,12 @@ const TOOLS: readonly InstalledTool[] = [
 
 /** A sentence with a leading space that says how to install the program; empty for one that is not in the table. */
 export function toolHint(program: string): string {
+  const line = installLine(program);
+  return line === null ? '' : ` Install ${line} – or see with patchsmith doctor whether commands see it.`;
+}
+
+/** What the program belongs to, and what to type to install that; null for one that is not in the table. */
+export function installLine(program: string): string | null {
   const tool = TOOLS.find(({ programs }) => programs.includes(program));
-  if (tool === undefined) return '';
-  return ` Install ${tool.name}: ${tool.line} – or see with patchsmith doctor whether commands see it.`;
+  return tool === undefined ? null : `${tool.name}: ${tool.line}`;
 }

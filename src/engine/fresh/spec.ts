@@ -10,6 +10,7 @@ import type { RunStarted } from '../../domain/run/events.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import { openingOf } from '../../domain/run/state.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import type { Sandbox } from '../../ports.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
 import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
@@ -40,6 +41,7 @@ import type {
 import type { Session } from '../session.ts';
 import type { Reuse, ReuseParts } from './checked-work.ts';
 import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch } from './first-request.ts';
+import { namedProgramsIn } from './named-programs.ts';
 import { beginOrientation } from './orientation.ts';
 import { settledPart, taskPart } from './started-parts.ts';
 import { takeCheckout } from './take-checkout.ts';
@@ -114,6 +116,7 @@ async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
     // What setup commands make is looked up after them.
     whyHopeless: async ({ sandbox, lookedUp }) => {
       session.record({ sandbox: sandbox.level });
+      if (isCheck) session.programs = await programsOf(session, task, sandbox);
       const [refusal, orientation = ''] = await Promise.all([
         plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
         orient?.end({ sandbox, lookedUp, hosts: hostsOf(sandbox, settings) }),
@@ -128,6 +131,12 @@ async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
         : prefetch(session, provider, openingOf(firstRequest(session, task, { sandbox, ...known }))),
     settle: (opened) => mergeAndSettle(place, task, { ...opened, ...known }),
   };
+}
+
+/** What a check says of tools; null where it is not to look them up. */
+async function programsOf({ input, interrupt }: Session, { plan, verify }: Task, sandbox: Sandbox) {
+  if (input.settings.preflight === 'off') return null;
+  return namedProgramsIn(sandbox, [...plan.setup, ...verify], interrupt);
 }
 
 /** Commands of an attempt see its copy in the place of the work tree. */
@@ -217,6 +226,8 @@ async function settle(
     timeoutMs: settings.verifyTimeoutMs,
   };
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
+  // What setup commands install is there by now.
+  if (isCheck) session.programs = await programsOf(session, task, sandbox);
   const { changes } = ran;
   const awaited = awaitedBefore(ran);
   if (changes === null) return stopped(interruptedOutcome(session, { unknown: NOT_LOOKED_AT, awaited }));

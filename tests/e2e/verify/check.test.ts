@@ -76,7 +76,7 @@ test('a page says that all is well: setup and verify commands have run, no model
     'ok plan',
     'ok principles',
     'ok sandbox',
-    'ok tools',
+    '- tools',
     'ok setup',
     'ok verify',
     'note verify',
@@ -189,10 +189,32 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   expect(tool.stdout).toMatch(
     /^FAILED {2}setup .*\. "uv" is not found in the sandbox\. Install uv: pipx install uv – .*result\.json/m,
   );
-  expect(tool.stdout).toMatch(/^- {7}tools {7}not looked up, since they are optional: npm$/m);
+  expect(tool.stdout).toMatch(/^ok {6}tools {7}found in the sandbox: npm$/m);
   const noTree = await check({ repo: temporaryFolder() });
   expect(noTree.stdout).toMatch(/^FAILED {2}work tree /m);
   expect(noTree.stdout).toMatch(/^- {7}plan {8}not reached: work tree comes first$/m);
+});
+
+test('tools are looked up in the sandbox, and those that are not there are named with what installs them', async () => {
+  const { root } = await makeRepository(FILES);
+  const bin = tempFolder({ seq: '#!/bin/sh\n' });
+  chmodSync(join(bin, 'seq'), 0o755);
+  const given = { repo: root, env: { PATH: `${bin}:/usr/bin:/bin` } };
+  const setup = ['--setup', 'cd .; composr install', '--verify', 'test -d made || bunx test'];
+  const { stdout, exitCode } = await check({ ...given, args: setup });
+  expect([exitCode, stdout]).toEqual([
+    2,
+    expect.stringMatching(
+      /^note {4}tools {7}not found in the sandbox: composr; not found, and named in a part that may be left out: bunx\n {20}fix: Bun: npm install --global bun$/m,
+    ),
+  ]);
+  const later = ['--setup', 'printf "#!/bin/sh\\n" > made', '--verify', 'nowhere-to-be-found; seq 1'];
+  const early = await check({ ...given, args: later });
+  expect(early.stdout).toMatch(
+    /^note {4}tools {7}not found in the sandbox: nowhere-to-be-found; found in the sandbox: seq\n {20}fix: install it on this machine/m,
+  );
+  const off = await check({ ...given, args: ['--verify', 'seq 1', '--preflight', 'off'] });
+  expect(off.stdout).toMatch(/^- {7}tools {7}not looked up$/m);
 });
 
 test('a plan that is wrong, principles that are not there and a token that may only read fail their lines', async () => {
