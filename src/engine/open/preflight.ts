@@ -13,8 +13,16 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { folderOfCommand, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
+import {
+  cacheHint,
+  folderOfCommand,
+  installHint,
+  loadingIn,
+  missingPackage,
+  missingProgramHint,
+} from './install-hint.ts';
 import type { NeededPart } from './needed-parts.ts';
+import { refusalsSaid } from './refused-hosts.ts';
 
 /** Milliseconds for the shell to look names up. */
 const LOOKUP_MS = 30_000;
@@ -229,11 +237,12 @@ function quoted(text = ''): string {
 
 /** Why commands that ran before the work say nothing about it; null when they do. */
 export async function whyNotRun(
+  session: Pick<Session, 'root' | 'input'>,
   reports: readonly CommandReport[],
-  root: string | null,
 ): Promise<string | null> {
+  const { root } = session;
   const report = reports.find(({ end }) => wasNotRun(end));
-  if (report === undefined) return whyNotInstalled(reports, root);
+  if (report === undefined) return whyNotInstalled(session, reports);
   const folder = await folderOfCommand(report.command);
   const missing = missingProgram(report.output);
   const last = missing?.line ?? report.output.trimEnd().split('\n').at(-1) ?? '';
@@ -244,14 +253,34 @@ export async function whyNotRun(
 
 /** Nothing that a run may do could make such a command pass. */
 async function whyNotInstalled(
+  { root, input }: Pick<Session, 'root' | 'input'>,
   reports: readonly CommandReport[],
-  root: string | null,
 ): Promise<string | null> {
+  const { caches } = input.settings;
   for (const { command, end, output } of reports) {
-    const lacking = succeeded(end) ? null : missingPackage(output);
+    if (succeeded(end)) continue;
+    const lacking = missingPackage(output);
     const hint = lacking && installHint(root, command, await folderOfCommand(command));
-    if (hint)
-      return `The verify command ${quoted(command)} fails before the work, since something is not installed: ${lacking}.${hint}`;
+    const fails = `The verify command ${quoted(command)} fails before the work, since`;
+    if (hint) return `${fails} something is not installed: ${lacking}.${hint}`;
+    const refused = await packagesRefused(root, command, output);
+    if (refused !== null) return `${fails} it loads packages. ${refused}`;
+    const uncached = await cacheHint({ root, caches }, command, output);
+    if (uncached !== '') return `${fails} packages are missing.${uncached}`;
   }
   return null;
+}
+
+/** Where the package manager of the command was refused a host that it loads from: what was refused, and what to do. */
+async function packagesRefused(root: string | null, command: string, output: string): Promise<string | null> {
+  const loading = await loadingIn(root, command);
+  const refused = refusalsSaid(output).find((line) =>
+    loading?.hosts.some((host) => line.includes(` ${host} `)),
+  );
+  if (loading === null || refused === undefined) return null;
+  const domains = loading.hosts.map((host) => `--allow-domain ${host}`).join(' ');
+  const all = loading.hosts.length > 1 ? ` All hosts that it asks: ${domains}.` : '';
+  const show =
+    loading.cache === null ? '' : ` Or show what this machine has loaded: --cache ${loading.cache}.`;
+  return `${refused}.${all}${show}`;
 }

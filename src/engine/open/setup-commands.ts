@@ -1,10 +1,8 @@
 /** The commands that run once before the model is asked: the plan's setup and, on request, the verify commands. */
 
-import { join } from 'node:path';
 import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
-import { loadingOf } from '../../domain/packages/installers.ts';
 import { missingProgram } from '../../domain/review/denied.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
@@ -15,7 +13,7 @@ import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { folderOfCommand, installerIn, missingProgramHint, namesIn } from './install-hint.ts';
+import { cacheHint, loadingIn, missingProgramHint } from './install-hint.ts';
 import { whyNoSetup, whyNotRun, whyNotRunnable } from './preflight.ts';
 import { refusalsSaid } from './refused-hosts.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
@@ -160,7 +158,7 @@ async function runAll(
       await setupFailed(session, failedThere, ' in a fresh checkout of the base'),
       verifyBaseline,
     );
-  const notRun = await whyNotRun(verifyBaseline ?? [], session.root);
+  const notRun = await whyNotRun(session, verifyBaseline ?? []);
   if (notRun !== null) return unready(notRun, verifyBaseline);
   return { status: 'ok', setup, verifyBaseline };
 }
@@ -187,18 +185,6 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-/** What package managers print if something is not in the cache they are restricted to: npm, pnpm, Cargo, Go. */
-const NOT_CACHED =
-  /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off/;
-
-/** With a cache that is shown and does not have what is locked. */
-async function cacheHint({ root, input }: Session, command: string, output: string): Promise<string> {
-  if (input.settings.caches.length === 0 || !NOT_CACHED.test(output)) return '';
-  const installer = installerIn(root, command, await folderOfCommand(command));
-  const how = installer === null ? 'install the packages once' : `type once: ${installer.line}`;
-  return ` This machine's cache (--cache) lacks packages: ${how}.`;
-}
-
 async function setupFailed(
   session: Session,
   { command, end, output }: CommandReport,
@@ -209,7 +195,7 @@ async function setupFailed(
   const hints = [
     missingIn(output, command, root),
     otherYarn(output),
-    await cacheHint(session, command, output),
+    await cacheHint({ root, caches: session.input.settings.caches }, command, output),
   ].join('');
   return `${what}.${hints} Its output is in ${directory?.result ?? 'the result'}.${await refusalsIn(session, command, output)}`;
 }
@@ -238,14 +224,14 @@ async function refusalsIn({ root }: Session, command: string, output: string): P
   const said = refusalsSaid(output);
   if (said.length === 0) return '';
   const lines = said.slice(-MAX_REFUSALS).map((line) => ` ${line}.`);
-  const folder = await folderOfCommand(command);
-  const names = root === null || folder.startsWith('/') ? [] : namesIn(join(root, folder));
-  const loading = loadingOf(names, command);
+  const loading = await loadingIn(root, command);
   if (loading === null) return lines.join('');
+  const unsaid = loading.hosts.some((host) => !lines.some((line) => line.includes(` ${host} `)));
   const domains = loading.hosts.map((host) => `--allow-domain ${host}`).join(' ');
+  const all = unsaid ? ` All hosts that it asks: ${domains}.` : '';
   const cache =
-    loading.cache === null ? '' : ` – or show what this machine has loaded: --cache ${loading.cache}`;
-  return `${lines.join('')} All hosts that it asks: ${domains}${cache}.`;
+    loading.cache === null ? '' : ` Or show what this machine has loaded: --cache ${loading.cache}.`;
+  return `${lines.join('')}${all}${cache}`;
 }
 
 const MAX_REFUSALS = 3;

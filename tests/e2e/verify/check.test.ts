@@ -320,7 +320,7 @@ test('what was refused to setup is named with all that its package manager asks,
   const { exitCode, stdout } = await check({ files, args: ['--setup', setup] });
   expect(exitCode).toBe(2);
   expect(stdout).toContain(
-    `${said}. All hosts that it asks: --allow-domain pypi.org --allow-domain files.pythonhosted.org – or show what this machine has loaded: --cache pip.`,
+    `${said}. All hosts that it asks: --allow-domain pypi.org --allow-domain files.pythonhosted.org. Or show what this machine has loaded: --cache pip.`,
   );
 });
 
@@ -337,6 +337,29 @@ test('a yarn install that would have to load packages is refused before it tries
   );
   mkdirSync(join(repository.root, 'web/node_modules'));
   expect((await check({ repo: repository.root, args: ['--setup', setup] })).exitCode).toBe(0);
+});
+
+test('a verify command whose package manager is refused its hosts, or lacks packages of the cache, fails the check', async () => {
+  // As Maven says it, which a project of several modules asks only when it runs.
+  const refused =
+    'Refused by the sandbox: repo.maven.apache.org is refused: no host is allowed; to allow it: --allow-domain repo.maven.apache.org';
+  const prints = (text: string) => `mvn() { echo "${text}"; return 1; }; mvn test`;
+  const asking = await check({ args: ['--verify', prints(`[ERROR] ${refused} -> [Help 2]`)] });
+  expect([asking.exitCode, asking.stdout]).toEqual([
+    2,
+    expect.stringContaining(
+      `fails before the work, since it loads packages. ${refused}. Or show what this machine has loaded: --cache maven.\n`,
+    ),
+  ]);
+  const home = tempFolder({ '.m2/repository/a/a.pom': '' });
+  const offline = 'Cannot access central (https://x) in offline mode and the artifact a:b:jar:1 has not been';
+  const lacking = await check({
+    args: ['--verify', prints(offline), '--cache', 'maven'],
+    env: { HOME: home },
+  });
+  expect(lacking.stdout).toContain(
+    "since packages are missing. This machine's cache (--cache) lacks packages: type once: mvn test.\n",
+  );
 });
 
 test('packages that pip would have to load are refused before it makes the environment for them', async () => {
