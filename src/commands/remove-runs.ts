@@ -2,7 +2,8 @@
 
 import { lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { listRuns } from '../adapters/storage/listing/list-runs.ts';
+import { removeOldWork } from '../adapters/storage/checked-work.ts';
+import { listChecks, listRuns } from '../adapters/storage/listing/list-runs.ts';
 import { summarise } from '../adapters/storage/listing/run-summary.ts';
 import { RUN_ID } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
@@ -14,6 +15,8 @@ import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/ru
 /** What was removed, or would be. */
 export interface Removal {
   readonly removed: readonly RunSummary[];
+  /** The same of what checks have kept. */
+  readonly removedChecks: readonly RunSummary[];
   /** What should have gone and is still there, with the reason. */
   readonly left: readonly { run: RunSummary; why: string }[];
   readonly kept: number;
@@ -28,19 +31,42 @@ export interface RemovalRequest {
   readonly isDry: boolean;
 }
 
-/** Removes runs by the rules. Own folders of runs (`--run-dir`) stay; what is noted of those that are gone is forgotten. */
+/** A check is read when it has failed; its folder also has what `undo` needs. */
+const CHECK_MS = 7 * 24 * 3_600_000;
+
+/** Removes runs by the rules, and checks that are older or do not fit beside them. Own folders of runs (`--run-dir`) stay; what is noted of those that are gone is forgotten. */
 export async function removeRuns({ env, rules, now, isDry }: RemovalRequest): Promise<Removal> {
   const { folders, runs } = await listRuns(env);
-  const removed: RunSummary[] = [];
   const left: { run: RunSummary; why: string }[] = [];
-  for (const run of runsToRemove(runs, rules, now)) {
-    const why = isDry ? null : await remove(run, folders);
-    if (why === null) removed.push(run);
-    else left.push({ run, why });
-  }
+  const removeAll = async (old: readonly RunSummary[], within: readonly string[]) => {
+    const removed: RunSummary[] = [];
+    for (const run of old) {
+      const why = isDry ? null : await remove(run, within);
+      if (why === null) removed.push(run);
+      else left.push({ run, why });
+    }
+    return removed;
+  };
+  const removed = await removeAll(runsToRemove(runs, rules, now), folders);
   if (!isDry) for (const folder of folders) forgetGone(folder);
   const kept = runs.filter((run) => run.place === 'default' && !removed.includes(run));
-  return { removed, left, kept: kept.length, keptBytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const keptBytes = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+  const checks = await listChecks(env);
+  const ofChecks = {
+    olderThanMs: rules.olderThanMs ?? CHECK_MS,
+    maxTotalBytes: Math.max(0, rules.maxTotalBytes - keptBytes),
+    keepFailed: false,
+  };
+  const removedChecks = await removeAll(runsToRemove(checks.runs, ofChecks, now), checks.folders);
+  if (!isDry) for (const folder of checks.folders) removeOldWork(folder, now);
+  return { removed, removedChecks, left, kept: kept.length, keptBytes };
+}
+
+/** For people who check and never run. What cannot be removed is tried again. */
+export async function removeOldChecks(env: Environment, now: number): Promise<void> {
+  const { folders, runs } = await listChecks(env);
+  const rules = { olderThanMs: CHECK_MS, maxTotalBytes: Number.POSITIVE_INFINITY, keepFailed: false };
+  for (const run of runsToRemove(runs, rules, now)) await remove(run, folders);
 }
 
 /** Null when it is gone, otherwise why not. Looks again at what it is about to remove, with its lock in hand. */

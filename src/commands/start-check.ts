@@ -122,7 +122,7 @@ async function checkParts(
     willCompareFailures: settings.verifyBaseline,
     programs: session.programs,
   };
-  const kept = keptResult(session, outcome);
+  const kept = await keptResult(session, outcome);
   return { lines: [...before, ...linesOf(opened)], outcome, warnings: result.warnings, result: kept };
 }
 
@@ -170,10 +170,17 @@ async function publishingLines(context: HostContext, { flags }: Given): Promise<
 }
 
 /** Nothing is kept of a check that went well and changed nothing. */
-function keptResult({ directory, input, result }: Session, { exitCode }: RunOutcome): string | null {
+async function keptResult(
+  { directory, input, result }: Session,
+  { exitCode }: RunOutcome,
+): Promise<string | null> {
   if (directory === null) return null;
   const hasChanges = result.verifyIn !== null;
-  if (exitCode !== 0 || hasChanges || input.settings.runDir !== null) return directory.result;
+  if (exitCode !== 0 || hasChanges || input.settings.runDir !== null) {
+    const { removeOldChecks } = await import('./remove-runs.ts');
+    await removeOldChecks(input.env, input.now()).catch(() => undefined);
+    return directory.result;
+  }
   rmSync(directory.path, { recursive: true, force: true });
   return null;
 }

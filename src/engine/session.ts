@@ -145,13 +145,21 @@ export class Session {
   /** Null when the folder was created, otherwise the reason. `workTree` is null when there is no checkout. */
   async makeDirectory(workTree: string | null): Promise<string | null> {
     const { settings, cwd, env } = this.input;
-    const made = makeRunDirectory({ runId: this.runId, chosen: settings.runDir, cwd, env, workTree });
+    const { isCheck = false } = this.input;
+    const made = makeRunDirectory({
+      runId: this.runId,
+      isCheck,
+      chosen: settings.runDir,
+      cwd,
+      env,
+      workTree,
+    });
     if (made.status === 'failed') return made.message;
     const letGo = await lockRun(made.directory.path);
     if (letGo === null) return runIsBusy(made.directory.path);
     this.#locks.push(letGo);
     this.directory = made.directory;
-    if (settings.runDir !== null && this.input.attempt === undefined)
+    if (settings.runDir !== null && this.input.attempt === undefined && !isCheck)
       notePlace({ runId: this.runId, path: made.directory.path, env, workTree });
     this.printName(made.directory);
     this.recordAndSave({});

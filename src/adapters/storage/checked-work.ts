@@ -3,7 +3,7 @@
  * sandbox see and write nothing.
  */
 
-import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import * as z from 'zod';
@@ -13,7 +13,7 @@ import { CommandReport } from '../../domain/run/events.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import { nearestReal, placesOf } from './run-directory.ts';
+import { CHECKS, nearestReal, placesOf } from './run-directory.ts';
 import { jsonOf } from './run-file.ts';
 
 /** Milliseconds after which a check is too old: what is outside the checkout may have changed since. */
@@ -56,6 +56,7 @@ export function keepWork(
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!isOurs(dirname(path))) return;
+    removeOldWork(dirname(path), work.at);
     rmSync(temporary, { force: true });
     writeFileSync(temporary, redactedJson({ version: 2, ...work }, place.redact), {
       flag: 'wx',
@@ -64,6 +65,15 @@ export function keepWork(
     renameSync(temporary, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/** Removes what is too old for any run, and what a check that was killed has left. */
+export function removeOldWork(folder: string, now: number): void {
+  for (const name of readdirSync(folder).filter((one) => /^[0-9a-f]{64}\.json(?:\.new)?$/.test(one))) {
+    const path = join(folder, name);
+    const { mtimeMs = now } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    if (now - mtimeMs > MAX_AGE_MS) rmSync(path, { force: true });
   }
 }
 
@@ -91,7 +101,7 @@ function isOurs(folder: string): boolean {
 
 /** Null as well where commands could write to it. */
 function pathOf({ env, key }: KeptWorkPlace): string | null {
-  const [place] = placesOf('checks', env);
+  const [place] = placesOf(CHECKS, env);
   const isInTree = key.root !== null && place !== undefined && isWithin(nearestReal(place), key.root);
   return place === undefined || isInTree ? null : join(place, `${sha256Of(JSON.stringify(key))}.json`);
 }

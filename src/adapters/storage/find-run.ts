@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { endDeadRun } from './dead-run.ts';
 import { readStart } from './read-journal.ts';
-import { placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
+import { checkPlacesOf, placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 import { notedPlaces } from './run-places.ts';
 
@@ -38,8 +38,9 @@ export async function openRunDirectory(run: string, from: From): Promise<FoundRu
  * may contain links; the one returned does not. Nothing in it has been examined: read its files with `readRegularFile`.
  */
 export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun> {
-  const candidates = [resolve(cwd, run), ...(run.includes('/') ? [] : placesOf(run, env))];
-  for (const folder of candidates) {
+  const isId = !run.includes('/');
+  const candidates = [resolve(cwd, run), ...(isId ? placesOf(run, env) : [])];
+  for (const folder of [...candidates, ...(isId ? checkPlacesOf(run, env) : [])]) {
     const { events, result } = runDirectoryAt(folder);
     if (isThere(events) || isThere(result))
       return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };

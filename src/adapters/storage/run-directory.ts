@@ -44,6 +44,8 @@ export interface RunDirectory {
 /** Where to create a run directory. */
 export interface RunDirectoryRequest {
   readonly runId: string;
+  /** Made by a check, which is no run. */
+  readonly isCheck?: boolean;
   /** `--run-dir`, absolute or relative to `cwd`; null for the default place. */
   readonly chosen: string | null;
   readonly cwd: string;
@@ -74,7 +76,7 @@ export function startOfId(runId: string): number | null {
 
 /**
  * Creates the folder, readable for its owner only: `--run-dir`, otherwise `$RUNNER_TEMP/patchsmith/<id>`, otherwise
- * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`).
+ * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`). Those of checks are in a folder `checks` there.
  */
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
   const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
@@ -216,9 +218,17 @@ function openFolders(folder: string): void {
     if (entry.isDirectory()) openFolders(join(folder, entry.name));
 }
 
-function defaultPlace({ env, runId }: RunDirectoryRequest): string | undefined {
-  return placesOf(runId, env)[0];
+function defaultPlace({ env, runId, isCheck = false }: RunDirectoryRequest): string | undefined {
+  return isCheck ? checkPlacesOf(runId, env)[0] : placesOf(runId, env)[0];
 }
+
+/** The same for what a check keeps, so that it does not count as a run. */
+export function checkPlacesOf(runId: string, env: RunDirectoryRequest['env']): string[] {
+  return placesOf(CHECKS, env).map((place) => join(place, runId));
+}
+
+/** Also where work is kept that a run may reuse. */
+export const CHECKS = 'checks';
 
 /** The real path of a folder that may not exist yet: links are resolved in the part that exists. */
 export function nearestReal(path: string): string {

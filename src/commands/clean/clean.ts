@@ -26,15 +26,18 @@ export interface CleanInput {
 /** Names every run that it removes, or would remove. */
 export async function cleanRuns(input: CleanInput): Promise<RunOutcome> {
   const { rules, isDry, json, redact, env, now, say, print } = input;
-  const { removed, left, kept, keptBytes } = await removeRuns({ env, rules, now, isDry });
-  const freedBytes = removed.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const run of removed) say(`${isDry ? 'would remove' : 'removed'} ${named(run)}`);
+  const { removed, removedChecks, left, kept, keptBytes } = await removeRuns({ env, rules, now, isDry });
+  const freedBytes = [...removed, ...removedChecks].reduce((sum, { bytes }) => sum + bytes, 0);
+  const verb = isDry ? 'would remove' : 'removed';
+  for (const run of removed) say(`${verb} ${named(run)}`);
+  for (const run of removedChecks) say(`${verb} check ${named(run)}`);
   for (const { run, why } of left) say(`left ${named(run)}: ${why}`);
   if (json) {
     const document = {
       version: 1,
       dryRun: isDry,
-      removed: removed.map(({ runId, path, bytes }) => ({ runId, path, bytes })),
+      removed: removed.map(freed),
+      removedChecks: removedChecks.map(freed),
       left: left.map(({ run: { runId, path }, why }) => ({ runId, path, why })),
       freedBytes,
       kept,
@@ -49,9 +52,17 @@ export async function cleanRuns(input: CleanInput): Promise<RunOutcome> {
       'ERR_NOT_REMOVED',
       `${pluralize(left.length, 'run')} could not be removed, as named above; ${stays}`,
     );
-  if (removed.length === 0) return noChange(`Nothing to remove; ${stays}`);
-  const what = `${pluralize(removed.length, 'run')} (${formatSize(freedBytes)})`;
+  const parts = [
+    ...(removed.length > 0 ? [pluralize(removed.length, 'run')] : []),
+    ...(removedChecks.length > 0 ? [pluralize(removedChecks.length, 'check')] : []),
+  ];
+  if (parts.length === 0) return noChange(`Nothing to remove; ${stays}`);
+  const what = `${parts.join(' and ')} (${formatSize(freedBytes)})`;
   return done(`${what} ${isDry ? 'would be removed' : 'removed'}; ${stays}`);
+}
+
+function freed({ runId, path, bytes }: RunSummary) {
+  return { runId, path, bytes };
 }
 
 function named({ runId, outcome, status, bytes }: RunSummary): string {

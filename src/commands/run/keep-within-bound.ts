@@ -3,6 +3,7 @@
 import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idsIn, runFolders } from '../../adapters/storage/listing/run-folders.ts';
+import { CHECKS } from '../../adapters/storage/run-directory.ts';
 import { notedPlaces } from '../../adapters/storage/run-places.ts';
 import { formatSize } from '../../domain/text/format-size.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
@@ -24,12 +25,15 @@ export async function keepWithinBound(
   const folders = runFolders(env);
   const newest = folders.flatMap(idsIn).sort().at(-1);
   const hasOthers = (folder: string) =>
-    idsIn(folder).some((id) => id !== newest) || notedPlaces(folder).size > 0;
+    idsIn(folder).some((id) => id !== newest) ||
+    notedPlaces(folder).size > 0 ||
+    idsIn(join(folder, CHECKS)).length > 0;
   const due = folders.filter((folder) => hasOthers(folder) && isDue(folder, now));
   if (due.length === 0) return null;
   const { removeRuns } = await import('../remove-runs.ts');
   const rules = { olderThanMs: null, maxTotalBytes, keepFailed: false };
   const { removed, keptBytes } = await removeRuns({ env, rules, now, isDry: false });
+  // Of checks nothing is said: nobody keeps them.
   if (removed.length === 0) return null;
   const bytes = removed.reduce((sum, run) => sum + run.bytes, 0);
   return `removed ${pluralize(removed.length, 'old run')} (${formatSize(bytes)}) from ${realpathSync(due[0] ?? '/')}, which now takes ${formatSize(keptBytes)} of ${formatSize(maxTotalBytes)} (--max-total-size)`;

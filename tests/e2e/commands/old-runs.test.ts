@@ -141,6 +141,34 @@ test('clean removes old finished runs, follows no link, and leaves what runs, wh
   expect(statSync(runs).isDirectory()).toBe(true);
 });
 
+test('clean removes what checks have kept, which are no runs, and what was kept for runs that never came', async () => {
+  const { put, at, over } = home();
+  put(1);
+  put(2, { outcome: 'usage_error', exitCode: 2 }, at(`checks/${id(2)}`));
+  const letGo = await lockRun(put(3, { status: 'running' }, at(`checks/${id(3)}`)));
+  const work = at(`checks/${'a'.repeat(64)}.json`);
+  for (const path of [work, `${work}.new`, at('checks/mine.json')]) {
+    writeFileSync(path, '{}');
+    utimesSync(path, 1, 1);
+  }
+  const listed = await over('runs', '--json');
+  expect(JSON.parse(listed.stdout)).toMatchObject({ runs: [{ runId: id(1) }] });
+  expect(JSON.parse((await over('usage', '--json')).stdout)).toMatchObject({ unread: [] });
+  const dry = await over('clean', '--older-than', '14d', '--dry-run');
+  expect(dry.stderr).toContain(`would remove check ${id(2)}  usage_error`);
+  letGo?.();
+  const end = await over('clean', '--older-than', '14d', '--keep-failed');
+  expect([end.exitCode, end.lastLine], end.stderr).toEqual([
+    0,
+    expect.stringMatching(/ 1 run and 2 checks \(.*\) removed; 0 runs \(0 B\) stay\.$/),
+  ]);
+  expect([existsSync(work), existsSync(`${work}.new`), existsSync(at('checks/mine.json'))]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
 test('a run keeps its folder within the bound once an hour and says so, and one with a folder of its own is found as the last one', async () => {
   const { put, at, runs, env } = home();
   for (const day of [1, 2]) writeFileSync(join(put(day), 'large'), Buffer.alloc(1024 * 1024));

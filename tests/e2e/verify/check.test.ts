@@ -138,7 +138,7 @@ test('packages that are nowhere to be seen fail the check, with what to type, an
 });
 
 test('what is wrong stands on one page, each part as far as it could be looked at, and as JSON', async () => {
-  const { exitCode, stdout, runs } = await check({
+  const { exitCode, stdout, runs, state, repository } = await check({
     frontMatter: { setup: ['echo oops > a.txt; echo why >&2; exit 4'], verify: ['npm test'] },
     args: ['--output', 'json', '--model', 'claude-none'],
     env: { ANTHROPIC_API_KEY: '' },
@@ -170,7 +170,18 @@ test('what is wrong stands on one page, each part as far as it could be looked a
   expect(report.warnings.join()).toContain(
     '[WARN_CHANGED_BEFORE_THE_WORK] Not in the patch, because commands before the work changed them: a.txt. To revert that: patchsmith undo',
   );
-  expect([runs.length, report.result]).toEqual([1, expect.stringContaining(`${runs[0]}/result.json`)]);
+  // It is no run.
+  expect(runs).toEqual(['checks']);
+  const [kept] = readdirSync(join(state, 'patchsmith/checks'));
+  expect(report.result).toBe(join(state, 'patchsmith/checks', kept ?? '', 'result.json'));
+  const env = { PATH: process.env.PATH, XDG_STATE_HOME: state };
+  const at = { cwd: repository.root, env };
+  expect(JSON.parse((await cliHere(['runs', '--json'], at)).stdout)).toMatchObject({ runs: [] });
+  const undone = await cliHere(['undo', kept ?? ''], at);
+  expect([undone.exitCode, readFileSync(join(repository.root, 'a.txt'), 'utf8')], undone.stderr).toEqual([
+    0,
+    'a\n',
+  ]);
 });
 
 test('settings, token and sandbox are named when they are what is wrong', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RunSummary } from '../../../domain/runs/retention.ts';
 import type { RunDirectoryRequest } from '../run-directory.ts';
 import { notedPlaces } from '../run-places.ts';
-import { idsIn, isFolder, runFolders } from './run-folders.ts';
+import { checkFolders, idsIn, isFolder, runFolders } from './run-folders.ts';
 import { summarise } from './run-summary.ts';
 
 /** The runs, newest first, and the folders of the default places that exist. */
@@ -26,6 +26,15 @@ export async function listRuns(env: RunDirectoryRequest['env']): Promise<RunList
     if (place === 'default' || run.status !== 'unreadable') runs.push(run);
   }
   return { folders, runs };
+}
+
+/** What checks have kept, as if they were runs: newest first. */
+export async function listChecks(env: RunDirectoryRequest['env']): Promise<RunList> {
+  const folders = checkFolders(env);
+  const runs: RunSummary[] = [];
+  for (const folder of folders)
+    for (const runId of idsIn(folder)) runs.push(await summarise(runId, join(folder, runId), 'default'));
+  return { folders, runs: runs.sort((a, b) => (a.runId < b.runId ? 1 : -1)) };
 }
 
 /** The runs of `listRuns` by their folders, unread, newest first. */

@@ -1,13 +1,20 @@
 /** The folders in which runs are, and the names in them: nothing of a run is read. */
 
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { placesOf, RUN_ID, type RunDirectoryRequest } from '../run-directory.ts';
+import { dirname, join } from 'node:path';
+import { CHECKS, placesOf, RUN_ID, type RunDirectoryRequest } from '../run-directory.ts';
 
 /** The folders in which runs are by default, without links in their paths. */
 export function runFolders(env: RunDirectoryRequest['env']): string[] {
   const folders = placesOf('any', env).map((place) => dirname(place));
   return [...new Set(folders.filter(isFolder).map((folder) => realpathSync(folder)))];
+}
+
+/** The same for what checks have kept. */
+export function checkFolders(env: RunDirectoryRequest['env']): string[] {
+  return runFolders(env)
+    .map((folder) => join(folder, CHECKS))
+    .filter(isFolder);
 }
 
 /** Folders with the name of a run, unsorted. */
