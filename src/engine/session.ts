@@ -171,6 +171,7 @@ export class Session {
   async takeWorkTree({ root, gitDir }: Pick<Checkout, 'root' | 'gitDir'>): Promise<string | null> {
     // What is said of an attempt is said of the work tree that its copy stands for.
     this.root = this.input.attempt?.root ?? root;
+    this.record({ root: this.root });
     if (this.input.holdsWorkTree === true) return null;
     const letGo = await lockWorkTree({ root, gitDir });
     if (letGo === null) return treeIsBusy(root);

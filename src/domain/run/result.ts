@@ -75,6 +75,11 @@ export const RunResult = z.strictObject({
   ),
   provider: z.string().nullable(),
   model: z.string().nullable(),
+  root: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('The checkout, on the machine of the run; null where none was found'),
   baseSha: z.string().nullable().describe('HEAD when the run started; null in a repository without commits'),
   baseBranch: z
     .string()

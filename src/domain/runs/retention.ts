@@ -14,7 +14,7 @@ export interface RunSummary {
   readonly startedAt: number | null;
   /** When it was last written to, in Unix milliseconds. */
   readonly changedAt: number;
-  /** The work tree; null for a run that had not started to work, or whose journal cannot be read. */
+  /** The work tree; null for a run that found none, or cannot be read. */
   readonly root: string | null;
   readonly plan: string | null;
   readonly costUsd: number | 'unknown' | null;

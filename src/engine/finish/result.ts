@@ -34,6 +34,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     paths: null,
     provider: null,
     model: null,
+    root: null,
     baseSha: null,
     baseBranch: null,
     baseTree: null,

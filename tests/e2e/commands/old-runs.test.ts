@@ -52,7 +52,7 @@ function home() {
 test('runs lists every run, whatever is in its folder, and those with a folder of their own', async () => {
   const { put, at, over, env } = home();
   put(1);
-  put(2, { outcome: 'verify_failed', exitCode: 9, costUsd: 'unknown' });
+  put(2, { outcome: 'verify_failed', exitCode: 9, costUsd: 'unknown', root: '/work/refused' });
   put(3, { status: 'running', outcome: null, exitCode: null });
   const letGo = await lockRun(put(4, { status: 'running', outcome: null, exitCode: null }));
   onTestFinished(() => letGo?.());
@@ -70,6 +70,7 @@ test('runs lists every run, whatever is in its folder, and those with a folder o
   const { stdout, exitCode } = await over('runs', '--json');
   expect(exitCode).toBe(0);
   const { runs } = JSON.parse(stdout) as { runs: { runId: string; status: string; outcome: string }[] };
+  expect(runs.find(({ runId }) => runId === id(2))).toMatchObject({ root: '/work/refused' });
   expect(runs.map(({ runId, status, outcome }) => [runId, status, outcome])).toEqual([
     [id(11), 'finished', 'done'],
     [id(9), 'unreadable', null],

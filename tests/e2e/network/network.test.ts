@@ -264,7 +264,7 @@ test.each([
   ];
   writeFileSync(plan, `---\n${JSON.stringify({ setup })}\n---\nDo it.\n`);
   const { result, stderr } = await scriptedRun({ repository, turns: [done], plan });
-  expect(result.outcome).toBe('usage_error');
+  expect([result.outcome, result.root]).toEqual(['usage_error', repository.root]);
   expect(result.reason).toContain(
     '/result.json. Refused by the sandbox: registry.example is refused: no host is allowed; to allow it: --allow-domain registry.example.',
   );

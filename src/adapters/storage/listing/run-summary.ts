@@ -19,6 +19,7 @@ const Glimpse = z.object({
   status: z.enum(['running', 'finished']),
   outcome: z.string().nullable(),
   exitCode: z.number().nullable(),
+  root: z.string().nullable().catch(null),
   plan: z.object({ title: z.string() }).nullable().catch(null),
   costUsd: z
     .union([z.number(), z.literal('unknown')])
@@ -42,9 +43,9 @@ export async function summarise(
     if (read.status === 'failed') return { ...blank, ...measured, problem: `result.json ${read.why}` };
     const glimpse = Glimpse.safeParse(jsonOf(read.bytes));
     if (!glimpse.success) return { ...blank, ...measured, problem: 'result.json is not the result of a run' };
-    const { runId: said, status, plan, ...ended } = glimpse.data;
+    const { runId: said, status, plan, root: recorded, ...ended } = glimpse.data;
     if (said !== runId) return { ...blank, ...measured, problem: 'result.json is that of another run' };
-    const root = (await readStart(directory.events))?.root ?? null;
+    const root = recorded ?? (await readStart(directory.events))?.root ?? null;
     const now = status === 'finished' ? status : (await isHeld(path)) ? 'running' : 'died';
     return { ...unknown, ...ended, ...measured, root, plan: plan?.title ?? null, status: now, problem: null };
   } catch (error) {
