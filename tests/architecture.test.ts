@@ -5,25 +5,17 @@ import { describe, expect, test } from 'vitest';
 import { PROVIDERS } from '../src/adapters/providers/registry.ts';
 import { OutcomeName } from '../src/domain/run/exit-code.ts';
 
-/** What the files of a room of `src/` may import from `src/`, itself included. Packages are for the edges. */
-const MAY_IMPORT: Record<string, string> = {
-  'domain/': 'domain/',
-  'ports.ts': '(ports|domain)/',
-  'ports/': '(ports|domain)/',
-  'prompts.ts': 'domain/',
-  'texts/': '(texts|domain)/',
-  'files/': '(files|domain)/',
-  'git/': '(git|files|ports|domain)/|ports.ts',
-  'config/': '(config|git|files|ports|domain)/|ports.ts|adapters/providers/registry.ts',
-  'tools/': '(tools|domain)/|ports/(workspace|network).ts|(ports|prompts).ts',
-  'agent/': '(agent|domain)/|ports/workspace.ts|(ports|prompts).ts',
-  'adapters/':
-    'adapters/|(git|files|ports|domain)/|(ports|prompts).ts|host/timeout-signal.ts|config/(yaml|did-you-mean).ts',
-  'host/': '(host|ports|domain)/|ports.ts|engine/run-input.ts',
-  'engine/': '(engine|agent|tools|adapters|config|host|git|files|ports|domain)/|(ports|prompts).ts',
-  'commands/':
-    '(commands|engine|agent|tools|adapters|config|host|git|files|ports|texts|domain)/|(ports|prompts).ts',
-};
+const ARCHITECTURE = readFileSync('docs/architecture.md', 'utf8');
+
+/** What the files of a place in `src/` may import from `src/`, itself included, as the page says. Packages are for the edges. */
+const MAY_IMPORT = new Map(
+  [...section('Who may import whom').matchAll(/^\| `([\w./]+)` \| (.+) \|$/gm)].map(
+    ([, place = '', others = '']) => [
+      place,
+      [place, ...[...others.matchAll(/`([^`]+)`/g)].map(([, other = '']) => other)],
+    ],
+  ),
+);
 
 /** The rooms of an adapter and the rooms beside them that they may import. What lies outside of rooms is for all of them. */
 const INNER_ARROWS: Record<string, Record<string, string[]>> = {
@@ -58,11 +50,11 @@ async function violations(): Promise<string[]> {
       ruleSet: {
         forbidden: [
           { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-          ...Object.entries(MAY_IMPORT).map(([room, allowed]) => ({
-            name: `imports of ${room}`,
+          ...[...MAY_IMPORT].map(([place, allowed]) => ({
+            name: `imports of ${place}`,
             severity: 'error' as const,
-            from: { path: `^src/${room}` },
-            to: { path: '^src/', pathNot: [`^src/(${allowed.replaceAll('.', '\\.')})`] },
+            from: { path: `^src/${place}` },
+            to: { path: '^src/', pathNot: [`^src/(${allowed.join('|').replaceAll('.', '\\.')})`] },
           })),
           {
             name: 'values and pure functions need no packages',
@@ -145,6 +137,17 @@ const NAMED_SOURCE = /`([\w./-]+\.ts)`/g;
 
 /** Paths of projects that examples work on, and what is made on demand. */
 const NOT_OURS = /^src\/(?:total\.js|greeting\.ts|parser|vendor)$|^site\/\.vitepress\/dist$/;
+
+/** In a drawing: a file, and what it has. */
+const DRAWN = /(src\/[\w./-]+\.ts) +(\w+)(?=[:(]|$)/gm;
+
+/** In a page: what there is, and its file. */
+const SAID = /`(\w+)(?:\.\w+)?` \(`(src\/[\w./-]+\.ts)`\)/g;
+
+/** The text below a heading of the page. */
+function section(heading: string): string {
+  return ARCHITECTURE.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+}
 
 function sourceFiles(): string[] {
   return filesBelow('src', '.ts').filter((name) => !name.endsWith('.d.ts'));
@@ -266,6 +269,32 @@ describe('the architecture', () => {
       return [...paths, ...names].filter((path) => !NOT_OURS.test(path)).map((path) => `${page}: ${path}`);
     });
     expect(lost).toEqual([]);
+  });
+
+  test('whatever the page of the architecture names with its file is exported there', () => {
+    const drawn = [...section('From argv to a patch').matchAll(DRAWN)].map(([, file = '', name = '']) => ({
+      file,
+      name,
+    }));
+    const said = [...ARCHITECTURE.matchAll(SAID)].map(([, name = '', file = '']) => ({ file, name }));
+    expect(drawn.length).toBeGreaterThan(15);
+    expect(said.length).toBeGreaterThan(10);
+    const lost = [...drawn, ...said].filter(
+      ({ file, name }) =>
+        ![...readFileSync(file, 'utf8').matchAll(EXPORTED_NAME)].some(([, exported]) => exported === name),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test('the page says of every place in the sources what it may import', () => {
+    const places = readdirSync('src', { withFileTypes: true }).map(
+      (entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`,
+    );
+    const entries = ['cli.ts', 'action.ts', 'library.ts', 'action/'];
+    const unsaid = places.filter(
+      (place) => !MAY_IMPORT.has(place) && !entries.includes(place) && !place.endsWith('.d.ts'),
+    );
+    expect(unsaid).toEqual([]);
   });
 
   test('only the entry files read argv and the environment, and only they end the process', () => {
