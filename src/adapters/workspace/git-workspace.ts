@@ -1,25 +1,21 @@
 /** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. Created by open.ts. */
 
 import { lstatSync } from 'node:fs';
-import { IgnoredFileList } from '../../domain/changes/ignored-files.ts';
 import { quotedName } from '../../domain/changes/path.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
-import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, WholeWorkspace } from '../../ports/workspace.ts';
-import { keepTree } from './baseline/base-copy.ts';
-import { makeProvenPatch } from './patch/patch.ts';
+import { RunBase } from './kept/run-base.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
 import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
-import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
-import { IgnoredWriteList } from './unwalked/ignored-writes.ts';
+import { keepBeginning } from './unwalked/ignored-changes.ts';
+import { IgnoredLook } from './unwalked/ignored-look.ts';
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
 import type { PlantedGit } from './unwalked/planted-git.ts';
 import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
@@ -28,11 +24,6 @@ import { workTreeFiles } from './work-tree-files.ts';
 
 /** Maximum number of warnings; a hostile tree could cause thousands. */
 const MAX_WARNINGS = 50;
-
-const IGNORED_CUT_SHORT = warning(
-  'WARN_LOOK_CUT_SHORT',
-  'Not all files that git ignores could be checked in time: set-uid bits that commands set may be left on them.',
-);
 
 interface WorkspaceParts {
   readonly checkout: Checkout;
@@ -52,63 +43,70 @@ interface WorkspaceParts {
 
 /** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
 export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
-  const { checkout, shadowDir, snapshot, tree, planted, warnings, budget, writeLog } = parts;
-  const { root } = checkout;
-  let { base } = parts;
-  /** When the last commands began, provided that the file system's clock can be used. */
-  let lastCommands: Instant | null = null;
-  /**
-   * Resolves when the shadow repository holds the whole base, if it is to; started while the model is busy, needed when the run
-   * is over.
-   */
-  let keeping: Promise<void> | null = null;
+  const { snapshot, tree, planted, warnings, budget } = parts;
+  const { objectFormat } = parts.base;
   const inTurn = oneByOne();
-  /** What the last look at ignored files found, until something may write again. */
-  let ignored: ReturnType<typeof lookAtIgnored> | null = null;
-  const lookAtIgnored = async () => {
-    const names = new IgnoredFileList();
-    const writes = new IgnoredWriteList(writeLog);
-    const isWhole = await findIgnoredChanges(
-      { tree, unwalked: planted.unwalked, shadowDir },
-      (path, stat) => {
-        names.add(path);
-        if (stat !== null) writes.add(path, stat);
-      },
-    ).then(
-      () => {
-        warnings.delete(IGNORED_CUT_SHORT);
-        return true;
-      },
-      (error: unknown) => {
-        // What was found before the cut is still worth reporting.
-        if (!(error instanceof CutShort)) throw error;
-        warnings.add(IGNORED_CUT_SHORT);
-        return false;
-      },
-    );
-    return { names, writes, isWhole };
-  };
-  const files = workTreeFiles(parts, base.objectFormat);
-
+  const base = new RunBase(parts);
+  const ignored = new IgnoredLook({ ...parts, unwalked: planted.unwalked, objectFormat });
+  const files = workTreeFiles(parts, objectFormat);
   return {
-    root,
+    root: parts.checkout.root,
     sandboxGitDir: parts.sandboxGitDir,
-    base: () => base,
-    baseline: async () => ({ base, uncovered: parts.sandboxGitDir.uncovered ?? [] }),
+    base: () => base.now,
+    baseline: async () => ({ base: base.now, uncovered: parts.sandboxGitDir.uncovered ?? [] }),
     ...files,
-
     writeFile(path, bytes, by) {
-      ignored = null;
+      ignored.forget();
       return files.writeFile(path, bytes, by);
     },
-
     capture(scope) {
-      if (parts.keepsBase) keeping ??= keepBase(parts, base);
+      base.startKeeping();
       return inTurn(() => snapshot.capture(scope));
     },
+    ...aroundCommands(parts, inTurn, () => ignored.forget()),
+    putBack: (changes, all) => inTurn(() => putBack(parts, changes, all)),
+    writerOf: (path) => snapshot.writerOf(path),
+    hidden: () => snapshot.hidden,
+    exposed: () => snapshot.exposed,
+    removedGitDirs: () => planted.removed,
+    gitDirsInDoubt: () => planted.inDoubt,
+    repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
+    ignoredWrites: () => ignored.names(),
+    ignoredChanges: () => ignored.writes(),
+    exceeded: () => budget.exceeded,
+    nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
+    warnings: () =>
+      atMost(MAX_WARNINGS, [...leftOutWarning(budget.leftOut), ...tree.setIds.warnings(), ...warnings]),
+    async rebase(changes) {
+      await base.rebase(changes);
+      snapshot.rebase(changes);
+    },
+    uncommitted: async (net) => (base.now.dirty ? inTurn(() => base.uncommitted(net)) : null),
+    async keepEssentials(changes, read) {
+      await base.kept();
+      return inTurn(() => base.keepEssentials(changes, read));
+    },
+    async makePatch(net) {
+      // Both read the same objects; neither waits for the other.
+      const [made] = await Promise.all([inTurn(() => base.makePatch(net)), base.kept()]);
+      return made;
+    },
+  };
+}
 
+type InTurn = ReturnType<typeof oneByOne>;
+
+/** What a workspace does before and after commands. `onCommands` is called when they may write. */
+function aroundCommands(
+  { checkout: { root }, shadowDir, snapshot, tree, writeLog }: WorkspaceParts,
+  inTurn: InTurn,
+  onCommands: () => void,
+): Pick<WholeWorkspace, 'checkpoint' | 'sweep'> {
+  /** When the last commands began, provided that the file system's clock can be used. */
+  let lastCommands: Instant | null = null;
+  return {
     checkpoint(by) {
-      ignored = null;
+      onCommands();
       keepBeginning(shadowDir);
       // Another file system may have another clock.
       const ownClock = lstatSync(root).dev === lstatSync(shadowDir).dev;
@@ -131,86 +129,27 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
         };
       });
     },
-
     sweep: () =>
       inTurn(async () => {
         await snapshot.sweepGitDirs(lastCommands);
         await sweepSetIds(root, tree.closed, tree.setIds);
       }),
-
-    putBack: (changes, all) =>
-      inTurn(async () => {
-        // Few runs need to put anything back.
-        const { revert, whyKept } = await import('./restore/revert.ts');
-        const { openedNs } = parts.beside;
-        const repositories = await repositoriesIn(
-          parts,
-          changes.map(({ path }) => path),
-          [],
-        );
-        const isKept = whyKept({ root, openedNs, all, repositories, lost: planted.lost() });
-        return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
-      }),
-
-    writerOf: (path) => snapshot.writerOf(path),
-    hidden: () => snapshot.hidden,
-    exposed: () => snapshot.exposed,
-    removedGitDirs: () => planted.removed,
-    gitDirsInDoubt: () => planted.inDoubt,
-    repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
-
-    async ignoredWrites() {
-      return (await (ignored ?? lookAtIgnored())).names.list();
-    },
-
-    async ignoredChanges() {
-      ignored = lookAtIgnored();
-      const { writes, isWhole } = await ignored;
-      if (!isWhole) ignored = null;
-      return writes.writes(tree, base.objectFormat);
-    },
-
-    exceeded: () => budget.exceeded,
-    nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
-
-    warnings() {
-      const all = [...leftOutWarning(budget.leftOut), ...tree.setIds.warnings(), ...warnings];
-      const rest = all.length - MAX_WARNINGS;
-      return rest > 0
-        ? [
-            ...all.slice(0, MAX_WARNINGS),
-            warning('WARN_MORE_ABOUT_FILES', `${rest} more warnings about files.`),
-          ]
-        : all;
-    },
-
-    async rebase(changes) {
-      const index = new ScratchIndex(shadowDir, BASE_INDEX);
-      await index.readTree(base.tree);
-      const tree = await index.editedTree(changes.map(({ path, after }) => ({ path, state: after })));
-      base = { ...base, tree, dirty: true };
-      snapshot.rebase(changes);
-    },
-
-    async uncommitted(net) {
-      if (!base.dirty) return null;
-      const { makeUncommittedPatch } = await import('./kept/uncommitted-patch.ts');
-      return inTurn(() => makeUncommittedPatch(shadowDir, base, net));
-    },
-
-    async keepEssentials(changes, read) {
-      const { keepEssentials } = await import('./kept/essentials.ts');
-      await keeping;
-      const hasWholeBase = keeping !== null;
-      return inTurn(() => keepEssentials({ shadowDir, base, changes, read, hasWholeBase }));
-    },
-
-    async makePatch(net) {
-      // Both read the same objects; neither waits for the other.
-      const [made] = await Promise.all([inTurn(() => makeProvenPatch(shadowDir, base, net)), keeping]);
-      return made;
-    },
   };
+}
+
+async function putBack(
+  parts: WorkspaceParts,
+  ...[changes, all]: Parameters<WholeWorkspace['putBack']>
+): ReturnType<WholeWorkspace['putBack']> {
+  const { checkout, shadowDir, snapshot, tree, planted, beside } = parts;
+  const { root } = checkout;
+  // Few runs need to put anything back.
+  const { revert, whyKept } = await import('./restore/revert.ts');
+  const { openedNs } = beside;
+  const paths = changes.map(({ path }) => path);
+  const repositories = await repositoriesIn(parts, paths, []);
+  const isKept = whyKept({ root, openedNs, all, repositories, lost: planted.lost() });
+  return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
 }
 
 /** Returns a function that starts a piece of work when the previous one has ended, whether or not it succeeded. */
@@ -221,17 +160,6 @@ function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
     last = turn.catch(() => undefined);
     return turn;
   };
-}
-
-async function keepBase(
-  { checkout, shadowDir, warnings }: WorkspaceParts,
-  { tree }: BaseRevision,
-): Promise<void> {
-  const failure = await keepTree(shadowDir, tree, checkout.objects);
-  if (failure !== null)
-    warnings.add(
-      warning('WARN_BASE_NOT_KEPT', `The run cannot be replayed without this checkout: ${failure}.`),
-    );
 }
 
 async function repositoriesIn(
@@ -259,4 +187,11 @@ function leftOutWarning(paths: readonly string[]): Warning[] {
       `Changed, but not in the patch because it is over the limit: ${listed(paths.map(quotedName), 5)}.`,
     ),
   ];
+}
+
+function atMost(most: number, all: readonly Warning[]): Warning[] {
+  const rest = all.length - most;
+  return rest > 0
+    ? [...all.slice(0, most), warning('WARN_MORE_ABOUT_FILES', `${rest} more warnings about files.`)]
+    : [...all];
 }

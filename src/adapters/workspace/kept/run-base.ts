@@ -1,0 +1,92 @@
+/** The base that a run's changes count from, and what is made of it and of them at the end: patches, and what the run keeps. */
+
+import type { PathChange } from '../../../domain/changes/change.ts';
+import type { BaseRevision } from '../../../domain/run/events.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
+import type { Checkout } from '../../../git/checkout-layout.ts';
+import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
+import type { PatchResult, ReadBlobs, UncommittedPatch } from '../../../ports/workspace.ts';
+import { keepTree } from '../baseline/base-copy.ts';
+import { makeProvenPatch } from '../patch/patch.ts';
+
+/** Where the base is stored, and how much of it. */
+export interface RunBaseParts {
+  readonly checkout: Pick<Checkout, 'objects'>;
+  readonly shadowDir: string;
+  readonly base: BaseRevision;
+  /** The whole base is stored with the run. */
+  readonly keepsBase: boolean;
+  readonly warnings: Set<Warning>;
+}
+
+/** Its methods are those of a workspace of the same names; the caller keeps them from running beside captures. */
+export class RunBase {
+  readonly #parts: RunBaseParts;
+  #base: BaseRevision;
+  /**
+   * Resolves when the shadow repository holds the whole base, if it is to; started while the model is busy, needed when the run
+   * is over.
+   */
+  #keeping: Promise<void> | null = null;
+
+  constructor(parts: RunBaseParts) {
+    this.#parts = parts;
+    this.#base = parts.base;
+  }
+
+  /** The base as it is now. */
+  get now(): BaseRevision {
+    return this.#base;
+  }
+
+  /** Has the whole base stored, if it is to be, without anybody waiting for it yet. */
+  startKeeping(): void {
+    if (this.#parts.keepsBase) this.#keeping ??= this.#keep();
+  }
+
+  /** Done when the storing that was started has ended. */
+  async kept(): Promise<void> {
+    await this.#keeping;
+  }
+
+  /** Takes these changes into the base. */
+  async rebase(changes: readonly PathChange[]): Promise<void> {
+    const index = new ScratchIndex(this.#parts.shadowDir, BASE_INDEX);
+    await index.readTree(this.#base.tree);
+    const tree = await index.editedTree(changes.map(({ path, after }) => ({ path, state: after })));
+    this.#base = { ...this.#base, tree, dirty: true };
+  }
+
+  /** Only of a base that is dirty. */
+  async uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null> {
+    const { makeUncommittedPatch } = await import('./uncommitted-patch.ts');
+    return makeUncommittedPatch(this.#parts.shadowDir, this.#base, net);
+  }
+
+  /** After `kept`. */
+  async keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null> {
+    const { keepEssentials } = await import('./essentials.ts');
+    const { shadowDir } = this.#parts;
+    return keepEssentials({
+      shadowDir,
+      base: this.#base,
+      changes,
+      read,
+      hasWholeBase: this.#keeping !== null,
+    });
+  }
+
+  /** The patch of these changes, proven. */
+  makePatch(net: readonly PathChange[]): Promise<PatchResult> {
+    return makeProvenPatch(this.#parts.shadowDir, this.#base, net);
+  }
+
+  async #keep(): Promise<void> {
+    const { checkout, shadowDir, warnings } = this.#parts;
+    const failure = await keepTree(shadowDir, this.#base.tree, checkout.objects);
+    if (failure !== null)
+      warnings.add(
+        warning('WARN_BASE_NOT_KEPT', `The run cannot be replayed without this checkout: ${failure}.`),
+      );
+  }
+}
