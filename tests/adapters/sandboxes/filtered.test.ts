@@ -2,7 +2,7 @@
 
 import { arch } from 'node:process';
 import { expect, test } from 'vitest';
-import { numberOf, type SystemCall } from '../../../src/adapters/sandboxes/bubblewrap/system-calls.ts';
+import { numberOf, type SystemCall } from '../../../src/adapters/sandboxes/bubblewrap/filter/system-calls.ts';
 import { makePlace, open, versionOutside } from './fixture.ts';
 
 const here = arch === 'arm64' ? 'arm64' : 'x64';

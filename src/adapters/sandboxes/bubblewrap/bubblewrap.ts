@@ -4,8 +4,9 @@ import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import { openLifecycle, type RunCommand } from '../command/sandbox-lifecycle.ts';
 import { type ScriptPlace, withScript } from '../command/shell.ts';
 import { superviseCommand } from '../command/supervise-command.ts';
+import type { BubblewrapSetup } from './setup.ts';
 import { type SpareResources, Spares } from './spares.ts';
-import { type BubblewrapSetup, lineOf, setUp } from './start.ts';
+import { lineOf, setUp } from './start.ts';
 
 /** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {

@@ -1,6 +1,6 @@
 /** Opens a bubblewrap sandbox: examines the machine, decides what commands see of it, and has the result proven. */
 
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
@@ -10,126 +10,71 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
-import { findProgram, findShell } from '../command/shell.ts';
+import { findProgram } from '../command/shell.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
-import { commandEnvironment, gitConfig } from '../visible/environment.ts';
-import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
-import { cacheVariables } from '../visible/package-caches.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { type Mount, PID_MAX } from './args.ts';
-import { closedShells } from './closed-shells.ts';
-import { CACHES_INSIDE, HOME_INSIDE, mountsOf, type View } from './mounts.ts';
-import { nestedCovers } from './nested-covers.ts';
+import { seccompProgram } from './filter/seccomp.ts';
+import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { proveNewest } from './prove.ts';
-import { FEW_TRIES, ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
-import { seccompProgram } from './seccomp.ts';
-import type { BubblewrapSetup } from './start.ts';
+import {
+  type BubblewrapSetup,
+  type MachineView,
+  type MachineViewPlace,
+  setupFor,
+  type UnprovenSetup,
+} from './setup.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
-  const { root, shownAs: at = root, sandboxGitDir, hostEnv } = options;
   const program = findProgram('bwrap');
   if (program === null) {
     const { NOT_INSTALLED } = await import('./unavailable.ts');
     return { status: 'unavailable', reason: NOT_INSTALLED };
   }
-  if (isLink(join(root, '.git'))) {
+  const dotGit = join(options.root, '.git');
+  if (isLink(dotGit))
     return {
       status: 'unavailable',
-      reason: `${join(root, '.git')} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
+      reason: `${dotGit} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
     };
-  }
-
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
   // Their program runs while the machine is examined.
   const prepared = pipes.prepare();
   prepared.catch(() => undefined);
-  const { boundaries, toolchains } = lookAround(options);
-  const added = userMounts(options.mounts ?? [], { ...boundaries, programs: searchPath(hostEnv) });
+  const seen = await examine(options, files);
   await prepared;
-  if (added.status === 'refused') {
-    pipes.close();
-    return { status: 'refused', reason: added.problem };
-  }
-  const tunnel = options.proxySocket ? TUNNEL_INSIDE : null;
-  const opened = await cachesOf(options, {
-    rules: { ...boundaries, programs: searchPath(hostEnv) },
-    added: added.mounts,
-    folder: join(files, 'caches'),
-  });
-  if (opened.status === 'refused') {
-    pipes.close();
-    return opened;
-  }
-  const { caches } = opened;
-  const view = {
-    root,
-    at,
-    sandboxGitDir,
-    files,
-    gitConfig: gitConfig(at, tunnel),
-    tunnel,
-    toolchains: toolchains.mounts,
-    added: added.mounts,
-    caches: caches.mounts,
-  };
-  const { mounts, variables } = await mountsOf(view);
-  const relay = options.proxySocket ? await relayTo(options.proxySocket, files, execPath) : null;
-  const tries = options.isNetworkClosed ? ONE_TRY : relay === null ? {} : FEW_TRIES;
-  const proxied = { ...relay?.variables, ...tries };
-  const mounted = cacheVariables(
-    hostEnv,
-    added.mounts.map((mount) => mount.at),
-  );
-  const env = commandEnvironment({
-    hostEnv,
-    path: toolchains.path,
-    home: HOME_INSIDE,
-    gitConfig: GIT_CONFIG_INSIDE,
-    toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
-  });
-  const shell = findShell();
-  const setup = {
-    program,
-    pipes,
-    shell,
-    shells: await closedShells(shell, files),
-    directory: at,
-    mounts: [...(relay?.mounts ?? []), ...mounts],
-    covers: await coversOf(view),
-    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
-    outerEnv: {},
-    relay,
-    limits: enforcedLimits(options.limits, true),
-    keepsSpare: options.keepsSpare ?? false,
-    writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
-    files,
-  };
+  const opened = seen.status === 'refused' ? seen : await openIn(options, { program, files, pipes, ...seen });
+  if (opened.status !== 'ok') pipes.close();
+  return opened;
+}
+
+/** What commands are to see of this machine, or which option asks for something that they may not. */
+async function examine(
+  options: SandboxOptions,
+  files: string,
+): Promise<({ status: 'ok' } & MachineView) | { status: 'refused'; reason: string }> {
+  const { boundaries, toolchains } = lookAround(options);
+  const rules = { ...boundaries, programs: searchPath(options.hostEnv) };
+  const added = userMounts(options.mounts ?? [], rules);
+  if (added.status === 'refused') return { status: 'refused', reason: added.problem };
+  const opened = await cachesOf(options, { rules, added: added.mounts, folder: join(files, 'caches') });
+  if (opened.status === 'refused') return opened;
+  return { status: 'ok', homes: boundaries.homes, toolchains, added: added.mounts, caches: opened.caches };
+}
+
+/** Sets the sandbox up, and has it proven. */
+async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {
+  const { caches, homes, files } = place;
+  const { setup, mounts } = await setupFor(options, place);
   const filter = await filterFile(files);
-  const numbers = await numbersFile(files, setup.limits);
-  const warnings = [...caches.warnings, ...(await warningsAbout(root, boundaries.homes))];
-  const shown = [...shownPlaces(mounts, [files, sandboxGitDir.gitDir]), ...caches.shown];
-  const lookup = (await options.lookup?.()) ?? null;
-  const proving = proveNewest(
-    { ...setup, lookup, numbers, limits: enforcedLimits(options.limits, true, numbers !== null) },
-    filter,
-  ).then((proven) =>
-    // The watch counts alone where bubblewrap may not set the number.
-    proven.status === 'unavailable' && proven.reason.includes(PID_MAX)
-      ? proveNewest({ ...setup, lookup, numbers: null }, filter)
-      : proven,
-  );
-  // By then the command is running.
-  await setImmediate();
-  options.onProving?.();
-  const proven = await proving;
-  if (proven.status === 'unavailable') {
-    pipes.close();
-    return proven;
-  }
+  const warnings = [...caches.warnings, ...(await warningsAbout(options.root, homes))];
+  const shown = [...shownPlaces(mounts, [files, options.sandboxGitDir.gitDir]), ...caches.shown];
+  const proven = await proveLimited(options, setup, filter);
+  if (proven.status === 'unavailable') return proven;
   if (proven.unfiltered !== null) {
     warnings.push(
       warning(
@@ -143,6 +88,27 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown, lookedUp };
 }
 
+/** With a limit on process numbers where bubblewrap may set one. */
+async function proveLimited(
+  options: SandboxOptions,
+  setup: UnprovenSetup,
+  filter: string | null,
+): ReturnType<typeof proveNewest> {
+  const numbers = await numbersFile(setup.files, setup.limits);
+  const lookup = (await options.lookup?.()) ?? null;
+  const limits = enforcedLimits(options.limits, true, numbers !== null);
+  const proving = proveNewest({ ...setup, lookup, numbers, limits }, filter).then((proven) =>
+    // The watch counts alone where bubblewrap may not set the number.
+    proven.status === 'unavailable' && proven.reason.includes(PID_MAX)
+      ? proveNewest({ ...setup, lookup, numbers: null }, filter)
+      : proven,
+  );
+  // By then the command is running.
+  await setImmediate();
+  options.onProving?.();
+  return proving;
+}
+
 const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: async () => undefined };
 
 /** Loaded only when needed. */
@@ -154,27 +120,6 @@ async function cachesOf(
   const { openCaches } = await import('../caches/open-caches.ts');
   const isOffline = isNetworkClosed ?? !proxySocket;
   return openCaches({ ...places, wanted, isOffline, hostEnv, home: HOME_INSIDE, shownAt: CACHES_INSIDE });
-}
-
-/** `more`, with the two values of `name` combined if both have one. */
-function withBoth(
-  name: string,
-  some: Readonly<Record<string, string>>,
-  more: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return some[name] && more[name] ? { ...more, [name]: `${some[name]} ${more[name]}` } : more;
-}
-
-/** The mounts that keep commands away from the repositories in the work tree, once these are known. */
-async function coversOf({ root, at, sandboxGitDir, files }: View): Promise<BubblewrapSetup['covers']> {
-  const emptyFolder = join(files, 'empty-folder');
-  await mkdir(emptyFolder, { mode: 0o755 });
-  return ({ isSetup = false }) => {
-    const nested = isSetup
-      ? sandboxGitDir.nested.map((one) => ({ ...one, readOnly: false }))
-      : sandboxGitDir.nested;
-    return nestedCovers({ root, at, nested, emptyFolder });
-  };
 }
 
 /** Null if the system call filter cannot be built for this processor. */

@@ -4,7 +4,7 @@ import { arch } from 'node:process';
 import type { Sandbox } from '../../../ports.ts';
 import { bubblewrapSandbox } from './bubblewrap.ts';
 import { CANARY, featuresOf, NEWEST, type Probed, probe } from './probe.ts';
-import type { BubblewrapSetup } from './start.ts';
+import type { BubblewrapSetup } from './setup.ts';
 
 /** All decisions about the sandbox except those that depend on the machine's kernel and bubblewrap. */
 interface SandboxPlan extends Omit<BubblewrapSetup, 'features' | 'filter'> {

@@ -11,7 +11,8 @@ import type { PipeSource } from '../command/output-pipe.ts';
 import { lateLine } from '../command/shell.ts';
 import type { ContainedProcess } from '../command/supervise-command.ts';
 import { statOfTarget } from '../host-files.ts';
-import { type BubblewrapSetup, setUp, type Waiting } from './start.ts';
+import type { BubblewrapSetup } from './setup.ts';
+import { setUp, type Waiting } from './start.ts';
 
 /** After a command has begun or ended: by then those beside it have begun too, or the model has been asked. */
 const PAUSE_MS = 10;

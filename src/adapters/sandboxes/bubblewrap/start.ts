@@ -1,10 +1,9 @@
 /** Starts bubblewrap: a sandbox for one command, which starts on request. */
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { OutputCapture } from '../command/output-capture.ts';
@@ -22,43 +21,10 @@ import type { ContainedProcess, ExitStatus } from '../command/supervise-command.
 import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
-import type { ClosedShells } from './closed-shells.ts';
+import { bubblewrapArgs } from './args.ts';
 import { oursInside } from './mounts.ts';
-import type { Relay } from './relay.ts';
+import type { BubblewrapSetup } from './setup.ts';
 import { readStatus } from './status.ts';
-
-/** Everything known about the machine and decided about the view. */
-export interface BubblewrapSetup {
-  readonly program: string;
-  readonly features: BubblewrapFeatures;
-  /** The host's shell that runs scripts; its copy is among `shells`. */
-  readonly shell: string;
-  readonly shells: ClosedShells;
-  /** The working directory of commands. */
-  readonly directory: string;
-  readonly mounts: readonly Mount[];
-  /** Further mounts, as needed when a command is about to run. */
-  readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
-  readonly env: Readonly<Record<string, string>>;
-  /** bubblewrap's own environment. Commands do not inherit it. */
-  readonly outerEnv: Readonly<Record<string, string>>;
-  /** The file with the system call filter; null if there is none for this machine. */
-  readonly filter: string | null;
-  /** How many process numbers there are inside, and the file that says so; null for as many as outside. */
-  readonly numbers: { readonly count: number; readonly path: string } | null;
-  readonly limits: EnforcedLimits;
-  /** Paths on the disks that commands can write to. */
-  readonly writable: readonly string[];
-  /** The way to the network; null for no network. */
-  readonly relay: Relay | null;
-  /** Whether sandboxes are set up ahead, for the commands to come. */
-  readonly keepsSpare: boolean;
-  /** A private folder, removed with the sandbox. */
-  readonly files: string;
-  /** Made in `files`. */
-  readonly pipes: PipeSource;
-}
 
 /** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
 export class BubblewrapFailure extends Error {
@@ -103,10 +69,40 @@ export interface Waiting {
 }
 
 /** Has bubblewrap set up a sandbox, whose process 1 waits for `begin`. */
-export async function setUp(
-  setup: BubblewrapSetup,
-  { command, pipes, foreign, script, onBytes }: Start,
-): Promise<Waiting> {
+export async function setUp(setup: BubblewrapSetup, start: Start): Promise<Waiting> {
+  const { command } = start;
+  const { child, merged } = await spawnBubblewrap(setup, start);
+  const gate = gateOf(child.stdio.at(GATE_FD) as Duplex);
+  if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
+  const words = child.stdio[2] as Readable;
+  const status = readStatus(child.stdio[STATUS_FD] as Readable);
+  const ended = exitOf(child);
+  const output =
+    merged.talk === null
+      ? merged.output
+      : converse(merged.talk, {
+          stdin: child.stdio[0] as Writable,
+          stdout: child.stdio[1] as Readable,
+          stderr: child.stdio.at(ERRORS_FD) as Readable,
+        });
+  const handles: readonly unknown[] = [child, output, ...child.stdio];
+  return {
+    contained: containedIn({ child, status, ended, words, output }),
+    begin: gate.open,
+    async isReady() {
+      const settled = Promise.race([gate.reported, ended.catch(() => undefined)]).then(() => status.init);
+      const found = await withTimeout(STATUS_MS, settled);
+      return found !== null && isAlive(found);
+    },
+    hold(isHeld) {
+      for (const handle of handles as readonly (Handle | null)[])
+        isHeld ? handle?.ref?.() : handle?.unref?.();
+    },
+  };
+}
+
+/** A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. */
+async function spawnBubblewrap(setup: BubblewrapSetup, { command, pipes, foreign, script, onBytes }: Start) {
   const args = argsFor(setup, command, script);
   const { talk } = command;
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
@@ -114,7 +110,6 @@ export async function setUp(
   const [filterFd, numbersFd] = [setup.filter, setup.numbers?.path].map((path) =>
     path == null ? null : openSync(path, 'r'),
   );
-  // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
   const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
   const stdio = foreign.withNothingElse([
     ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
@@ -129,25 +124,27 @@ export async function setUp(
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
   if (merged.talk === null) merged.closeWriter();
   for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
-  const gate = gateOf(child.stdio.at(GATE_FD) as Duplex);
-  if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
+  return { child, merged };
+}
+
+/** A bubblewrap that runs, and what it says of itself. */
+interface RunningBubblewrap {
+  readonly child: ChildProcess;
+  readonly status: ReturnType<typeof readStatus>;
+  readonly ended: Promise<ExitStatus>;
+  /** What it prints when it cannot set up the sandbox. */
+  readonly words: Readable;
+  readonly output: Readable;
+}
+
+/** The command as what supervises it sees it. */
+function containedIn({ child, status, ended, words, output }: RunningBubblewrap): ContainedProcess {
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
-  const words = child.stdio[2] as Readable;
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
-  const status = readStatus(child.stdio[STATUS_FD] as Readable);
   let init: ProcessId | null = null;
   status.init.then((found) => {
     init = found;
   });
-  const ended = exitOf(child);
-  const output =
-    merged.talk === null
-      ? merged.output
-      : converse(merged.talk, {
-          stdin: child.stdio[0] as Writable,
-          stdout: child.stdio[1] as Readable,
-          stderr: child.stdio.at(ERRORS_FD) as Readable,
-        });
 
   async function exited(): Promise<ExitStatus> {
     const exit = await ended;
@@ -170,7 +167,7 @@ export async function setUp(
     return false;
   }
 
-  const contained: ContainedProcess = {
+  return {
     exited: exited(),
     output,
     usage: (look) => (init === null ? null : usageInNamespace(init, look)),
@@ -184,20 +181,6 @@ export async function setUp(
       }
       child.kill('SIGKILL');
       if (init !== null) await waitUntilGone(init, KILL_MS);
-    },
-  };
-  const handles: readonly unknown[] = [child, output, ...child.stdio];
-  return {
-    contained,
-    begin: gate.open,
-    async isReady() {
-      const settled = Promise.race([gate.reported, ended.catch(() => undefined)]).then(() => status.init);
-      const found = await withTimeout(STATUS_MS, settled);
-      return found !== null && isAlive(found);
-    },
-    hold(isHeld) {
-      for (const handle of handles as readonly (Handle | null)[])
-        isHeld ? handle?.ref?.() : handle?.unref?.();
     },
   };
 }

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { seccompProgram } from '../../../../src/adapters/sandboxes/bubblewrap/seccomp.ts';
+import { seccompProgram } from '../../../../../src/adapters/sandboxes/bubblewrap/filter/seccomp.ts';
 import {
   type FilteredArch,
   numberOf,
   SYSTEM_CALLS,
-} from '../../../../src/adapters/sandboxes/bubblewrap/system-calls.ts';
-import { type Call, disassembled, verdictOf } from '../bpf.ts';
+} from '../../../../../src/adapters/sandboxes/bubblewrap/filter/system-calls.ts';
+import { type Call, disassembled, verdictOf } from '../../bpf.ts';
 
 const EPERM = { errno: 1 };
 const ENOSYS = { errno: 38 };

@@ -1,0 +1,147 @@
+/** What the sandboxes of a run are set up with: what commands see of the machine, and what they start with. */
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { SandboxCommand } from '../../../ports.ts';
+import type { OpenCaches } from '../caches/open-caches.ts';
+import { enforcedLimits } from '../command/limits.ts';
+import type { OutputPipes, PipeSource } from '../command/output-pipe.ts';
+import { findShell } from '../command/shell.ts';
+import type { SandboxOptions } from '../options.ts';
+import { commandEnvironment, gitConfig } from '../visible/environment.ts';
+import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
+import { cacheVariables } from '../visible/package-caches.ts';
+import type { findToolchains } from '../visible/toolchains.ts';
+import type { UserMount } from '../visible/user-mounts.ts';
+import type { BubblewrapFeatures, Mount } from './args.ts';
+import { type ClosedShells, closedShells } from './closed-shells.ts';
+import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
+import { nestedCovers } from './nested-covers.ts';
+import { FEW_TRIES, ONE_TRY, type Relay, relayTo, TUNNEL_INSIDE } from './relay.ts';
+
+/** Everything known about the machine and decided about the view. */
+export interface BubblewrapSetup {
+  readonly program: string;
+  readonly features: BubblewrapFeatures;
+  /** The host's shell that runs scripts; its copy is among `shells`. */
+  readonly shell: string;
+  readonly shells: ClosedShells;
+  /** The working directory of commands. */
+  readonly directory: string;
+  readonly mounts: readonly Mount[];
+  /** Further mounts, as needed when a command is about to run. */
+  readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
+  readonly env: Readonly<Record<string, string>>;
+  /** bubblewrap's own environment. Commands do not inherit it. */
+  readonly outerEnv: Readonly<Record<string, string>>;
+  /** The file with the system call filter; null if there is none for this machine. */
+  readonly filter: string | null;
+  /** How many process numbers there are inside, and the file that says so; null for as many as outside. */
+  readonly numbers: { readonly count: number; readonly path: string } | null;
+  readonly limits: EnforcedLimits;
+  /** Paths on the disks that commands can write to. */
+  readonly writable: readonly string[];
+  /** The way to the network; null for no network. */
+  readonly relay: Relay | null;
+  /** Whether sandboxes are set up ahead, for the commands to come. */
+  readonly keepsSpare: boolean;
+  /** A private folder, removed with the sandbox. */
+  readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: PipeSource;
+}
+
+/** What was found on the machine for commands to see. */
+export interface MachineView {
+  /** The home folders that they may not see. */
+  readonly homes: readonly string[];
+  readonly toolchains: ReturnType<typeof findToolchains>;
+  readonly added: readonly UserMount[];
+  readonly caches: OpenCaches;
+}
+
+/** The same, with what the sandboxes are made by and in. */
+export interface MachineViewPlace extends MachineView {
+  readonly program: string;
+  readonly files: string;
+  readonly pipes: OutputPipes;
+}
+
+/** What is yet to be found out by starting one. */
+export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'filter' | 'numbers'>;
+
+/** The setup, and all mounts of the machine in it. */
+export async function setupFor(
+  options: SandboxOptions,
+  { program, files, pipes, toolchains, added, caches }: MachineViewPlace,
+): Promise<{ setup: UnprovenSetup; mounts: readonly Mount[] }> {
+  const { root, shownAs: at = root, sandboxGitDir, hostEnv, proxySocket } = options;
+  const tunnel = proxySocket ? TUNNEL_INSIDE : null;
+  const view = {
+    root,
+    at,
+    sandboxGitDir,
+    files,
+    gitConfig: gitConfig(at, tunnel),
+    tunnel,
+    toolchains: toolchains.mounts,
+    added,
+    caches: caches.mounts,
+  };
+  const { mounts, variables } = await mountsOf(view);
+  const relay = proxySocket ? await relayTo(proxySocket, files, execPath) : null;
+  const tries = options.isNetworkClosed ? ONE_TRY : relay === null ? {} : FEW_TRIES;
+  const proxied = { ...relay?.variables, ...tries };
+  const mounted = cacheVariables(
+    hostEnv,
+    added.map((mount) => mount.at),
+  );
+  const env = commandEnvironment({
+    hostEnv,
+    path: toolchains.path,
+    home: HOME_INSIDE,
+    gitConfig: GIT_CONFIG_INSIDE,
+    toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
+  });
+  const shell = findShell();
+  const setup = {
+    program,
+    pipes,
+    shell,
+    shells: await closedShells(shell, files),
+    directory: at,
+    mounts: [...(relay?.mounts ?? []), ...mounts],
+    covers: await coversOf(view),
+    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
+    outerEnv: {},
+    relay,
+    limits: enforcedLimits(options.limits, true),
+    keepsSpare: options.keepsSpare ?? false,
+    writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
+    files,
+  };
+  return { setup, mounts };
+}
+
+/** `more`, with the two values of `name` combined if both have one. */
+function withBoth(
+  name: string,
+  some: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return some[name] && more[name] ? { ...more, [name]: `${some[name]} ${more[name]}` } : more;
+}
+
+/** The mounts that keep commands away from the repositories in the work tree, once these are known. */
+async function coversOf({ root, at, sandboxGitDir, files }: View): Promise<BubblewrapSetup['covers']> {
+  const emptyFolder = join(files, 'empty-folder');
+  await mkdir(emptyFolder, { mode: 0o755 });
+  return ({ isSetup = false }) => {
+    const nested = isSetup
+      ? sandboxGitDir.nested.map((one) => ({ ...one, readOnly: false }))
+      : sandboxGitDir.nested;
+    return nestedCovers({ root, at, nested, emptyFolder });
+  };
+}
