@@ -146,11 +146,11 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
       restore(root);
       return (await measure(server, programs.clients.product, root, turns)).usd;
     };
-    const [told, looked] = [await billOf(work), await billOf([...LOOKS, ...work])];
-    const aim = { figure: told / looked, atMost: 0.7, as: '× with looks' };
+    const [said, looked] = [await billOf(work), await billOf([...LOOKS, ...work])];
+    const aim = { figure: said / looked, atMost: 0.7, as: '× with looks' };
     return [
       {
-        ...plain('bill of 4 turns, without 3 turns of looking around (floor: with them)', 'USD', told),
+        ...plain('bill of 4 turns, without 3 turns of looking around (floor: with them)', 'USD', said),
         floor: looked,
         aim,
       },

@@ -131,7 +131,7 @@ async function openParts<Taken extends TakenWorkspace>(
 ): Promise<OpenParts<Taken> | Stopped> {
   const { mode, hosts, shownAs = checkout.root, onProving, lookup } = admitted.sandbox;
   const begun = await admitted.begin();
-  const caches = await wantedCaches(session.input, checkout, (told) => session.warn(told));
+  const caches = await wantedCaches(session.input, checkout, (one) => session.warn(one));
   const options = {
     mode,
     root: checkout.root,

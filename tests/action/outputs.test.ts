@@ -26,8 +26,8 @@ test('a run has its verification, what was denied to it, and words that a later 
 });
 
 test('a publication has the state of its pull request and its comment', () => {
-  const told = nothingPublished('1.0.0');
-  const outputs = (part: Partial<typeof told>) => publicationOutputs({ ...told, ...part });
+  const published = nothingPublished('1.0.0');
+  const outputs = (part: Partial<typeof published>) => publicationOutputs({ ...published, ...part });
   expect(outputs({})).toMatchObject({ 'pull-request-draft': '', 'comment-url': '' });
   const pullRequest = {
     number: 7,

@@ -32,17 +32,17 @@ function settle(state: RunState, ...found: string[]) {
   const recorded = claims.flatMap(({ changes, source, iteration }) =>
     changesRecorded(changes, source, iteration),
   );
-  return { told: [...recorded, ...answers], foreign };
+  return { said: [...recorded, ...answers], foreign };
 }
 
 /** What is recorded (calls and paths), who is told `interrupted`, and what is nobody's. */
 function settled(actions: readonly RunAction[], ...found: string[]) {
-  const { told, foreign } = settle(stateAfter(actions), ...found);
+  const { said, foreign } = settle(stateAfter(actions), ...found);
   return {
-    recorded: told.flatMap((action) =>
+    recorded: said.flatMap((action) =>
       action.type === 'change.recorded' ? action.changes.map(({ path, source }) => [path, source.by]) : [],
     ),
-    interrupted: told.flatMap((action) =>
+    interrupted: said.flatMap((action) =>
       action.type === 'tool.completed' && action.outcome.status === 'failed' ? [action.call] : [],
     ),
     foreign: foreign.map(({ path }) => path),
@@ -72,11 +72,11 @@ describe('what a killed run left in the air', () => {
   test('commands are always told, and all that has changed is put down to all of them', () => {
     const actions = [turn({ calls: [command, other] }), ...started(command, other)];
     expect(settled(actions)).toEqual({ recorded: [], interrupted: ['command', 'other'], foreign: [] });
-    const { told } = settle(stateAfter(actions), 'x', 'protected');
+    const { said } = settle(stateAfter(actions), 'x', 'protected');
     const source = { calls: ['command', 'other'] };
-    expect(told[0]).toMatchObject({ changes: [{ source }, { source }] });
+    expect(said[0]).toMatchObject({ changes: [{ source }, { source }] });
     // What may not change is about to be put back.
-    expect(JSON.stringify(told.slice(1))).not.toContain('protected');
+    expect(JSON.stringify(said.slice(1))).not.toContain('protected');
   });
 
   test('what changed after commands had ended is no one’s', () => {
@@ -88,8 +88,8 @@ describe('what a killed run left in the air', () => {
   });
 
   test('while verify commands ran everything is theirs, and while the model was asked no one’s', () => {
-    const { told } = settle(stateAfter([turn()], { verify: ['make'] }), 'x');
-    expect(told).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
+    const { said } = settle(stateAfter([turn()], { verify: ['make'] }), 'x');
+    expect(said).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
     expect(settled([], 'x')).toEqual({ recorded: [], interrupted: [], foreign: ['x'] });
   });
 });

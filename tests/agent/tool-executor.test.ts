@@ -74,11 +74,11 @@ describe('the calls of a turn', () => {
       call('c', 'run_command', { command: script }),
     ]);
     const changes = actions.flatMap((action) => (action.type === 'change.recorded' ? action.changes : []));
-    const told = changes.map(({ path, kind, before, after, excluded, source }) => [
+    const said = changes.map(({ path, kind, before, after, excluded, source }) => [
       ...[path, kind, excluded, source.by === 'tool' && source.calls.join()],
       ...[before?.blob === after?.blob, before?.size, after?.size],
     ]);
-    expect(told).toEqual([
+    expect(said).toEqual([
       ['a.txt', 'modify', 'identical', 'w1', true, 2, 2],
       ['out', 'create', 'ignored', 'w2', false, undefined, 2],
       ['out', 'modify', 'ignored', 'w3', false, 2, 2],

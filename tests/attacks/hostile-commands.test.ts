@@ -94,7 +94,7 @@ async function carryOut({ seed, user }: Batch, args: readonly string[] = []): Pr
       ),
       tampered: tamperedWith(protectedBefore, filesOf(join(victim.root, 'tests')))
         .map((path) => path.slice(victim.root.length + 1))
-        .filter((path) => !isTold(path, run, args.length > 0)),
+        .filter((path) => !isReported(path, run, args.length > 0)),
       alive: [...commandLinesWith(victim.nonce).values(), ...processesSeeing(victim.root)],
       setId: setIdFiles(victim.root),
       sprung: victim.sprung('fsmonitor'),
@@ -208,7 +208,7 @@ function tamperedWith(before: readonly string[], after: readonly string[]): stri
  * Whether a run that fails for it names the path as one that it could not put back or examine. A run that is cut short may find
  * it too late, and says so by its end.
  */
-function isTold(path: string, { result, events }: FinishedRun, isCutShort: boolean): boolean {
+function isReported(path: string, { result, events }: FinishedRun, isCutShort: boolean): boolean {
   if (result.outcome !== 'policy_violation') return false;
   const named = events.flatMap((event) =>
     event.type === 'changes.put_back'

@@ -65,7 +65,7 @@ const CALLS = [
 ];
 
 /** Calls everything at once, then is done; what it was told comes last. */
-function entryOf(told: unknown[]): ProviderEntry {
+function entryOf(said: unknown[]): ProviderEntry {
   return {
     ...PROVIDERS.anthropic,
     isBilled: false,
@@ -74,7 +74,7 @@ function entryOf(told: unknown[]): ProviderEntry {
       model,
       async complete({ conversation }) {
         const isFirst = conversation.messages.length === 1;
-        told.splice(0, told.length, ...(conversation.messages.at(-1)?.content ?? []));
+        said.splice(0, said.length, ...(conversation.messages.at(-1)?.content ?? []));
         const turn: LlmTurn = {
           content: isFirst
             ? CALLS.map((call) => ({ type: 'tool_use', ...call }))
@@ -96,7 +96,7 @@ function entryOf(told: unknown[]): ProviderEntry {
 /** A run to its end, with a copy of everything as it was when an event of this kind was written. */
 async function recordedRun(copyAt = '"run.stopped"') {
   const asked: string[] = [];
-  const told: unknown[] = [];
+  const said: unknown[] = [];
   const { root } = await makeRepository({ 'a.txt': 'a\n', 'kept.txt': 'kept\n' });
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
@@ -121,7 +121,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
     runDir,
   };
   const makeTools: ToolMaker = (choice) => [...createTools(choice), ...outsideTools(asked)];
-  const providers: ProviderRegistry = { ...PROVIDERS, caller: entryOf(told) };
+  const providers: ProviderRegistry = { ...PROVIDERS, caller: entryOf(said) };
   const stdout = sink((line) => line.includes(copyAt) && copy());
   const base = inputOf(settings, stdout);
   const input = { ...base, env: { ...base.env, SERVICE_TOKEN: SECRET }, cwd: root, providers, makeTools };
@@ -129,7 +129,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
   const quiet = { ...settings, repo: null, output: 'none' as const };
   return {
     asked,
-    told,
+    said,
     outcome,
     ...endOf(runDir, input.printed),
     replay() {
@@ -213,10 +213,10 @@ describe('calls to the outside', () => {
 
   test('whose results are in the journal are not made again by a resumed run', async () => {
     const run = await recordedRun('"tool.completed","call":"c3"');
-    const told = structuredClone(run.told);
+    const said = structuredClone(run.said);
     await run.resume();
     expect(run.asked).toEqual([]);
-    expect(run.told).toEqual(told);
+    expect(run.said).toEqual(said);
   });
 });
 

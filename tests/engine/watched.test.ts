@@ -8,20 +8,20 @@ import type { TurnProgress } from '../../src/ports.ts';
 
 /** What somebody who watches is told, in its order. */
 function watching() {
-  const told: string[] = [];
+  const said: string[] = [];
   const begin = ({ label, timeoutMs }: Activity) => {
-    told.push(`${label}${timeoutMs === undefined ? '' : ` (${timeoutMs})`}`);
+    said.push(`${label}${timeoutMs === undefined ? '' : ` (${timeoutMs})`}`);
     return {
-      received: (bytes: number) => void told.push(`  ${bytes} bytes`),
-      waits: ({ attempt }: { attempt: number }) => void told.push(`  attempt ${attempt}`),
-      end: () => void told.push(`end of ${label}`),
+      received: (bytes: number) => void said.push(`  ${bytes} bytes`),
+      waits: ({ attempt }: { attempt: number }) => void said.push(`  attempt ${attempt}`),
+      end: () => void said.push(`end of ${label}`),
     };
   };
   const during = async <T>(activity: Activity, work: () => Promise<T>) => {
     const underWay = begin(activity);
     return work().finally(underWay.end);
   };
-  return { told, progress: { begin, during } };
+  return { said, progress: { begin, during } };
 }
 
 const end = { exitCode: 0, signal: null, timedOut: false, interrupted: false, durationMs: 1 };
@@ -61,7 +61,7 @@ const ports: ActingPorts = {
 };
 
 test('whoever waits for the model sees how much has arrived and which attempt it is; the run hears all of it', async () => {
-  const { told, progress } = watching();
+  const { said, progress } = watching();
   const heard: TurnProgress['type'][] = [];
   await watched(progress, ports).provider.complete({
     conversation: {} as Conversation,
@@ -69,7 +69,7 @@ test('whoever waits for the model sees how much has arrived and which attempt it
     answerTokens: () => 1,
     onProgress: ({ type }) => heard.push(type),
   });
-  expect(told).toEqual([
+  expect(said).toEqual([
     'waiting for the model',
     '  10 bytes',
     '  attempt 2',
@@ -79,7 +79,7 @@ test('whoever waits for the model sees how much has arrived and which attempt it
 });
 
 test('commands are shown with the time they have, and looks at the whole work tree', async () => {
-  const { told, progress } = watching();
+  const { said, progress } = watching();
   const shown = watched(progress, ports);
   const { signal } = new AbortController();
   const line = await shown.workspace.checkpoint();
@@ -88,21 +88,21 @@ test('commands are shown with the time they have, and looks at the whole work tr
   const place = await shown.verifyPlace.open([], signal);
   if (place.status === 'ok') await place.sandbox.run({ script: 'npm run lint', timeoutMs: 600_000, signal });
   await shown.workspace.capture(['a.txt']);
-  expect(told.filter((line) => !line.startsWith('end of'))).toEqual([
+  expect(said.filter((line) => !line.startsWith('end of'))).toEqual([
     'looking for changes in the work tree',
     'run_command npm test (60000)',
     'looking for changes in the work tree',
     'preparing the verify commands',
     'verify npm run lint (600000)',
   ]);
-  expect(told.filter((line) => line.startsWith('end of')).length).toBe(5);
+  expect(said.filter((line) => line.startsWith('end of')).length).toBe(5);
 });
 
 test('what fails has ended, too', async () => {
-  const { told, progress } = watching();
+  const { said, progress } = watching();
   const broken = { ...ports.sandbox, run: () => Promise.reject(new Error('broken')) };
   const shown = watched(progress, { ...ports, sandbox: broken });
   const command = { script: 'x', timeoutMs: 1, signal: new AbortController().signal };
   await expect(shown.sandbox.run(command)).rejects.toThrow('broken');
-  expect(told).toEqual(['run_command x (1)', 'end of run_command x']);
+  expect(said).toEqual(['run_command x (1)', 'end of run_command x']);
 });

@@ -6,7 +6,7 @@ const shop = openShop();
 
 const changed = (part: Partial<RunResult>) => (at: Shop) =>
   at.tamper((result) => Object.assign(result, part));
-const codeOf = async (...given: Parameters<Shop['publish']>) => (await shop.publish(...given)).told.errorCode;
+const codeOf = async (...given: Parameters<Shop['publish']>) => (await shop.publish(...given)).said.errorCode;
 
 test('a publication says by its code why there is none', async () => {
   const codes: (string | null)[] = [];
@@ -48,8 +48,8 @@ test('what GitHub refuses has a code', async () => {
 });
 
 test('so has a pull request without one that was to review it', async () => {
-  const { told } = await shop.publish(['--reviewer', 'nobody']);
-  expect(told).toMatchObject({
+  const { said } = await shop.publish(['--reviewer', 'nobody']);
+  expect(said).toMatchObject({
     errorCode: 'ERR_PULL_REQUEST_INCOMPLETE',
     warnings: expect.arrayContaining([expect.stringContaining('[WARN_PULL_REQUEST_INCOMPLETE] ')]),
   });
@@ -63,14 +63,14 @@ test('what does not keep a publication from being done is a warning', async () =
     trouble: { kind: 'status', status: 403, message: 'Resource not accessible by integration' },
   });
   const asked = ['--issue', String(number), '--trigger-label', 'patchsmith', '--comment', 'never'];
-  const { told, stderr } = await shop.publish(asked);
+  const { said, stderr } = await shop.publish(asked);
   shop.github.faults.clear();
-  expect(told, stderr).toMatchObject({
+  expect(said, stderr).toMatchObject({
     outcome: 'done',
     warnings: expect.arrayContaining([expect.stringContaining('[WARN_LABEL_NOT_SET] ')]),
   });
   const unasked = await shop.publish(['--branch', 'other', '--comment', 'always']);
-  expect(unasked.told.warnings).toContainEqual(
+  expect(unasked.said.warnings).toContainEqual(
     '[WARN_NO_COMMENT] No comment was posted because the plan did not come from an issue of this repository.',
   );
 });

@@ -46,20 +46,20 @@ test('every page that the table names is there', () => {
 });
 
 test('help explains a code', async () => {
-  const told = (code: string) => cliHere(['help', code], { cwd: '/', env: {} });
+  const said = (code: string) => cliHere(['help', code], { cwd: '/', env: {} });
   const { meaning, fix } = ERRORS.ERR_NO_TASK;
-  expect(await told('ERR_NO_TASK')).toEqual({
+  expect(await said('ERR_NO_TASK')).toEqual({
     exitCode: 0,
     stdout: `ERR_NO_TASK: usage_error (exit 2)\n\n${meaning}\n\nWhat to do: ${fix}\n`,
     stderr: '',
   });
-  expect((await told('ERR_NO_CHANGE')).stdout).toContain('no_change (exit 3)');
-  expect((await told('ERR_INTERRUPTED')).stdout).toContain('(exit 129, 130, 143)');
-  expect((await told('ERR_OTHER')).stdout).toContain('There is no error "ERR_OTHER"');
+  expect((await said('ERR_NO_CHANGE')).stdout).toContain('no_change (exit 3)');
+  expect((await said('ERR_INTERRUPTED')).stdout).toContain('(exit 129, 130, 143)');
+  expect((await said('ERR_OTHER')).stdout).toContain('There is no error "ERR_OTHER"');
   const { WARN_NO_SANDBOX } = WARNINGS;
-  expect((await told('WARN_NO_SANDBOX')).stdout).toBe(
+  expect((await said('WARN_NO_SANDBOX')).stdout).toBe(
     `WARN_NO_SANDBOX: a warning, which ends nothing\n\n${WARN_NO_SANDBOX.meaning}\n\nWhat to do: ${WARN_NO_SANDBOX.fix}\n`,
   );
-  expect((await told('WARN_OTHER')).stdout).toContain('There is no warning "WARN_OTHER"');
-  expect((await told('path_refused')).stdout).toContain('path_refused: why a tool call failed\n');
+  expect((await said('WARN_OTHER')).stdout).toContain('There is no warning "WARN_OTHER"');
+  expect((await said('path_refused')).stdout).toContain('path_refused: why a tool call failed\n');
 });

@@ -20,7 +20,7 @@ const SCRIPT = { 'script.jsonl': '{"text": "Nothing to do."}\n' };
 const played = ['--provider', 'replay', '--recording', 'script.jsonl', '--sandbox', 'off'];
 
 /** What a command prints in a fresh checkout. */
-async function told(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+async function said(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const cwd = tempFolder(SCRIPT);
   git(cwd, 'init', '-q');
   const { stderr } = await cliHere(args, {
@@ -41,10 +41,10 @@ const newSession = () =>
 test('a model server that takes no key, over plain http', async () => {
   const server = ['--provider', 'openai', '--model', 'gpt-5.4', '--base-url', 'http://models.example'];
   const check = ['check', ...server, '--allow-insecure-base-url', '--sandbox', 'off'];
-  expect(await told(check)).toContain(
+  expect(await said(check)).toContain(
     'warning: [WARN_NO_KEY] OPENAI_API_KEY is not set: requests to models.example are sent without a key.\n',
   );
-  expect(await told(check, { OPENAI_API_KEY: 'sk-test-0123456789' })).toContain(
+  expect(await said(check, { OPENAI_API_KEY: 'sk-test-0123456789' })).toContain(
     'warning: [WARN_PLAIN_HTTP] The key and the whole conversation go to http://models.example over plain http',
   );
 });
@@ -52,7 +52,7 @@ test('a model server that takes no key, over plain http', async () => {
 test('a report that cannot be written', async () => {
   const runDir = join(tempFolder(), 'run');
   const inTheWay = `mkdir -p ${runDir}/report.html/x`;
-  const text = await told(['run', '-m', 'x', ...played, '--run-dir', runDir, '--verify', inTheWay]);
+  const text = await said(['run', '-m', 'x', ...played, '--run-dir', runDir, '--verify', inTheWay]);
   expect(text).toContain('warning: [WARN_NO_REPORT] There is no report: ');
 });
 

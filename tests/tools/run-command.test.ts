@@ -17,7 +17,7 @@ const exited = (exitCode: number, more: Partial<CommandEnd> = {}): CommandEnd =>
 });
 
 /** What the model is told about a command that ended so, and what the sandbox was asked for. */
-async function told(input: object, result: CommandResult, limit?: number) {
+async function said(input: object, result: CommandResult, limit?: number) {
   const workspace = plainWorkspace({ command: () => result });
   try {
     const call = await workspace.call(tool, { command: 'make', ...input }, limit);
@@ -34,15 +34,15 @@ function outputOf(next: string | undefined): string {
 }
 
 test('the output comes first, how it ended last', async () => {
-  expect(await told({}, { end: exited(0), output: whole('built\n') })).toEqual({
+  expect(await said({}, { end: exited(0), output: whole('built\n') })).toEqual({
     status: 'ok',
     text: 'built\n[exit code 0]',
     timeoutMs: 60_000,
   });
-  expect(await told({}, { end: exited(0), output: whole('') })).toMatchObject({
+  expect(await said({}, { end: exited(0), output: whole('') })).toMatchObject({
     text: '[exit code 0]',
   });
-  expect(await told({}, { end: exited(0), output: whole('no newline') })).toMatchObject({
+  expect(await said({}, { end: exited(0), output: whole('no newline') })).toMatchObject({
     text: 'no newline\n[exit code 0]',
   });
 });
@@ -60,7 +60,7 @@ test('a failure keeps the output and names its kind', async () => {
     [exited(0, { exitCode: null, interrupted: true }), 'interrupted', '[interrupted]'],
   ];
   for (const [end, reason, line] of ends) {
-    expect(await told({}, { end, output })).toEqual({
+    expect(await said({}, { end, output })).toEqual({
       status: 'failed',
       reason,
       text: `partial\n${line}`,
@@ -71,8 +71,8 @@ test('a failure keeps the output and names its kind', async () => {
 
 test('the model may ask for more time up to the cap, and is told when it asked for more', async () => {
   const result = { end: exited(0), output: whole('') };
-  expect(await told({ timeout_seconds: 120.5 }, result)).toMatchObject({ timeoutMs: 120_500 });
-  expect(await told({ timeout_seconds: 601 }, result)).toMatchObject({
+  expect(await said({ timeout_seconds: 120.5 }, result)).toMatchObject({ timeoutMs: 120_500 });
+  expect(await said({ timeout_seconds: 601 }, result)).toMatchObject({
     timeoutMs: 600_000,
     text: '[exit code 0]\n[timeout_seconds is capped at 600]',
   });
@@ -80,7 +80,7 @@ test('the model may ask for more time up to the cap, and is told when it asked f
 
 test('the last line survives when the middle of the output is missing', async () => {
   const output = { head: 'first\n', omitted: 1_000_000, tail: 'last\n' };
-  expect(await told({}, { end: exited(1), output }, 1_000)).toMatchObject({
+  expect(await said({}, { end: exited(1), output }, 1_000)).toMatchObject({
     text: expect.stringMatching(/^first\n\[\d+ of \d+\]last\n\[exit code 1\]$/),
   });
 });
@@ -88,7 +88,7 @@ test('the last line survives when the middle of the output is missing', async ()
 test('the next call shows exactly the lines that were cut out', async () => {
   const command = 'seq 1 1000 # numbers';
   const output = spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout;
-  const cut = await told({ command }, { end: exited(0), output: whole(output) }, 1_000);
+  const cut = await said({ command }, { end: exited(0), output: whole(output) }, 1_000);
   const [head, tail] = cut.text.split(/\[\d+ of \d+\]/);
   const firstMissing = (head?.split('\n').length ?? 0) - 1 + 1;
   const firstShown = Number(tail?.split('\n')[1]);
@@ -97,7 +97,7 @@ test('the next call shows exactly the lines that were cut out', async () => {
 });
 
 test('of output too large to be kept, the next call shows the lines after the first gap', async () => {
-  const cut = await told(
+  const cut = await said(
     { command: 'seq 1 99999' },
     { end: exited(0), output: { head: '1\n2\n3\n', omitted: 500_000, tail: '99999\n' } },
   );
@@ -107,7 +107,7 @@ test('of output too large to be kept, the next call shows the lines after the fi
 test('output of one long line continues by bytes', async () => {
   const command = "printf '%02000d' 7";
   const output = spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout;
-  const cut = await told({ command }, { end: exited(0), output: whole(output) }, 1_000);
+  const cut = await said({ command }, { end: exited(0), output: whole(output) }, 1_000);
   expect(cut.next).toBe(
     `run_command ${JSON.stringify({ command: `( ${command} ) 2>&1 | tail -c +501 | head -c 1000` })}`,
   );
@@ -115,7 +115,7 @@ test('output of one long line continues by bytes', async () => {
 });
 
 test('a command with a NUL never reaches the sandbox', async () => {
-  expect(await told({ command: 'a\0b' }, { end: exited(0), output: whole('') })).toEqual({
+  expect(await said({ command: 'a\0b' }, { end: exited(0), output: whole('') })).toEqual({
     status: 'failed',
     reason: 'invalid_input',
     text: 'The command contains a NUL character.',

@@ -156,8 +156,8 @@ function comparableOutcome(outcome: ToolOutcome): unknown {
   if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
   const { durationMs: _, ...end } = outcome.command;
   // What the signs say of the output is compared with it.
-  const { signs: __, ...told } = outcome;
-  return { ...told, text: withoutTimes(outcome.text), command: end };
+  const { signs: __, ...rest } = outcome;
+  return { ...rest, text: withoutTimes(outcome.text), command: end };
 }
 
 /** Which of the commands that ran together was waited for is a matter of time. */

@@ -14,7 +14,7 @@ import type { RunInput } from '../run-input.ts';
 export async function wantedCaches(
   { settings, env }: Pick<RunInput, 'settings' | 'env'>,
   checkout: Checkout | null,
-  warn: (told: Warning) => void = () => undefined,
+  warn: (one: Warning) => void = () => undefined,
 ): Promise<Pick<SandboxOptions, 'caches'>> {
   if (settings.caches.length === 0) return {};
   const named = settings.caches.filter((manager) => manager !== 'auto');

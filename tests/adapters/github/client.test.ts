@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { openGitHub } from '../../../src/adapters/github/client.ts';
 
-interface Told {
+interface Scripted {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
@@ -24,7 +24,7 @@ interface Heard {
 }
 
 /** A server that gives these answers, one after the other, and remembers what it was asked. */
-async function api(answers: readonly Told[]) {
+async function api(answers: readonly Scripted[]) {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request;
@@ -173,7 +173,7 @@ describe('the client', () => {
 
   test('follows a list to its last page, also past a page that is not full', async () => {
     const to = (page: number) => ({ link: `<${origin()}/api/v3/repos/o/r/pulls?page=${page}>; rel="next"` });
-    const answers: Told[] = [{}, {}, { body: [{ number: 3, more: 1 }] }];
+    const answers: Scripted[] = [{}, {}, { body: [{ number: 3, more: 1 }] }];
     const { github, heard, origin } = await api(answers);
     Object.assign(answers[0] ?? {}, { headers: to(2), body: [{ number: 1 }] });
     Object.assign(answers[1] ?? {}, { headers: to(3), body: [{ number: 2 }] });
@@ -190,7 +190,7 @@ describe('the client', () => {
   });
 
   test('does not follow a list without end', async () => {
-    const answers: Told[] = Array.from({ length: 40 }, () => ({ body: [{ number: 1 }] }));
+    const answers: Scripted[] = Array.from({ length: 40 }, () => ({ body: [{ number: 1 }] }));
     const { github, heard, origin } = await api(answers);
     const headers = { link: `<${origin()}/api/v3/repos/o/r/pulls?page=2>; rel="next"` };
     for (const answer of answers) Object.assign(answer, { headers });

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { findCheckout } from '../../../src/adapters/workspace/find-checkout.ts';
 import type { WorkspacePlaces } from '../../../src/adapters/workspace/open.ts';
 import { openWorkspace } from '../../../src/adapters/workspace/open.ts';
@@ -157,6 +157,18 @@ export class ScratchCheckout {
 
   forbid(path: string): void {
     chmodSync(this.path(path), 0o000);
+  }
+
+  /** Commits changes of one file on two branches, and begins a merge that git leaves unresolved. */
+  conflict(path: string): void {
+    this.git('checkout', '--quiet', '-b', 'theirs');
+    this.write(path, 'theirs\n');
+    this.commit();
+    this.git('checkout', '--quiet', 'main');
+    this.write(path, 'ours\n');
+    this.commit();
+    expect(() => this.git('merge', '--quiet', 'theirs')).toThrow();
+    expect(this.git('ls-files', '--unmerged')).toContain(path);
   }
 
   mkfifo(path: string): void {

@@ -127,13 +127,7 @@ describe('uncommitted work', () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();
-    scratch.git('checkout', '--quiet', '-b', 'other');
-    scratch.write('a.txt', 'other\n');
-    scratch.commit();
-    scratch.git('checkout', '--quiet', 'main');
-    scratch.write('a.txt', 'main\n');
-    scratch.commit();
-    expect(() => scratch.git('merge', '--quiet', 'other')).toThrow();
+    scratch.conflict('a.txt');
     const { base } = await scratch.open();
     expect(appliedByGit(scratch, base().tree, Buffer.alloc(0))).toEqual(filesBelow(scratch.root));
   });

@@ -169,8 +169,8 @@ function flagged(flag: string, path: string, what: string, command: string): Att
     () => shell(command),
     toDo(({ run }) => {
       const { flags } = run.result as unknown as { flags: readonly { path: string; flag: string }[] };
-      const told = flags.some((one) => one.path === path && one.flag === flag) && run.stderr.includes(path);
-      return told ? null : `${JSON.stringify(flags)}\n${run.stderr}`;
+      const said = flags.some((one) => one.path === path && one.flag === flag) && run.stderr.includes(path);
+      return said ? null : `${JSON.stringify(flags)}\n${run.stderr}`;
     }),
   );
 }
@@ -233,8 +233,8 @@ export const FLAGGED: Stage = {
       () => shell('mv test/d.test.js d.test.js.off'),
       toDo(({ run }) => {
         const { flags } = run.result as unknown as { flags: readonly { path: string; flag: string }[] };
-        const told = flags.some(({ path, flag }) => path === 'd.test.js.off' && flag === 'tests_deleted');
-        return told ? null : JSON.stringify(flags);
+        const said = flags.some(({ path, flag }) => path === 'd.test.js.off' && flag === 'tests_deleted');
+        return said ? null : JSON.stringify(flags);
       }),
     ),
     flagged(

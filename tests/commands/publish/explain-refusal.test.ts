@@ -36,9 +36,9 @@ describe('no permission is said to be missing where the reason is another one', 
     [422, 'Reference update failed', /in the way/],
     [422, "cannot lock ref …: 'refs/heads/patchsmith' exists; cannot create …", /in the way/],
   ])('%i %s', (status, message, mend) => {
-    const told = fixFor({ ...refusal, status, message }, none);
-    expect(told).toMatch(mend);
-    expect(told).not.toContain('lacks');
+    const said = fixFor({ ...refusal, status, message }, none);
+    expect(said).toMatch(mend);
+    expect(said).not.toContain('lacks');
   });
 });
 

@@ -62,9 +62,9 @@ test('they are said once on the pull request of the branch', async () => {
     base: 'main',
   });
   for (const _ of [1, 2]) {
-    const told = await obstacle(work);
-    expect(told).toMatchObject({ name: 'publish_failed', exitCode: 11 });
-    expect(told?.reason).toMatch(/^The branch patchsmith\/weekly-\w+ has commits by others \(\w{8} by Ann\)/);
+    const said = await obstacle(work);
+    expect(said).toMatchObject({ name: 'publish_failed', exitCode: 11 });
+    expect(said?.reason).toMatch(/^The branch patchsmith\/weekly-\w+ has commits by others \(\w{8} by Ann\)/);
   }
   const comments = shop.issues.get(opened.body.number)?.comments ?? [];
   expect(comments.map(({ body }) => body.split('\n')[0])).toEqual(['**The run was not started**']);

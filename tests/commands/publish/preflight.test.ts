@@ -64,9 +64,9 @@ describe('before anything is spent it is reported', () => {
     ['pull-requests: write', { contents: 'write' }],
   ] as const)('that the token lacks %s', async (needed, permissions) => {
     const before = await state();
-    const told = await preflight(permissions);
-    expect(told).toMatchObject({ exitCode: 11, errorCode: 'ERR_GITHUB_REFUSED' });
-    expect(told?.reason).toContain(`The token lacks ${needed}: add it to the permissions of the job`);
+    const said = await preflight(permissions);
+    expect(said).toMatchObject({ exitCode: 11, errorCode: 'ERR_GITHUB_REFUSED' });
+    expect(said?.reason).toContain(`The token lacks ${needed}: add it to the permissions of the job`);
     expect(await state()).toEqual(before);
   });
 

@@ -5,6 +5,6 @@ test.each([
   [{}, '0 tokens'],
   [{ output: 1_203 }, '1,203 tokens'],
   [{ input: 10_000, cacheRead: 40_000, output: 12_000 }, '62,000 tokens, 80% of the prompts from the cache'],
-])('tokens are told with the share of the cache, once there is a prompt: %j', (usage, told) => {
-  expect(describeTokens({ ...noUsage, ...usage })).toBe(told);
+])('tokens are told with the share of the cache, once there is a prompt: %j', (usage, said) => {
+  expect(describeTokens({ ...noUsage, ...usage })).toBe(said);
 });

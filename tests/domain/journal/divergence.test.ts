@@ -12,7 +12,7 @@ const ran = (text: string, end: Partial<ReturnType<typeof commandEnd>> = {}): Ru
   durationMs: 10,
 });
 
-const told = (expected: RunAction | undefined, got: RunAction | undefined) => {
+const said = (expected: RunAction | undefined, got: RunAction | undefined) => {
   const divergence = divergenceOf(expected && event(expected), got && { ...event(got), at: 0 });
   return divergence && describeDivergence(divergence);
 };
@@ -20,33 +20,33 @@ const told = (expected: RunAction | undefined, got: RunAction | undefined) => {
 describe('events of two runs are the same', () => {
   test('whenever they happened and however long they took', () => {
     expect(
-      told(ran('[exit code 0]'), { ...ran('[exit code 0]', { durationMs: 9 }), durationMs: 3 } as RunAction),
+      said(ran('[exit code 0]'), { ...ran('[exit code 0]', { durationMs: 9 }), durationMs: 3 } as RunAction),
     ).toBe(null);
-    expect(told(ran('ok 1 in 0.31s'), ran('ok 1 in 12.5s'))).toBe(null);
+    expect(said(ran('ok 1 in 0.31s'), ran('ok 1 in 12.5s'))).toBe(null);
   });
 
   test('whichever run, version and machine they belong to', () => {
     expect(
-      told(started, { ...started, runId: 'r2', patchsmith: '9', root: '/elsewhere', sandbox: 'namespaces' }),
+      said(started, { ...started, runId: 'r2', patchsmith: '9', root: '/elsewhere', sandbox: 'namespaces' }),
     ).toBe(null);
   });
 
   test('when a command was cut short, however far it had come', () => {
-    expect(told(ran('half', { interrupted: true }), ran('', { interrupted: true }))).toBe(null);
+    expect(said(ran('half', { interrupted: true }), ran('', { interrupted: true }))).toBe(null);
     const outcome = { status: 'failed', reason: 'interrupted', text: 'Not run.' } as const;
     const notRun: RunAction = { type: 'tool.completed', call: 'c', outcome, durationMs: 0 };
-    expect(told(ran('half', { interrupted: true }), notRun)).toBe(null);
-    expect(told(ran('whole'), notRun)).not.toBe(null);
+    expect(said(ran('half', { interrupted: true }), notRun)).toBe(null);
+    expect(said(ran('whole'), notRun)).not.toBe(null);
   });
 });
 
 describe('a divergence names', () => {
   test('the event, the field, and both values from a little before they part', () => {
     const long = 'x'.repeat(50);
-    expect(told(ran(`${long}a`), ran(`${long}b`))).toBe(
+    expect(said(ran(`${long}a`), ran(`${long}b`))).toBe(
       `event 7 (tool.completed c), outcome.text: expected "…${'x'.repeat(20)}a", got "…${'x'.repeat(20)}b"`,
     );
-    expect(told(ran('a'), ran('a', { exitCode: 3 }))).toBe(
+    expect(said(ran('a'), ran('a', { exitCode: 3 }))).toBe(
       'event 7 (tool.completed c), outcome.command.exitCode: expected 0, got 3',
     );
   });
@@ -54,18 +54,18 @@ describe('a divergence names', () => {
   test('another tree to begin with', () => {
     const base = { commit: null, tree: 't0', branch: null, dirty: false, objectFormat: 'sha1' } as const;
     const other = { ...started, base: { ...base, tree: 't1' } };
-    expect(told({ ...started, base }, other)).toBe(
+    expect(said({ ...started, base }, other)).toBe(
       `event 7 (run.started), base.tree: expected "t0", got "t1"`,
     );
   });
 
   test('another event, or none', () => {
     const start: RunAction = { type: 'tool.started', call: call('c'), iteration: 1 };
-    expect(told(start, turn({ text: 'hi' }))).toBe(
+    expect(said(start, turn({ text: 'hi' }))).toBe(
       'event 7: expected tool.started read_file c, got turn.completed',
     );
-    expect(told(start, undefined)).toBe('event 7: expected tool.started read_file c, got nothing more');
-    expect(told(undefined, start)).toBe('event 7: expected nothing more, got tool.started read_file c');
+    expect(said(start, undefined)).toBe('event 7: expected tool.started read_file c, got nothing more');
+    expect(said(undefined, start)).toBe('event 7: expected nothing more, got tool.started read_file c');
   });
 
   test('another compaction, or another reason why there was none', () => {
@@ -73,15 +73,15 @@ describe('a divergence names', () => {
       ...{ type: 'context.compacted', how: 'summarize', why: 'tokens', tokens: 9_000, cut: 5 },
       text: 'what was',
     };
-    expect(told(compacted, { ...compacted, tokens: 9_001 })).toBe(null);
-    expect(told(compacted, { ...compacted, text: 'what is' })).toBe(
+    expect(said(compacted, { ...compacted, tokens: 9_001 })).toBe(null);
+    expect(said(compacted, { ...compacted, text: 'what is' })).toBe(
       'event 7 (context.compacted), text: expected "what was", got "what is"',
     );
-    expect(told(compacted, { ...compacted, cut: 7 })).toBe(
+    expect(said(compacted, { ...compacted, cut: 7 })).toBe(
       'event 7 (context.compacted), cut: expected 5, got 7',
     );
     const failed: RunAction = { type: 'compaction.failed', kind: 'no_summary', message: 'empty' };
-    expect(told(failed, { ...failed, kind: 'budget' })).toBe(
+    expect(said(failed, { ...failed, kind: 'budget' })).toBe(
       'event 7 (compaction.failed), kind: expected "no_summary", got "budget"',
     );
   });
@@ -93,7 +93,7 @@ describe('a divergence names', () => {
       outcome: { status: 'ok', text },
       durationMs: 1,
     });
-    expect(told(read('took 3s'), read('took 4s'))).toBe(
+    expect(said(read('took 3s'), read('took 4s'))).toBe(
       'event 7 (tool.completed c), outcome.text: expected "took 3s", got "took 4s"',
     );
   });

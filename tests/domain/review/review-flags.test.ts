@@ -193,9 +193,9 @@ describe('tests', () => {
   ])('of which one is taken out or commented out are told: %s %s', (path, line) => {
     const before = `${line}\n`.repeat(20);
     const mark = /py$|rb$/.test(path) ? '#' : '//';
-    const told = ['tests_weakened: tests: 1 gone'];
-    expect(flags(path, { before, after: `${line}\n`.repeat(19) })).toEqual(told);
-    expect(flags(path, { before, after: before.replace(line, `  ${mark} ${line}`) })).toEqual(told);
+    const said = ['tests_weakened: tests: 1 gone'];
+    expect(flags(path, { before, after: `${line}\n`.repeat(19) })).toEqual(said);
+    expect(flags(path, { before, after: before.replace(line, `  ${mark} ${line}`) })).toEqual(said);
     expect(flags(path, { before, after: `${before}${line}\n` })).toEqual([]);
   });
 

@@ -8,6 +8,6 @@ test.each([
   ['the field <html> is unknown', 'the field <html> is unknown'],
   ['{"error":"<html>"}', '{"error":"<html>"}'],
   ['', ''],
-])('%j is told as %j', (text, told) => {
-  expect(withoutHtml(text)).toBe(told);
+])('%j is told as %j', (text, said) => {
+  expect(withoutHtml(text)).toBe(said);
 });

@@ -122,9 +122,9 @@ test.each([
   ['a job without the permission', {}, { ACTIONS_ID_TOKEN_REQUEST_URL: '' }, '[ERR_NO_IDENTITY_TOKEN]'],
   ['a rule without its organization', { 'organization-id': '' }, {}, 'a login without a key needs both'],
   ['a key besides', { 'api-key': 'sk-ant-test-0123456789' }, {}, 'give one of them, not both'],
-])('%s is a usage_error', async (_, inputs, env, told) => {
+])('%s is a usage_error', async (_, inputs, env, said) => {
   const ended = await run({ inputs, env });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
-  expect(ended.lastLine).toContain(told);
+  expect(ended.lastLine).toContain(said);
   expect(ended.server.exchanges).toEqual([]);
 });

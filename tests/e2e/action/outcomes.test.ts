@@ -45,13 +45,13 @@ function expectOutcome(finished: Finished, outcome: string, exitCode: number): R
   expect(summary).toMatch(`### patchsmith: ${outcome} (exit ${exitCode})`);
   expect([post.exitCode, post.stdout, post.stderr, post.summary, post.outputs]).toEqual([0, '', '', '', {}]);
   expect(finished.masks).toEqual([KEY]);
-  const told = [
+  const said = [
     finished.stderr,
     finished.stdout.replace(`::add-mask::${KEY}\n`, ''),
     summary,
     ...Object.values(outputs),
   ];
-  expect(told.join()).not.toContain(KEY);
+  expect(said.join()).not.toContain(KEY);
   if (outputs['result-file'] === undefined) return null;
   const result = RunResult.parse(JSON.parse(readFileSync(outputs['result-file'], 'utf8')));
   expect([result.outcome, result.exitCode, result.status]).toEqual([outcome, exitCode, 'finished']);

@@ -141,8 +141,8 @@ describe('a labelled issue', () => {
       expect(place.github.invalid).toEqual([]);
 
       // No token went to the model or into what is kept.
-      const told = JSON.stringify(place.model.requests.map((request) => request.bytes));
-      for (const { token } of [...first, ...second]) expect(told).not.toContain(token);
+      const said = JSON.stringify(place.model.requests.map((request) => request.bytes));
+      for (const { token } of [...first, ...second]) expect(said).not.toContain(token);
     },
   );
 

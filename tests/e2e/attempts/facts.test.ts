@@ -26,10 +26,10 @@ test('what the chosen one was verified beside is reported, and stays behind', as
     args: ['--attempts', '2', '--verify', 'sh made/check'],
   });
   expect(result).toMatchObject({ outcome: 'done', attempts: { chosen: 1 } });
-  const told =
+  const said =
     '[WARN_VERIFIED_IN_COPY] The verify commands ran in the copy of attempt 1, next to changed ignored files, which stayed behind: made/check.';
-  expect(result.warnings).toEqual([expect.stringContaining(told)]);
-  expect(stderr).toContain(told);
+  expect(result.warnings).toEqual([expect.stringContaining(said)]);
+  expect(stderr).toContain(said);
 });
 
 test('nothing is asked where a copy would lack files of the repository', async () => {

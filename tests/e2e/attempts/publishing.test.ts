@@ -24,7 +24,7 @@ test('the chosen attempt is published as the run, and another one takes its plac
   const at = await onGitHub(made, { issue: true });
   const first = await publish(at);
   expect(first.exitCode, first.stderr).toBe(0);
-  const branch = first.told?.branch ?? '';
+  const branch = first.said?.branch ?? '';
   const textOf = () => at.repository.git('show', `${branch}:a.txt`);
   expect(await textOf()).toBe('ONE\ntwo');
   const { chosen, why } = made.result.attempts ?? {};
@@ -39,11 +39,11 @@ test('the chosen attempt is published as the run, and another one takes its plac
   const other = made.result.attempts?.list.find(({ number }) => number !== chosen);
   const run = join(at.artifact, 'attempts', String(other?.number));
   // As if it had come from the same issue, which the run of this test has not.
-  const told = { ...resultIn(run), plan: resultIn(at.artifact).plan };
-  writeFileSync(join(run, 'result.json'), JSON.stringify(told));
+  const said = { ...resultIn(run), plan: resultIn(at.artifact).plan };
+  writeFileSync(join(run, 'result.json'), JSON.stringify(said));
   const second = await publish(at, { run });
   expect(second.exitCode, second.stderr).toBe(0);
-  expect(second.told?.pullRequest).toMatchObject({ operation: 'updated' });
+  expect(second.said?.pullRequest).toMatchObject({ operation: 'updated' });
   expect(await textOf()).toBe('ONE\nTWO');
   expect(bodies()).toEqual([expect.not.stringContaining('- Attempt: ')]);
 });

@@ -14,8 +14,8 @@ const KEY = 'sk-ant-test-0123456789';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 /** `told` begins with its code. */
-const refusal = (told: string) => {
-  const lastLine = `patchsmith: usage_error (exit 2) ${told.replace('] ', ']: ')}`;
+const refusal = (reported: string) => {
+  const lastLine = `patchsmith: usage_error (exit 2) ${reported.replace('] ', ']: ')}`;
   return { exitCode: 2, stdout: '', stderr: `${lastLine}\n`, lastLine };
 };
 

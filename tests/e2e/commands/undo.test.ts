@@ -302,18 +302,18 @@ testAtNight(
     expect(result.changedFiles.map(({ path }) => path)).toEqual(['.gitignore']);
     const last = events.filter((event) => event.type === 'change.recorded').at(-1);
     const changes = last?.changes ?? [];
-    const told = (path: string) =>
+    const said = (path: string) =>
       changes
         .filter((change) => change.path === path)
         .map(({ kind, before, source, ignored, excluded }) => [
           ...[kind, before?.size ?? null, source.by === 'tool' ? source.calls : source.by],
           ...[ignored, excluded],
         ]);
-    expect(told('made.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
-    expect(told('d/link.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
-    expect(told('seen.log')).toEqual([['modify', 2, ['toolu_1_0'], 'from_now', 'ignored']]);
+    expect(said('made.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
+    expect(said('d/link.log')).toEqual([['create', null, ['toolu_1_0'], 'from_now', 'ignored']]);
+    expect(said('seen.log')).toEqual([['modify', 2, ['toolu_1_0'], 'from_now', 'ignored']]);
     // What write_file wrote last has been recorded then.
-    expect(told('build/1')).toEqual([]);
+    expect(said('build/1')).toEqual([]);
     expect([changes.length, last?.leftOut]).toEqual([499, 25]);
     const end = await undo(repository, runDir);
     expect(end.exitCode, end.stderr).toBe(0);

@@ -1,37 +1,19 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
-import { answersIn, asksForSummary, messagesOf, summaryOf } from '../../support/claude-server/summaries.ts';
+import { asksForSummary, messagesOf } from '../../support/claude-server/summaries.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { COMPACT_AT, compactedRun, partsOf, read, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
 const TURNS = 14;
-const files = Object.fromEntries(
-  Array.from({ length: TURNS }, (_, at) => [
-    `part-${at}.txt`,
-    `this is part ${at};\n${'text of it '.repeat(200)}\n`,
-  ]),
-);
-const read = (at: number) => ({ calls: [call('read_file', { path: `part-${at}.txt` })] });
-const write = { calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] };
-
-/** A run whose model answers so when it is asked for a summary, and then as it should. */
-async function runWith(answers: readonly ScriptedTurn[], args: readonly string[] = []): Promise<FinishedRun> {
-  const left = [...answers];
-  return scriptedRun({
-    repository: await makeRepository(files),
-    turns: (request) => {
-      if (asksForSummary(request)) return left.shift() ?? summaryOf(request);
-      const at = answersIn(request);
-      return at < TURNS ? read(at) : at === TURNS ? write : { text: 'Done.' };
-    },
-    args: ['--sandbox', 'off', '--compact-at', '5500', ...args],
-  });
-}
+const files = partsOf(TURNS);
+const runWith = (answers: readonly ScriptedTurn[], args: readonly string[] = []) =>
+  compactedRun({ turns: TURNS, answers, args });
 
 const typesIn = ({ events }: FinishedRun) =>
   events.flatMap(({ type }) => (/^context|^compaction|^turn\.[^c]/.test(type) ? [type] : []));
@@ -143,8 +125,7 @@ describe('a full window', () => {
 test(
   'a run that was killed after any event around a compaction is carried on to the same patch',
   async () => {
-    const turns = [...Array.from({ length: TURNS }, (_, at) => read(at)), write];
-    const run = await cutRun(files, turns, { compactAt: 5_500 });
+    const run = await cutRun(files, turnsOf(TURNS), { compactAt: COMPACT_AT });
     expect([run.result.outcome, run.result.compactions.length], run.stderr).toEqual(['done', 2]);
     const at = run.events.find(({ type }) => type === 'context.compacted')?.seq ?? 0;
     for (const seq of [at - 1, at, at + 1, at + 3, run.events.length - 1]) {

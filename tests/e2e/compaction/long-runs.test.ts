@@ -11,6 +11,7 @@ import {
   removeFolders,
   temporaryFolder,
 } from '../../support/files/repository.ts';
+import { partsOf } from '../../support/runs/compacted-run.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { IS_FULL } from '../../support/setup/sample.ts';
@@ -20,13 +21,7 @@ afterAll(removeFolders);
 const TURNS = IS_FULL ? 200 : 100;
 const AT = 8_000;
 
-/** Every file says which one it is, so that a result can be told from all others. */
-const files = Object.fromEntries(
-  Array.from({ length: TURNS }, (_, at) => [
-    `part-${at}.txt`,
-    `this is part ${at};\n${'text of it '.repeat(100)}\n`,
-  ]),
-);
+const files = partsOf(TURNS, 100);
 
 /** Reads one file a turn, and writes what the last one was to another; at the end it says so. */
 function reading(request: Record<string, unknown>, at = answersIn(request)) {

@@ -1,37 +1,23 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
-import { answersIn, asksForSummary, messagesOf, summaryOf } from '../../support/claude-server/summaries.ts';
+import { asksForSummary, messagesOf } from '../../support/claude-server/summaries.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { COMPACT_AT, compactedRun, partsOf, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
 const TURNS = 30;
-const files = Object.fromEntries(
-  Array.from({ length: TURNS }, (_, at) => [
-    `part-${at}.txt`,
-    `this is part ${at};\n${'text of it '.repeat(200)}\n`,
-  ]),
-);
-const read = (at: number) => ({ calls: [call('read_file', { path: `part-${at}.txt` })] });
-const write = { calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] };
-const ARGS = ['--sandbox', 'off', '--compaction', 'server', '--compact-at', '5500', '--max-iterations', '60'];
-
-async function runWith(answers: readonly ScriptedTurn[], repository?: { root: string }) {
-  const left = [...answers];
-  return scriptedRun({
-    repository: repository ?? (await makeRepository(files)),
-    turns: (request) => {
-      if (asksForSummary(request)) return left.shift() ?? summaryOf(request);
-      const at = answersIn(request);
-      return at < TURNS ? read(at) : at === TURNS ? write : { text: 'Done.' };
-    },
-    args: ARGS,
+const files = partsOf(TURNS);
+const runWith = (answers: readonly ScriptedTurn[], repository?: { root: string }) =>
+  compactedRun({
+    turns: TURNS,
+    answers,
+    args: ['--compaction', 'server', '--max-iterations', '60'],
+    ...(repository === undefined ? {} : { repository }),
   });
-}
 
 describe("the API's own compaction", () => {
   test('takes the place of the messages, with the kept thoughts, and the task comes again', async () => {
@@ -99,8 +85,7 @@ describe("the API's own compaction", () => {
   test(
     'is known to a run that was killed and carried on',
     async () => {
-      const turns = [...Array.from({ length: 14 }, (_, at) => read(at)), write];
-      const run = await cutRun(files, turns, { compactAt: 5_500, compaction: 'server' });
+      const run = await cutRun(files, turnsOf(14), { compactAt: COMPACT_AT, compaction: 'server' });
       expect(run.result.outcome, run.stderr).toBe('done');
       const at = run.events.find(({ type }) => type === 'context.compacted')?.seq ?? 0;
       for (const seq of [at - 1, at, at + 2]) {

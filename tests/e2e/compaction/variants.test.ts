@@ -4,20 +4,14 @@ import { afterAll, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { answersIn, asksForSummary, messagesOf, summaryOf } from '../../support/claude-server/summaries.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { COMPACT_AT, partsOf, read, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 
 const TURNS = 12;
-const files = Object.fromEntries(
-  Array.from({ length: TURNS }, (_, at) => [
-    `part-${at}.txt`,
-    `this is part ${at};\n${'text of it '.repeat(200)}\n`,
-  ]),
-);
-const read = (at: number) => ({ calls: [call('read_file', { path: `part-${at}.txt` })] });
-const write = { calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] };
+const files = partsOf(TURNS);
 const tooLong = { kind: 'http', status: 400, message: 'prompt is too long: 9 tokens > 8 maximum' } as const;
 
 test('a run goes on after a summary that is refused, one that would end its tag, and a full window', async () => {
@@ -35,7 +29,7 @@ test('a run goes on after a summary that is refused, one that would end its tag,
       if (isShortened && messagesOf(request).length > 9 && full-- > 0) return { fault: tooLong };
       return read(answersIn(request) % TURNS);
     },
-    args: ['--sandbox', 'off', '--compact-at', '5500'],
+    args: ['--sandbox', 'off', '--compact-at', String(COMPACT_AT)],
   });
   expect(run.lastLine, run.stderr).toContain('(exit 0)');
   expect(run.result).toMatchObject({
@@ -61,8 +55,7 @@ test('a run goes on after a summary that is refused, one that would end its tag,
 test.each(['summarize', 'server'] as const)(
   'a run that was killed right after a compaction by %s is carried on in its segment',
   async (compaction) => {
-    const turns = [...Array.from({ length: TURNS }, (_, at) => read(at)), write];
-    const run = await cutRun(files, turns, { compactAt: 5_500, compaction });
+    const run = await cutRun(files, turnsOf(TURNS), { compactAt: COMPACT_AT, compaction });
     expect(run.result.outcome, run.stderr).toBe('done');
     expect(run.result.compactions[0]).toMatchObject({ how: compaction, why: 'tokens' });
     run.goBackTo(run.events.find(({ type }) => type === 'context.compacted')?.seq ?? Number.NaN);

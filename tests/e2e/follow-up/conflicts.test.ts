@@ -60,7 +60,7 @@ test('it is resolved on the merge of both, which becomes a commit with two paren
   expect(life.prompt(more)).toMatch(/\n\|{7} [0-9a-f]+\na\n={7}\ntheirs\n>{7} base\n/);
   const published = await life.publish(more);
   expectDone(published);
-  const head = published.told?.commit?.sha ?? '';
+  const head = published.said?.commit?.sha ?? '';
   expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
   expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt');
   expect(await life.hosted.git('show', `${head}:a.txt`)).toBe('new and theirs\n\n\n\nz, too');
@@ -72,7 +72,7 @@ test('it is resolved on the merge of both, which becomes a commit with two paren
   expect(life.hosted.pulls().length).toBe(1);
   const again = await life.publish(more);
   expectDone(again);
-  expect(again.told?.commit).toMatchObject({ operation: 'none', sha: head });
+  expect(again.said?.commit).toMatchObject({ operation: 'none', sha: head });
 
   // Nothing is left to be resolved.
   await life.toHead(1);
@@ -99,7 +99,7 @@ test('commits of people are kept when one of them asks, and so are those that co
   const later = await life.hosted.commit(branch, { 'e.txt': 'e\n' }, { author: 'Ann' });
   const published = await life.publish(more);
   expectDone(published);
-  const head = published.told?.commit?.sha ?? '';
+  const head = published.said?.commit?.sha ?? '';
   expect(await life.hosted.git('rev-list', '--first-parent', '-3', head)).toBe(
     [head, later, theirs].join('\n'),
   );
@@ -130,11 +130,11 @@ test('a file that the base has deleted and the model keeps as it is becomes a me
   expect(kept.result.reason).toBe('The merge with the base is kept as git made it, 1 verify command passed.');
   const published = await life.publish(kept);
   expectDone(published);
-  const head = published.told?.commit?.sha ?? '';
+  const head = published.said?.commit?.sha ?? '';
   expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
   expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('A\ta.txt');
   expect(life.pull(1).body).toContain('for a conflict with the base');
-  expect((await life.publish(kept)).told?.commit).toMatchObject({ operation: 'none', sha: head });
+  expect((await life.publish(kept)).said?.commit).toMatchObject({ operation: 'none', sha: head });
 });
 
 test('one in protected files is refused before a model is asked, unless the run may resolve it', async () => {
@@ -172,7 +172,7 @@ test('one in protected files is refused before a model is asked, unless the run 
   const script = writes('AGENTS.md', 'Ours and theirs.\n', 'Kept both.');
   const resolved = await life.run(script, ['--continue', '1', ...accepted], PUSH);
   expectDone(resolved);
-  expect((await life.publish(resolved)).told?.errorCode).toBe('ERR_PROTECTED_PATH');
+  expect((await life.publish(resolved)).said?.errorCode).toBe('ERR_PROTECTED_PATH');
   expectDone(await life.publish(resolved, accepted));
 });
 
@@ -215,7 +215,7 @@ test('a run that was cut off on the merge continues in a fresh checkout of the h
   ]);
   const published = await life.publish({ ...cut, runDir: journal });
   expectDone(published);
-  const head = published.told?.commit?.sha ?? '';
+  const head = published.said?.commit?.sha ?? '';
   expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
   expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt\nA\tnote.txt');
 
@@ -225,7 +225,7 @@ test('a run that was cut off on the merge continues in a fresh checkout of the h
   for (const other of [{ pullRequest: 99 }, { marker: '00000000' }, { branch: 'main' }]) {
     writeFileSync(file, JSON.stringify({ ...result, followUp: { ...result.followUp, ...other } }));
     const hostile = await life.publish({ ...cut, runDir: journal }, ['--comment', 'never']);
-    expect([hostile.exitCode, hostile.told?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
+    expect([hostile.exitCode, hostile.said?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
   }
   expect(await life.hosted.head('main')).toBe(base);
 });
@@ -244,7 +244,7 @@ test('what is not resolved is not published, and what cannot be is refused befor
   const red = await life.run(lazy, ['--continue', '1'], PUSH);
   expect(red.result.outcome).toBe('verify_failed');
   const unresolved = await life.publish(red);
-  expect([unresolved.exitCode, unresolved.told?.reason]).toEqual([
+  expect([unresolved.exitCode, unresolved.said?.reason]).toEqual([
     11,
     expect.stringMatching(/^The conflict with main \([0-9a-f]{8}\) is not resolved in a\.txt\./),
   ]);
@@ -255,7 +255,7 @@ test('what is not resolved is not published, and what cannot be is refused befor
   result.followUp.merge = other;
   writeFileSync(file, JSON.stringify(result));
   const hostile = await life.publish(red);
-  expect([hostile.exitCode, hostile.told?.reason]).toEqual([
+  expect([hostile.exitCode, hostile.said?.reason]).toEqual([
     11,
     expect.stringContaining('which is not in main.'),
   ]);

@@ -69,13 +69,13 @@ describe('a comment on the pull request', () => {
     });
     const published = await life.publish(more);
     expectDone(published);
-    const head = published.told?.commit?.sha ?? '';
+    const head = published.said?.commit?.sha ?? '';
     expect(await life.hosted.git('rev-parse', `${head}^`)).toBe(before);
     expect(await life.hosted.git('diff-tree', '-r', '--name-status', `${head}^`, head)).toBe('A\tc.txt');
     expect(await life.hosted.git('log', '-1', '--format=%B', head)).toContain(
       `Patchsmith-Request: comment ${id}`,
     );
-    expect(published.told?.pullRequest).toMatchObject({ number: 2, operation: 'updated', headSha: head });
+    expect(published.said?.pullRequest).toMatchObject({ number: 2, operation: 'updated', headSha: head });
     expect(life.hosted.pulls().length).toBe(1);
     const { title, body } = life.pull(2);
     expect(title).toBe('Make a new');
@@ -85,7 +85,7 @@ describe('a comment on the pull request', () => {
     // Published again, nothing is there twice.
     const again = await life.publish(more);
     expectDone(again);
-    expect(again.told?.commit).toMatchObject({ operation: 'none', sha: head });
+    expect(again.said?.commit).toMatchObject({ operation: 'none', sha: head });
     expect(life.pull(2).body).toBe(body);
     expect(life.pull(2).comments.filter(({ author }) => author.type === 'Bot').length).toBe(1);
   });
@@ -100,7 +100,7 @@ describe('a comment on the pull request', () => {
       const idle = await life.run([{ calls: [nothing] }], args);
       expect(idle.result).toMatchObject({ outcome: 'no_change', followUp: { pullRequest: 2 } });
       const published = await life.publish(idle, ['--stale', 'close', '--delete-branch']);
-      expect(published.told?.outcome).toBe('no_change');
+      expect(published.said?.outcome).toBe('no_change');
       expect(life.pull(2).state).toBe('open');
       expect(await life.hosted.head(life.pull(2).pull?.head ?? '')).toBe(before);
       expect(life.pull(2).comments.at(-1)?.body).toContain('It is right.');
@@ -125,7 +125,7 @@ describe('a comment on the pull request', () => {
       ];
       const published = await life.publish(more, args);
       expectDone(published);
-      const message = await life.hosted.git('log', '-1', '--format=%B', published.told?.commit?.sha ?? '');
+      const message = await life.hosted.git('log', '-1', '--format=%B', published.said?.commit?.sha ?? '');
       expect(message).toMatch(/^fix: Make a new$/m);
       expect(message).toContain('Signed-off-by: ');
       expect(life.pull(2).comments.at(-1)?.body).toContain('Pull request updated');
@@ -143,7 +143,7 @@ describe('a comment on the pull request', () => {
     const later = await life.hosted.commit(branch, { 'e.txt': 'e\n' }, { author: 'Ann' });
     const published = await life.publish(more);
     expectDone(published);
-    const head = published.told?.commit?.sha ?? '';
+    const head = published.said?.commit?.sha ?? '';
     expect(await life.hosted.git('rev-list', '--first-parent', '-3', head)).toBe(
       [head, later, theirs].join('\n'),
     );
@@ -173,8 +173,8 @@ describe('a comment on the pull request', () => {
     );
     await life.hosted.git('update-ref', `refs/heads/${branch}`, other);
     const published = await life.publish(more);
-    expect([published.exitCode, published.told?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
-    expect(published.told?.reason).toContain('was replaced during the run');
+    expect([published.exitCode, published.said?.errorCode]).toEqual([11, 'ERR_PULL_REQUEST_MOVED']);
+    expect(published.said?.reason).toContain('was replaced during the run');
     expect(await life.hosted.head(branch)).toBe(other);
   });
 
@@ -262,8 +262,8 @@ describe('review threads', () => {
     });
     const published = await life.publish(more, ['--resolve-threads']);
     expectDone(published);
-    expect(published.told?.warnings).toEqual([expect.stringMatching(/^\[WARN_THREAD_NOT_RESOLVED\] /)]);
-    const head = published.told?.commit?.sha;
+    expect(published.said?.warnings).toEqual([expect.stringMatching(/^\[WARN_THREAD_NOT_RESOLVED\] /)]);
+    const head = published.said?.commit?.sha;
     expect([one, two, other].map(({ comments, resolvedBy }) => [comments.length, resolvedBy?.login])).toEqual(
       [
         [2, undefined],

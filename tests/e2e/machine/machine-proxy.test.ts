@@ -140,11 +140,11 @@ testAtNight('a pull request is made through it', async () => {
   ]);
   const place = await onGitHub(made);
   const { env, asked } = await behindProxy({ 'github.example.test': place.github.url });
-  const { told, exitCode, stderr } = await publish(place, {
+  const { said, exitCode, stderr } = await publish(place, {
     env: { ...env, GITHUB_API_URL: 'https://github.example.test' },
     built: true,
   });
-  expect([exitCode, told?.outcome, told?.pullRequest?.number], stderr).toEqual([0, 'done', 1]);
+  expect([exitCode, said?.outcome, said?.pullRequest?.number], stderr).toEqual([0, 'done', 1]);
   expect(asked.length).toBeGreaterThan(0);
 });
 

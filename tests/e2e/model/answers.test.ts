@@ -61,8 +61,8 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
     'finish',
   ]);
   expect(JSON.stringify(shown.at(-1))).toContain('"$ref":"#/properties/answer/$defs/finding"');
-  const told = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
-  expect(told).toEqual([
+  const said = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
+  expect(said).toEqual([
     'Unknown tool "write_file". Available tools: read_file, list_files, search, run_command, finish.',
     expect.stringContaining('new\n'),
     expect.stringContaining('the answer is missing'),

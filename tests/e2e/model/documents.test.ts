@@ -60,13 +60,13 @@ describe('a document', () => {
       ],
     });
     expect(exitCode, stderr).toBe(0);
-    const told = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
-    expect(told[0]).toMatchObject({
+    const said = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
+    expect(said[0]).toMatchObject({
       status: 'ok',
       text: '[Text of a PDF document, without layout and pictures]\n[Page 1 of 1]\nName it beta.\n',
     });
-    expect(told[1]).toMatchObject({ status: 'ok', text: 'Two\n[Lines 3-3 of 3]' });
-    expect(told[2]).toMatchObject({ status: 'failed', reason: 'not_text' });
+    expect(said[1]).toMatchObject({ status: 'ok', text: 'Two\n[Lines 3-3 of 3]' });
+    expect(said[2]).toMatchObject({ status: 'failed', reason: 'not_text' });
   });
 });
 

@@ -46,12 +46,12 @@ test('the web is there where hosts are named or a key is set, and adding to a fi
     'web_search',
     'finish',
   ]);
-  const told = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
-  expect(told[0]).toMatchObject({
+  const said = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
+  expect(said[0]).toMatchObject({
     reason: 'policy',
     text: expect.stringContaining('an address is not a host name'),
   });
-  expect(told[1]).toMatchObject({
+  expect(said[1]).toMatchObject({
     text: 'Not read: elsewhere.example.org is not one of the hosts that may be read (--web-fetch: docs.example.com).',
   });
   expect(patch).toContain('+new\n\\ No newline at end of file');

@@ -58,23 +58,23 @@ test('a server of the project file runs in the sandbox; check reaches it, and na
 
 test('what is wrong with servers is said before anything else happens', async () => {
   const { root, write } = await makeRepository({ 'a.txt': 'a\n' });
-  const told = async (...args: string[]) => {
+  const said = async (...args: string[]) => {
     const end = await runCli(['run', '-m', 'Do it', ...args], {
       cwd: root,
       env: { ANTHROPIC_API_KEY: 'sk-ant-x' },
     });
     return [end.exitCode, end.stderr];
   };
-  expect(await told('--mcp', 'a')).toEqual([
+  expect(await said('--mcp', 'a')).toEqual([
     2,
     expect.stringContaining('--mcp: expected NAME=COMMAND or NAME=URL'),
   ]);
-  expect(await told('--mcp-config', 'none.json')).toEqual([
+  expect(await said('--mcp-config', 'none.json')).toEqual([
     2,
     expect.stringContaining('--mcp-config none.json: '),
   ]);
   write('mcp.json', JSON.stringify({ mcpServers: { a: { command: 'b', env: { C: `\${NO_SUCH}` } } } }));
-  expect(await told('--mcp-config', 'mcp.json')).toEqual([
+  expect(await said('--mcp-config', 'mcp.json')).toEqual([
     2,
     expect.stringContaining('MCP server a.env.C: the variable NO_SUCH is not set'),
   ]);

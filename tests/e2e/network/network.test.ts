@@ -30,10 +30,10 @@ async function victim(): Promise<{ port: number; visits: () => number }> {
   return { port: (server.address() as AddressInfo).port, visits: () => visits };
 }
 
-async function run(script: string, ...args: string[]): Promise<FinishedRun & { told: string }> {
+async function run(script: string, ...args: string[]): Promise<FinishedRun & { said: string }> {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const finished = await scriptedRun({ repository, turns: [command(script), done], args });
-  return { ...finished, told: JSON.stringify(finished.server.requests[1] ?? {}) };
+  return { ...finished, said: JSON.stringify(finished.server.requests[1] ?? {}) };
 }
 
 /** Asks the proxy, as the environment names it, for a tunnel to each of these and prints the status lines. */
@@ -47,7 +47,7 @@ const askFor = (...authorities: string[]) =>
 
 describe('a run with --allow-domain', () => {
   test('tells the model which domains there are, and journal and result what was allowed and refused', async () => {
-    const { result, events, server, told, stderr, exitCode } = await run(
+    const { result, events, server, said, stderr, exitCode } = await run(
       `${askFor('evil.example:443')}; ${askFor('evil.example:443', '127.0.0.1:443')}`,
       ...domains('Registry.npmjs.org', '*.example.com:8443'),
     );
@@ -74,7 +74,7 @@ describe('a run with --allow-domain', () => {
     expect(JSON.stringify(server.requests[0])).toContain(
       'no network except `registry.npmjs.org`, `*.example.com:8443` over HTTP',
     );
-    expect(told).toContain(
+    expect(said).toContain(
       'HTTP/1.1 403 Refused by the sandbox: evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443)',
     );
     expect(stderr).toContain(
@@ -98,12 +98,12 @@ describe('a run with --allow-domain', () => {
       '127.1',
       '0177.0.0.1',
     ];
-    const { told, result } = await run(
+    const { said, result } = await run(
       askFor(...names.map((name) => `${name}:${port}`), `localhost.localdomain:${port}`),
       ...domains(`localhost.localdomain:${port}`, 'localhost.example'),
     );
-    expect(told.match(/403 Refused by the sandbox/g)?.length ?? 0).toBeGreaterThanOrEqual(names.length);
-    expect(told).not.toContain('HTTP/1.1 200');
+    expect(said.match(/403 Refused by the sandbox/g)?.length ?? 0).toBeGreaterThanOrEqual(names.length);
+    expect(said).not.toContain('HTTP/1.1 200');
     expect(result.network?.refused.map(({ host }) => host)).toEqual(
       expect.arrayContaining(names.map((name) => `${name}:${port}`)),
     );
@@ -127,16 +127,16 @@ describe('a run with --allow-domain', () => {
       args: domains('registry.example.test'),
       env: { HTTPS_PROXY: `http://user:a-word-to-keep@${proxy.host}` },
     });
-    const told = JSON.stringify(server.requests[1] ?? {});
-    expect(told, stderr).toContain('a package');
-    expect(told).not.toContain('a-word-to-keep');
-    expect(told).not.toContain(proxy.host);
+    const said = JSON.stringify(server.requests[1] ?? {});
+    expect(said, stderr).toContain('a package');
+    expect(said).not.toContain('a-word-to-keep');
+    expect(said).not.toContain(proxy.host);
     expect(proxy.asked).toEqual(['registry.example.test:443']);
     expect(result.network?.refused.map(({ host }) => host)).toEqual(['evil.example.test']);
   });
 
   testAtNight('without a sandbox claims nothing and warns', async () => {
-    const { result, events, stderr, told } = await run(
+    const { result, events, stderr, said } = await run(
       'env | grep -i _proxy; true',
       '--sandbox',
       'off',
@@ -148,7 +148,7 @@ describe('a run with --allow-domain', () => {
       '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain HAS NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
     );
     expect(stderr).toContain('--allow-domain HAS NO EFFECT');
-    expect(told).not.toContain('127.0.0.1:17128');
+    expect(said).not.toContain('127.0.0.1:17128');
   });
 
   test.each([
@@ -215,7 +215,7 @@ describe('a run with --allow-domain', () => {
 
 test('a run without --allow-domain reaches nothing, and names what was asked for and the flag that allows it', async () => {
   const { port, visits } = await victim();
-  const { told, result, events, stderr } = await run(
+  const { said, result, events, stderr } = await run(
     [
       `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1`,
       'git ls-remote https://registry.example/a',
@@ -224,7 +224,7 @@ test('a run without --allow-domain reaches nothing, and names what was asked for
     ].join('; '),
   );
   expect(events[0]).toMatchObject({ allowedDomains: [] });
-  expect(told).toContain('Connection refused');
+  expect(said).toContain('Connection refused');
   expect(visits()).toBe(0);
   const allow = '--allow-domain registry.example';
   const why = `registry.example is refused: no host is allowed; to allow it: ${allow}`;
@@ -240,8 +240,8 @@ test('a run without --allow-domain reaches nothing, and names what was asked for
       },
     ],
   });
-  expect(told).toContain(`Refused by the sandbox: ${why}\\n`);
-  expect(told).toContain(
+  expect(said).toContain(`Refused by the sandbox: ${why}\\n`);
+  expect(said).toContain(
     'Refused by the sandbox: looked-up.example was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain looked-up.example\\n',
   );
   expect(result.denied.map(({ kind, what, calls }) => [kind, what, calls])).toEqual([
@@ -289,6 +289,6 @@ test('a socket that no one listens at is not what keeps commands in: a machine w
   const server = createTcpServer().listen(17_128, '127.0.0.1');
   server.on('error', () => {});
   onTestFinished(() => void server.close());
-  const { told } = await run(askFor('evil.example:443'), ...domains('good.example'));
-  expect(told).toContain('403 Refused by the sandbox: evil.example');
+  const { said } = await run(askFor('evil.example:443'), ...domains('good.example'));
+  expect(said).toContain('403 Refused by the sandbox: evil.example');
 });

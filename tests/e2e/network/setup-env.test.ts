@@ -50,10 +50,10 @@ describe('a variable of --setup-env', () => {
       result.verify.map(({ end }) => end.exitCode),
       stderr,
     ).toEqual([0]);
-    const told = JSON.stringify(server.requests);
-    expect(told).toContain('looked');
+    const said = JSON.stringify(server.requests);
+    expect(said).toContain('looked');
     expect(JSON.stringify(events.filter(({ type }) => type === 'tool.completed'))).not.toContain(`${NAME}=`);
-    for (const text of [stderr, stdout, told, contentsOf(runDir)]) expect(text).not.toContain(VALUE);
+    for (const text of [stderr, stdout, said, contentsOf(runDir)]) expect(text).not.toContain(VALUE);
   });
 
   test('that setup commands leave in a file, in any form, ends the run before the model is asked', async () => {

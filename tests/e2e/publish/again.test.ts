@@ -53,7 +53,7 @@ describe('one branch, one pull request and one comment', () => {
     const there = await onGitHub(made, { issue: true });
     const first = await publish(there);
     expect(first.exitCode, first.stderr).toBe(0);
-    expect(first.told).toMatchObject({
+    expect(first.said).toMatchObject({
       outcome: 'done',
       commit: { operation: 'created', verified: true, tree: made.result.treeSha },
       pullRequest: { number: 2, operation: 'created', draft: true },
@@ -63,9 +63,9 @@ describe('one branch, one pull request and one comment', () => {
     const sent = there.github.requests.length;
     const second = await publish(there);
     expect(second.exitCode, second.stderr).toBe(0);
-    expect(second.told).toMatchObject({
+    expect(second.said).toMatchObject({
       outcome: 'done',
-      commit: { operation: 'none', sha: first.told?.commit?.sha },
+      commit: { operation: 'none', sha: first.said?.commit?.sha },
       pullRequest: { number: 2, operation: 'none' },
     });
     const writes = there.github.requests.slice(sent).filter(isWrite);
@@ -106,7 +106,7 @@ describe('one branch, one pull request and one comment', () => {
         args: asked,
         killAt: (request) => request.operation === operation,
       });
-      expect([killed.exitCode, killed.told]).toEqual([undefined, null]);
+      expect([killed.exitCode, killed.said]).toEqual([undefined, null]);
       const again = await publish(there, { args: asked });
       expect(again.exitCode, again.stderr).toBe(0);
       await expectOneOfEach(there);

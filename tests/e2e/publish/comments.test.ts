@@ -27,10 +27,10 @@ describe('an issue that asked for the work', () => {
   test('is named by branch and pull request, and gets one comment that is kept up to date', async () => {
     const number = ask();
     const first = await shop.publish();
-    expect(first.told.branch).toMatch(new RegExp(`^patchsmith/issue-${number}-`));
-    expect(first.told.comment).toMatchObject({ operation: 'created' });
+    expect(first.said.branch).toMatch(new RegExp(`^patchsmith/issue-${number}-`));
+    expect(first.said.comment).toMatchObject({ operation: 'created' });
     expect(shop.upstream.pulls()[0]?.body).toMatch(new RegExp(`Fixes .*#${number}`));
-    expect((await shop.publish()).told.comment?.operation).not.toBe('created');
+    expect((await shop.publish()).said.comment?.operation).not.toBe('created');
     expect(shop.upstream.issues.get(number)?.comments.length).toBe(1);
   });
 
@@ -41,7 +41,7 @@ describe('an issue that asked for the work', () => {
     const [marker = ''] = /<!-- patchsmith:\w+ -->/.exec(made?.body ?? '') ?? [];
     shop.upstream.issues.get(number)?.comments.splice(0);
     shop.github.addComment('octo/shop', number, { body: `${marker} mine`, author: 'ann' });
-    expect((await shop.publish()).told.comment).toMatchObject({ operation: 'created' });
+    expect((await shop.publish()).said.comment).toMatchObject({ operation: 'created' });
     expect(
       shop.upstream.issues
         .get(number)
@@ -62,12 +62,12 @@ describe('an issue that asked for the work', () => {
       const made = shop.upstream.issues.get(number)?.comments.splice(0)[0];
       shop.github.addComment('octo/shop', number, { body: made?.body ?? '', author: BOT });
       const second = await shop.publish(['--via', 'push'], { token: app });
-      expect(second.told.comment).toMatchObject({ operation: 'created' });
+      expect(second.said.comment).toMatchObject({ operation: 'created' });
       expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
         BOT,
         'fixer[bot]',
       ]);
-      expect(await shop.upstream.git('log', '-1', '--format=%an <%ae>', first.told.branch ?? '')).toBe(
+      expect(await shop.upstream.git('log', '-1', '--format=%an <%ae>', first.said.branch ?? '')).toBe(
         'fixer[bot] <4711+fixer[bot]@users.noreply.github.com>',
       );
     },
@@ -82,7 +82,7 @@ describe('an issue that asked for the work', () => {
     shop.upstream.issues.get(number)?.comments.splice(0);
     const quote = `> ${marker}\n\nSummarised.`;
     shop.github.addComment('octo/shop', number, { body: quote, author: 'digest[bot]' });
-    expect((await shop.publish()).told.comment).toMatchObject({ operation: 'created' });
+    expect((await shop.publish()).said.comment).toMatchObject({ operation: 'created' });
     expect(shop.upstream.issues.get(number)?.comments.map(({ body }) => body === quote)).toEqual([
       true,
       false,
@@ -104,7 +104,7 @@ describe('an issue that asked for the work', () => {
         shop.github.addComment('octo/shop', number, { body: text, author: 'other[bot]' });
         shop.github.addComment('octo/shop', number, { body: text.replaceAll('\n', '\r\n'), author: BOT });
       });
-      expect((await shop.publish()).told.comment?.operation).toBe('updated');
+      expect((await shop.publish()).said.comment?.operation).toBe('updated');
       expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
         'other[bot]',
         BOT,
@@ -118,9 +118,9 @@ describe('an issue that asked for the work', () => {
       const number = ask();
       const trouble = { kind: 'status', status: 401 } as const;
       shop.github.faults.add({ on: { operation: 'users/get-authenticated' }, times: 99, trouble });
-      const { exitCode, told } = await shop.publish(['--via', via]);
-      expect([exitCode, told.outcome, told.comment]).toEqual([11, 'publish_failed', null]);
-      expect(told.commit === null).toBe(via === 'push');
+      const { exitCode, said } = await shop.publish(['--via', via]);
+      expect([exitCode, said.outcome, said.comment]).toEqual([11, 'publish_failed', null]);
+      expect(said.commit === null).toBe(via === 'push');
       expect(shop.upstream.issues.get(number)?.comments).toEqual([]);
     },
   );

@@ -122,7 +122,7 @@ describe.concurrent('what GitHub has not heard of everywhere yet', () => {
       there.github.faults.add({ on: { operation }, times: 3, trouble });
       const passing = await publish(there, { args });
       expect(passing.exitCode, passing.stderr).toBe(0);
-      expect(passing.told?.warnings.join()).not.toContain('422');
+      expect(passing.said?.warnings.join()).not.toContain('422');
       expect(there.github.invalid).toEqual([]);
 
       const lasting = await onGitHub(made, { issue: true, ...people });
@@ -172,9 +172,9 @@ describe.concurrent('rate limits', () => {
     ),
   )('%s is not waited for, and what was made is told', async (_, trouble) => {
     const { first } = await publishThrough({ on: { operation: 'pulls/create' }, times: 99, trouble });
-    expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
-    expect(first.told).toMatchObject({ commit: { operation: 'created' }, pullRequest: null });
-    expect(first.told?.reason).toMatch(/rate limit/i);
+    expect([first.exitCode, first.said?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+    expect(first.said).toMatchObject({ commit: { operation: 'created' }, pullRequest: null });
+    expect(first.said?.reason).toMatch(/rate limit/i);
   });
 });
 
@@ -190,7 +190,7 @@ describe.concurrent('a fault that stays', () => {
         times: 99,
         trouble: { kind: 'status', status: 500 },
       });
-      expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+      expect([first.exitCode, first.said?.outcome], first.stderr).toEqual([11, 'publish_failed']);
       expect(first.stderr).not.toMatch(/\n\s+at /);
     },
   );
@@ -203,7 +203,7 @@ describe.concurrent('a fault that stays', () => {
         times: 99,
         trouble: { kind: 'status', status },
       });
-      expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+      expect([first.exitCode, first.said?.outcome], first.stderr).toEqual([11, 'publish_failed']);
       const asked = github.requests.filter(
         (one) => one.operation === 'pulls/create' && one.status === status,
       );
@@ -215,8 +215,8 @@ describe.concurrent('a fault that stays', () => {
 test('an answer that never comes ends at the deadline', async () => {
   const there = await onGitHub(made);
   there.github.faults.add({ on: { operation: 'git/create-tree' }, times: 99, trouble: { kind: 'stall' } });
-  const { exitCode, told, stderr } = await publish(there, { args: ['--deadline', '3s'] });
-  expect([exitCode, told?.outcome], stderr).toEqual([124, 'deadline']);
+  const { exitCode, said, stderr } = await publish(there, { args: ['--deadline', '3s'] });
+  expect([exitCode, said?.outcome], stderr).toEqual([124, 'deadline']);
 });
 
 testAtNight('slow answers are waited for', async () => {

@@ -96,9 +96,9 @@ describe('a run that says whatever an attacker wants', () => {
     expect(pull?.body?.match(/^Fixes #\d+$/gm)).toEqual(['Fixes #1']);
     expect(pull?.body?.match(/<!-- patchsmith:/g)).toHaveLength(2);
     // The same facts are the same text, so that nothing is written twice.
-    expect(again.told?.pullRequest?.operation).toBe('none');
+    expect(again.said?.pullRequest?.operation).toBe('none');
 
-    const message = await repository.git('log', '-1', '--format=%B', first.told?.branch ?? '');
+    const message = await repository.git('log', '-1', '--format=%B', first.said?.branch ?? '');
     expect(message).not.toMatch(/@|#\d|:\/\/\S|\[skip ci\]|GH-\d|\p{DI}/u);
     expect(message.trim().split('\n')).toHaveLength(6);
   });

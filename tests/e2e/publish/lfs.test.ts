@@ -29,11 +29,11 @@ afterAll(removeFolders);
 
 test('a pointer whose content GitHub does not have is not published, and the reason says how to push it', async () => {
   const there = await onGitHub(made);
-  const { exitCode, told } = await publish(there);
-  expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-  expect(told?.errorCode).toBe('ERR_LFS_MISSING');
-  expect(told?.reason).toMatch(/^Git LFS stores big\.bin, and GitHub does not have the contents/);
-  expect(told?.reason).toContain(`git add "big.bin" and git lfs push --object-id origin ${OID};`);
+  const { exitCode, said } = await publish(there);
+  expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
+  expect(said?.errorCode).toBe('ERR_LFS_MISSING');
+  expect(said?.reason).toMatch(/^Git LFS stores big\.bin, and GitHub does not have the contents/);
+  expect(said?.reason).toContain(`git add "big.bin" and git lfs push --object-id origin ${OID};`);
   expect(await find(there)).toMatchObject({ branches: [], pulls: [] });
 
   there.repository.lfs.add(OID);
@@ -45,9 +45,9 @@ test('a pointer whose content GitHub does not have is not published, and the rea
 test('where GitHub cannot be asked for it, that is a warning', async () => {
   const there = await onGitHub(made);
   there.github.faults.add({ on: { path: /\/info\/lfs\// }, trouble: { kind: 'status', status: 503 } });
-  const { exitCode, told, stderr } = await publish(there);
+  const { exitCode, said, stderr } = await publish(there);
   expect(exitCode, stderr).toBe(0);
-  expect(told?.warnings).toContainEqual(
+  expect(said?.warnings).toContainEqual(
     '[WARN_LFS_UNKNOWN] It is unknown whether GitHub has the contents of big.bin, which Git LFS stores: it answers 503.',
   );
 });

@@ -31,11 +31,11 @@ describe('the work of a first comment', () => {
     expect(first.exitCode, first.stderr).toBe(0);
     await askedBy(12, SECOND);
     const second = await shop.publish();
-    expect([second.exitCode, second.told.outcome]).toEqual([11, 'publish_failed']);
-    expect(second.told.reason).toMatch(/has the work of another request \(comment 11, run \S+\)/);
-    expect(second.told.reason).toContain(`The patch is kept in ${shop.run.runDir}/changes.patch`);
-    const branch = first.told.branch ?? '';
-    expect(await shop.upstream.head(branch)).toBe(first.told.commit?.sha);
+    expect([second.exitCode, second.said.outcome]).toEqual([11, 'publish_failed']);
+    expect(second.said.reason).toMatch(/has the work of another request \(comment 11, run \S+\)/);
+    expect(second.said.reason).toContain(`The patch is kept in ${shop.run.runDir}/changes.patch`);
+    const branch = first.said.branch ?? '';
+    expect(await shop.upstream.head(branch)).toBe(first.said.commit?.sha);
     // Who asked reads why on the issue.
     expect(shop.upstream.issues.get(1)?.comments.at(-1)?.body).toContain('the work of another request');
   });
@@ -47,7 +47,7 @@ describe('the work of a first comment', () => {
     await askedBy(11, SECOND);
     const second = await shop.publish();
     expect(second.exitCode, second.stderr).toBe(0);
-    expect(second.told.commit?.operation).toBe('updated');
+    expect(second.said.commit?.operation).toBe('updated');
   });
 
   test('is not replaced by that of the issue itself', async () => {
@@ -93,12 +93,12 @@ describe('the button "Update branch"', () => {
     await shop.upstream.commit('main', {
       'src/total.js': 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nzehn\n',
     });
-    await update(first.told.branch ?? '', more);
-    const head = await shop.upstream.head(first.told.branch ?? '');
+    await update(first.said.branch ?? '', more);
+    const head = await shop.upstream.head(first.said.branch ?? '');
     const again = await shop.publish();
     expect(again.exitCode, again.stderr).toBe(exitCode);
-    expect(await shop.upstream.head(first.told.branch ?? '')).toBe(head);
-    if (exitCode === 0) expect(again.told.commit).toMatchObject({ operation: 'none', sha: head });
-    else expect(again.told.reason).toContain('commits by others');
+    expect(await shop.upstream.head(first.said.branch ?? '')).toBe(head);
+    if (exitCode === 0) expect(again.said.commit).toMatchObject({ operation: 'none', sha: head });
+    else expect(again.said.reason).toContain('commits by others');
   });
 });

@@ -45,13 +45,13 @@ describe.each(sampled(['api', 'push'], () => 'via', 1))(
       const { repository } = there;
       const first = await publish(there, { args });
       expect(first.exitCode, first.stderr).toBe(0);
-      const branch = first.told?.branch ?? '';
+      const branch = first.said?.branch ?? '';
       const person = await repository.commit(branch, { 'a.txt': 'mine\n' }, { author: 'Ann Onym' });
       const second = await publish(there, { args });
-      expect([second.exitCode, second.told?.outcome]).toEqual([11, 'publish_failed']);
-      expect(second.told?.errorCode).toBe('ERR_COMMITS_OF_OTHERS');
-      expect(second.told?.reason).toContain('Ann Onym');
-      expect(second.told?.reason).toContain(person.slice(0, 8));
+      expect([second.exitCode, second.said?.outcome]).toEqual([11, 'publish_failed']);
+      expect(second.said?.errorCode).toBe('ERR_COMMITS_OF_OTHERS');
+      expect(second.said?.reason).toContain('Ann Onym');
+      expect(second.said?.reason).toContain(person.slice(0, 8));
       expect(await repository.head(branch)).toBe(person);
       expectRoute(there, via);
     });
@@ -60,7 +60,7 @@ describe.each(sampled(['api', 'push'], () => 'via', 1))(
       const there = await onGitHub(made);
       const { repository, github } = there;
       const first = await publish(there, { args });
-      const branch = first.told?.branch ?? '';
+      const branch = first.said?.branch ?? '';
       // The base has moved on, so that there is something to be done on our own branch.
       await repository.commit('main', { 'b.txt': 'B\n' });
       let person = '';
@@ -70,8 +70,8 @@ describe.each(sampled(['api', 'push'], () => 'via', 1))(
         person = await repository.commit(branch, { 'c.txt': 'mine\n' }, { author: 'Ann Onym' });
       });
       const second = await publish(there, { args });
-      expect([second.exitCode, second.told?.outcome], second.stderr).toEqual([11, 'publish_failed']);
-      expect(second.told?.reason).toContain('Ann Onym');
+      expect([second.exitCode, second.said?.outcome], second.stderr).toEqual([11, 'publish_failed']);
+      expect(second.said?.reason).toContain('Ann Onym');
       expect(await repository.head(branch)).toBe(person);
     });
 
@@ -86,9 +86,9 @@ describe.each(sampled(['api', 'push'], () => 'via', 1))(
         const planned = ref?.replace('refs/heads/', '') ?? branchOf;
         person = await repository.commit(planned, { 'c.txt': 'mine\n' }, { author: 'Ann Onym' });
       });
-      const branchOf = (await publish(there, { args: ['--dry-run'] })).told?.branch ?? '';
-      const { exitCode, told, stderr } = await publish(there, { args });
-      expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
+      const branchOf = (await publish(there, { args: ['--dry-run'] })).said?.branch ?? '';
+      const { exitCode, said, stderr } = await publish(there, { args });
+      expect([exitCode, said?.outcome], stderr).toEqual([11, 'publish_failed']);
       expect(await repository.head(branchOf)).toBe(person);
       expect((await find(there)).pulls).toEqual([]);
     });
@@ -100,24 +100,24 @@ describe('a base that has moved on', () => {
     const there = await onGitHub(made);
     const { repository } = there;
     const base = await repository.commit('main', { 'b.txt': 'B\n', 'new.txt': 'n\n' });
-    const { exitCode, stderr, told } = await publish(there);
+    const { exitCode, stderr, said } = await publish(there);
     expect(exitCode, stderr).toBe(0);
-    const head = told?.commit?.sha ?? '';
+    const head = said?.commit?.sha ?? '';
     expect(await repository.git('rev-parse', `${head}^`)).toBe(base);
     expect(await repository.git('diff-tree', '-r', '--name-status', base, head)).toBe(
       'M\ta.txt\nD\tgone.txt',
     );
-    expect(told?.base?.sha).toBe(base);
+    expect(said?.base?.sha).toBe(base);
   });
 
   test('in other lines of the same file: they are merged, and it is said', async () => {
     const there = await onGitHub(made);
     const { repository } = there;
     await repository.commit('main', { 'a.txt': LINES.replace('line 18\n', 'line eighteen\n') });
-    const { exitCode, stderr, told } = await publish(there);
+    const { exitCode, stderr, said } = await publish(there);
     expect(exitCode, stderr).toBe(0);
-    expect(told?.merged).toEqual(['a.txt']);
-    const content = await repository.git('show', `${told?.commit?.sha}:a.txt`);
+    expect(said?.merged).toEqual(['a.txt']);
+    const content = await repository.git('show', `${said?.commit?.sha}:a.txt`);
     expect(content).toContain('line two');
     expect(content).toContain('line eighteen');
   });
@@ -129,12 +129,12 @@ describe('a base that has moved on', () => {
       'a.txt': LINES.replace('line 2\n', 'line zwo\n'),
       'gone.txt': 'not gone at all\n',
     });
-    const { exitCode, stderr, told } = await publish(there);
-    expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
-    expect(told?.conflicts.map(({ path }) => path).sort()).toEqual(['a.txt', 'gone.txt']);
-    for (const { path } of told?.conflicts ?? []) expect(told?.reason).toContain(path);
-    expect(told?.reason).toContain('changes.patch');
-    expect(told?.errorCode).toBe('ERR_PATCH_CONFLICT');
+    const { exitCode, stderr, said } = await publish(there);
+    expect([exitCode, said?.outcome], stderr).toEqual([11, 'publish_failed']);
+    expect(said?.conflicts.map(({ path }) => path).sort()).toEqual(['a.txt', 'gone.txt']);
+    for (const { path } of said?.conflicts ?? []) expect(said?.reason).toContain(path);
+    expect(said?.reason).toContain('changes.patch');
+    expect(said?.errorCode).toBe('ERR_PATCH_CONFLICT');
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 
@@ -148,9 +148,9 @@ describe('a base that has moved on', () => {
       ]);
       const there = await onGitHub(both);
       await there.repository.commit('main', { 'logo.bin': Buffer.from('a\0d'), 'a.txt': 'theirs\n' });
-      const { exitCode, told, stderr } = await publish(there);
+      const { exitCode, said, stderr } = await publish(there);
       expect(exitCode, stderr).toBe(11);
-      expect(told?.conflicts).toEqual([
+      expect(said?.conflicts).toEqual([
         { path: 'a.txt', why: 'both sides changed the same lines' },
         { path: 'logo.bin', why: 'both sides changed it, and it is binary' },
       ]);
@@ -164,14 +164,14 @@ describe('a base that has moved on', () => {
     const base = await repository.commit('main', { 'b.txt': 'B\n' });
     const second = await publish(there);
     expect(second.exitCode, second.stderr).toBe(0);
-    const head = second.told?.commit?.sha ?? '';
-    expect(second.told).toMatchObject({
+    const head = second.said?.commit?.sha ?? '';
+    expect(second.said).toMatchObject({
       commit: { operation: 'updated' },
-      pullRequest: { number: first.told?.pullRequest?.number, operation: 'updated' },
+      pullRequest: { number: first.said?.pullRequest?.number, operation: 'updated' },
     });
     expect((await repository.git('rev-list', '--parents', '-1', head)).split(' ')).toEqual([
       head,
-      first.told?.commit?.sha,
+      first.said?.commit?.sha,
       base,
     ]);
     expect(await repository.git('diff', '--name-only', base, head)).toBe('a.txt\ngone.txt');
@@ -184,8 +184,8 @@ describe('a base that has moved on', () => {
     const there = await onGitHub(made);
     const { repository } = there;
     await repository.commit('main', { 'a.txt': LINES.replace('line 2\n', 'line two\n'), 'gone.txt': null });
-    const { exitCode, stderr, told } = await publish(there);
-    expect([exitCode, told?.outcome], stderr).toEqual([0, 'no_change']);
+    const { exitCode, stderr, said } = await publish(there);
+    expect([exitCode, said?.outcome], stderr).toEqual([0, 'no_change']);
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 });
@@ -194,22 +194,22 @@ test('a pull request that people have given another base is updated there, and o
   const there = await onGitHub(made);
   const { repository } = there;
   const first = await publish(there);
-  const number = first.told?.pullRequest?.number ?? 0;
+  const number = first.said?.pullRequest?.number ?? 0;
   await repository.commit('release', { 'b.txt': 'R\n' });
   const issue = repository.issues.get(number);
   if (issue?.pull) issue.pull.base = 'release';
   await repository.commit('main', { 'b.txt': 'B\n' });
   const second = await publish(there);
   expect(second.exitCode, second.stderr).toBe(0);
-  expect(second.told?.pullRequest).toMatchObject({ number, operation: 'updated' });
-  expect(second.told?.warnings).toContainEqual(
+  expect(second.said?.pullRequest).toMatchObject({ number, operation: 'updated' });
+  expect(second.said?.warnings).toContainEqual(
     expect.stringMatching(/^\[WARN_OTHER_BASE\] .*targets release, .* for main/),
   );
   expect([repository.pulls().length, issue?.pull?.base]).toEqual([1, 'release']);
 
   if (issue) issue.state = 'closed';
   const third = await publish(there);
-  expect(third.told?.pullRequest).toMatchObject({ operation: 'created' });
+  expect(third.said?.pullRequest).toMatchObject({ operation: 'created' });
   expect(repository.pulls().map(({ state, pull }) => [state, pull?.base])).toEqual([
     ['closed', 'release'],
     ['open', 'main'],
@@ -223,17 +223,17 @@ testAtNight('work for another base does not get into the pull request of the fir
   await repository.commit('main', { 'more.txt': 'more\n' });
   const release = await publish(there, { args: ['--base', 'release'] });
   expect(release.exitCode, release.stderr).toBe(0);
-  const head = release.told?.pullRequest?.headSha ?? '';
+  const head = release.said?.pullRequest?.headSha ?? '';
   const main = await publish(there);
-  expect([main.exitCode, main.told?.outcome], main.stderr).toEqual([11, 'publish_failed']);
-  expect(main.told?.errorCode).toBe('ERR_BRANCH_OF_OTHER_WORK');
-  expect(main.told?.reason).toMatch(/pull request #1 into release, .* --branch/);
-  expect(await repository.head(release.told?.branch ?? '')).toBe(head);
+  expect([main.exitCode, main.said?.outcome], main.stderr).toEqual([11, 'publish_failed']);
+  expect(main.said?.errorCode).toBe('ERR_BRANCH_OF_OTHER_WORK');
+  expect(main.said?.reason).toMatch(/pull request #1 into release, .* --branch/);
+  expect(await repository.head(release.said?.branch ?? '')).toBe(head);
 
   const other = await publish(there, { args: ['--branch', 'patchsmith/for-main'] });
   expect(other.exitCode, other.stderr).toBe(0);
   expect(repository.pulls().map(({ pull }) => [pull?.head, pull?.base])).toEqual([
-    [release.told?.branch, 'release'],
+    [release.said?.branch, 'release'],
     ['patchsmith/for-main', 'main'],
   ]);
   expect(github.invalid).toEqual([]);
@@ -245,9 +245,9 @@ testAtNight(
     const there = await onGitHub(made);
     there.github.addFormerName('acme/store', NAME);
     for (const operation of ['created', 'none']) {
-      const { exitCode, told, stderr } = await publish(there, { args: ['--repository', 'acme/store'] });
+      const { exitCode, said, stderr } = await publish(there, { args: ['--repository', 'acme/store'] });
       expect(exitCode, stderr).toBe(0);
-      expect(told?.pullRequest).toMatchObject({ number: 1, operation });
+      expect(said?.pullRequest).toMatchObject({ number: 1, operation });
     }
     expect((await find(there)).pulls).toHaveLength(1);
     expect(there.github.invalid).toEqual([]);
@@ -260,9 +260,9 @@ testAtNight(
     const there = await onGitHub(made);
     const { repository, github } = there;
     const first = await publish(there);
-    const branch = first.told?.branch ?? '';
+    const branch = first.said?.branch ?? '';
     // Merged as a squash: the commits of the branch are not in the history of main.
-    const pull = repository.issues.get(first.told?.pullRequest?.number ?? 0);
+    const pull = repository.issues.get(first.said?.pullRequest?.number ?? 0);
     await repository.commit('main', { 'a.txt': LINES.replace('line 2\n', 'line two\n'), 'gone.txt': null });
     if (pull?.pull) {
       pull.state = 'closed';
@@ -271,7 +271,7 @@ testAtNight(
     await repository.commit('main', { 'a.txt': LINES, 'gone.txt': 'gone\n' }, { message: 'Revert' });
     const second = await publish(there);
     expect(second.exitCode, second.stderr).toBe(0);
-    expect(second.told?.branch).toBe(branch);
+    expect(second.said?.branch).toBe(branch);
     expect((await find(there)).pulls.map(({ state }) => state)).toEqual(['closed', 'open']);
     expect(await repository.git('diff', '--name-only', 'main', branch)).toBe('a.txt\ngone.txt');
     expect(github.invalid).toEqual([]);

@@ -12,14 +12,14 @@ const shop = openShop();
 
 describe('a finished run', () => {
   test('becomes a branch with exactly the tree that it has proven, and a pull request', async () => {
-    const { exitCode, told } = await shop.publish();
-    expect({ exitCode, reason: told.reason, warnings: told.warnings }).toMatchObject({ exitCode: 0 });
+    const { exitCode, said } = await shop.publish();
+    expect({ exitCode, reason: said.reason, warnings: said.warnings }).toMatchObject({ exitCode: 0 });
     const [pull] = shop.upstream.pulls();
-    const branch = told.branch ?? '';
+    const branch = said.branch ?? '';
     expect(branch).toMatch(/^patchsmith\/do-it-[0-9a-f]{8}$/);
     expect(await shop.upstream.git('rev-parse', `${branch}^{tree}`)).toBe(shop.run.result.treeSha);
     expect(await shop.upstream.git('rev-parse', `${branch}^`)).toBe(shop.run.result.baseSha);
-    expect(told).toMatchObject({
+    expect(said).toMatchObject({
       outcome: 'done',
       repository: 'octo/shop',
       base: { branch: 'main', sha: shop.run.result.baseSha },
@@ -39,37 +39,37 @@ describe('a finished run', () => {
     );
     expect(
       Publication.parse(JSON.parse(readFileSync(join(shop.run.runDir, 'publish.json'), 'utf8'))),
-    ).toEqual(told);
+    ).toEqual(said);
   });
 
   test('of the same plan adds a commit to the same branch and pull request', async () => {
     const first = await shop.publish();
     shop.run = await shop.finished('echo more > more.txt');
     const second = await shop.publish();
-    expect(second.told.branch).toBe(first.told.branch);
-    expect(second.told.pullRequest).toMatchObject({
-      number: first.told.pullRequest?.number,
+    expect(second.said.branch).toBe(first.said.branch);
+    expect(second.said.pullRequest).toMatchObject({
+      number: first.said.pullRequest?.number,
       operation: 'updated',
     });
-    const branch = second.told.branch ?? '';
-    expect(await shop.upstream.git('rev-parse', `${branch}^`)).toBe(first.told.commit?.sha);
+    const branch = second.said.branch ?? '';
+    expect(await shop.upstream.git('rev-parse', `${branch}^`)).toBe(first.said.commit?.sha);
     expect(await shop.upstream.git('rev-parse', `${branch}^{tree}`)).toBe(shop.run.result.treeSha);
   });
 
   test('is reported call by call with --dry-run, and nothing is written', async () => {
-    const { exitCode, told, stderr } = await shop.publish([
+    const { exitCode, said, stderr } = await shop.publish([
       '--dry-run',
       '--label',
       'bot',
       '--reviewer',
       'maintainer',
     ]);
-    expect({ exitCode, writes: shop.writes(), dryRun: told.dryRun }).toEqual({
+    expect({ exitCode, writes: shop.writes(), dryRun: said.dryRun }).toEqual({
       exitCode: 0,
       writes: [],
       dryRun: true,
     });
-    expect(told.reason).toBe(
+    expect(said.reason).toBe(
       'Nothing was changed (--dry-run). The calls that would be made are listed above.',
     );
     const calls = stderr.split('\n').flatMap((line) => /^would (\w+ \S+)/.exec(line)?.[1] ?? []);
@@ -87,8 +87,8 @@ describe('a finished run', () => {
   testAtNight('gets reviewers, assignees and a prefix, and later labels and a milestone', async () => {
     await shop.publish(['--reviewer=maintainer', '--assignee=maintainer', '--title-prefix=[bot]']);
     const args = ['--label=bot', '--label=new one', '--milestone=Next', '--title-prefix=[bot]'];
-    const { exitCode, told } = await shop.publish(args);
-    expect({ exitCode, warnings: told.warnings.slice(1) }).toEqual({ exitCode: 0, warnings: [] });
+    const { exitCode, said } = await shop.publish(args);
+    expect({ exitCode, warnings: said.warnings.slice(1) }).toEqual({ exitCode: 0, warnings: [] });
     const [pull] = shop.upstream.pulls();
     expect(pull).toMatchObject({
       title: '[bot] Do it',
@@ -100,10 +100,10 @@ describe('a finished run', () => {
 
   test('of which nothing was verified, or not all passed, becomes a draft', async () => {
     shop.run = await shop.finished('echo 1 > a', []);
-    expect((await shop.publish()).told.pullRequest).toMatchObject({ draft: true });
+    expect((await shop.publish()).said.pullRequest).toMatchObject({ draft: true });
     shop.run = await shop.finished('echo 2 > a', ['--verify', 'test -f missing', '--fix-rounds', '0']);
     expect(shop.run.result.outcome).toBe('verify_failed');
-    expect((await shop.publish(['--branch', 'other'])).told.pullRequest).toMatchObject({ draft: true });
+    expect((await shop.publish(['--branch', 'other'])).said.pullRequest).toMatchObject({ draft: true });
   });
 });
 
@@ -117,7 +117,7 @@ describe('a pull request that was ready, of which verification fails later,', ()
     const ready = shop.run;
     expect(shop.upstream.pulls()[0]?.pull?.draft).toBe(false);
     await red();
-    expect((await shop.publish(['--branch', 'work'])).told).toMatchObject({
+    expect((await shop.publish(['--branch', 'work'])).said).toMatchObject({
       pullRequest: { number: 1, draft: true, draftReasons: ['verification failed'] },
       warnings: [],
     });
@@ -126,7 +126,7 @@ describe('a pull request that was ready, of which verification fails later,', ()
       body: expect.stringContaining('> Draft, since verification failed.'),
     });
     shop.run = ready;
-    expect((await shop.publish(['--branch', 'work'])).told.pullRequest).toMatchObject({
+    expect((await shop.publish(['--branch', 'work'])).said.pullRequest).toMatchObject({
       draft: true,
       draftReasons: [],
     });
@@ -139,9 +139,9 @@ describe('a pull request that was ready, of which verification fails later,', ()
     await shop.publish(['--branch', 'work']);
     await red();
     shop.upstream.settings.drafts = false;
-    const { told } = await shop.publish(['--branch', 'work']);
-    expect(told.pullRequest).toMatchObject({ draft: false, draftReasons: ['verification failed'] });
-    expect(told.warnings).toEqual([
+    const { said } = await shop.publish(['--branch', 'work']);
+    expect(said.pullRequest).toMatchObject({ draft: false, draftReasons: ['verification failed'] });
+    expect(said.warnings).toEqual([
       expect.stringMatching(/^\[WARN_NOT_A_DRAFT\] .* should be a draft: .*not supported in this repository/),
     ]);
     expect(shop.upstream.pulls()[0]?.body).toContain('> This should be a draft, since verification failed.');
@@ -149,7 +149,7 @@ describe('a pull request that was ready, of which verification fails later,', ()
 });
 
 testAtNight('the default branch is no branch for a pull request', async () => {
-  expect((await shop.publish(['--branch', 'main'])).told).toMatchObject({
+  expect((await shop.publish(['--branch', 'main'])).said).toMatchObject({
     outcome: 'usage_error',
     exitCode: 2,
   });
@@ -159,9 +159,9 @@ testAtNight(
   'a person’s token makes commits that are not verified: --sign required refuses before the branch moves',
   async () => {
     const token: NewToken = { kind: 'user', login: 'maintainer', permissions: ENOUGH.permissions ?? {} };
-    const { exitCode, told } = await shop.publish(['--sign', 'required'], { token });
+    const { exitCode, said } = await shop.publish(['--sign', 'required'], { token });
     expect(exitCode).toBe(11);
-    expect(told.reason).toContain('--sign required: GitHub does not show the commit as verified');
-    expect(await shop.upstream.head(told.branch ?? '')).toBe(null);
+    expect(said.reason).toContain('--sign required: GitHub does not show the commit as verified');
+    expect(await shop.upstream.head(said.branch ?? '')).toBe(null);
   },
 );

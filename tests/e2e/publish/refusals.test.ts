@@ -55,9 +55,9 @@ describe('what GitHub refuses is reported with the permission that is missing', 
       kind: 'installation',
       permissions: { ...JOB_PERMISSIONS, ...lacking },
     });
-    const { exitCode, told, stderr } = await publish({ ...there, token });
-    expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
-    expect(told?.reason).toContain(permission === 'issues: write' ? 'pull-requests: write' : permission);
+    const { exitCode, said, stderr } = await publish({ ...there, token });
+    expect([exitCode, said?.outcome], stderr).toEqual([11, 'publish_failed']);
+    expect(said?.reason).toContain(permission === 'issues: write' ? 'pull-requests: write' : permission);
     expect(there.github.invalid).toEqual([]);
   });
 
@@ -66,10 +66,10 @@ describe('what GitHub refuses is reported with the permission that is missing', 
     async (via) => {
       const there = await onGitHub(workflow);
       const args = ['--protected', 'allow', '--via', via];
-      const { exitCode, told } = await publish(there, { args });
-      expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-      expect(told?.reason).toContain('.github/workflows/ci.yml');
-      expect(told?.reason).toContain('workflows: write');
+      const { exitCode, said } = await publish(there, { args });
+      expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
+      expect(said?.reason).toContain('.github/workflows/ci.yml');
+      expect(said?.reason).toContain('workflows: write');
       expect(await find(there)).toEqual(nothing);
       const token = there.github.addToken({
         kind: 'installation',
@@ -83,8 +83,8 @@ describe('what GitHub refuses is reported with the permission that is missing', 
 
   test('a workflow in the patch is refused before GitHub is asked to write, unless it is accepted', async () => {
     const there = await onGitHub(workflow);
-    const { exitCode, told } = await publish(there);
-    expect([exitCode, told?.outcome]).toEqual([8, 'policy_violation']);
+    const { exitCode, said } = await publish(there);
+    expect([exitCode, said?.outcome]).toEqual([8, 'policy_violation']);
     expect(there.github.requests.filter(isWrite)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('what GitHub refuses is reported with the permission that is missing', 
       });
       reasons.push(await publish({ ...there, token: stranger }));
       expect(reasons.map(({ exitCode }) => exitCode)).toEqual([11, 11, 11]);
-      expect(reasons.map(({ told }) => told?.reason)).toEqual([
+      expect(reasons.map(({ said }) => said?.reason)).toEqual([
         expect.stringContaining('archived'),
         expect.stringContaining('GITHUB_TOKEN'),
         expect.stringContaining('--repository'),
@@ -113,9 +113,9 @@ describe('what GitHub refuses is reported with the permission that is missing', 
 
   testAtNight('no drafts in this repository', async () => {
     const there = await onGitHub(made, { drafts: false });
-    const { exitCode, told } = await publish(there);
-    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-    expect(told?.reason).toContain('--draft never');
+    const { exitCode, said } = await publish(there);
+    expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
+    expect(said?.reason).toContain('--draft never');
     const ready = await publish(there, { args: ['--draft', 'never'] });
     expect(ready.exitCode, ready.stderr).toBe(0);
   });
@@ -130,7 +130,7 @@ describe('what GitHub refuses is reported with the permission that is missing', 
 
   test('reviewers and milestones that do not exist: the pull request is there all the same', async () => {
     const there = await onGitHub(made, { collaborators: { ben: 'write' }, teams: ['core'] });
-    const { exitCode, told } = await publish(there, {
+    const { exitCode, said } = await publish(there, {
       args: ['nobody', 'ben']
         .map((login) => `--reviewer=${login}`)
         .concat(
@@ -138,10 +138,10 @@ describe('what GitHub refuses is reported with the permission that is missing', 
           ['--milestone=v9', '--label=bot'],
         ),
     });
-    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-    expect(told?.pullRequest?.number).toBe(1);
-    expect(told?.reason).toMatch(/v9/);
-    expect(told?.reason).toMatch(/did not request a review from nobody, none: .*collaborator/);
+    expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
+    expect(said?.pullRequest?.number).toBe(1);
+    expect(said?.reason).toMatch(/v9/);
+    expect(said?.reason).toMatch(/did not request a review from nobody, none: .*collaborator/);
     expect(there.repository.issues.get(1)).toMatchObject({
       labels: [{ name: 'bot' }],
       pull: { reviewers: [{ login: 'ben' }], teams: ['core'] },
@@ -162,10 +162,10 @@ test('a token that the base has lost meanwhile, and that the patch would bring b
   ]);
   const there = await onGitHub(moves);
   await there.repository.commit('main', { 'a.txt': text(rest) });
-  const { exitCode, stderr, told } = await publish(there);
-  expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
-  expect(told?.reason).toContain('a.txt');
-  expect(JSON.stringify(told)).not.toContain(token);
+  const { exitCode, stderr, said } = await publish(there);
+  expect([exitCode, said?.outcome], stderr).toEqual([8, 'policy_violation']);
+  expect(said?.reason).toContain('a.txt');
+  expect(JSON.stringify(said)).not.toContain(token);
   expect(await find(there)).toEqual(nothing);
 });
 
@@ -176,9 +176,9 @@ test('a part that makes a folder of the base as it is now one that git takes for
   ]);
   const there = await onGitHub(part);
   await there.repository.commit('main', { 'evil/HEAD': 'ref: refs/heads/main\n', 'evil/objects/x': 'x\n' });
-  const { exitCode, stderr, told } = await publish(there);
-  expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
-  expect(told?.reason).toContain(
+  const { exitCode, stderr, said } = await publish(there);
+  expect([exitCode, said?.outcome], stderr).toEqual([8, 'policy_violation']);
+  expect(said?.reason).toContain(
     'treats as a repository, whose configuration can name programs that git runs: evil.',
   );
   expect(await find(there)).toEqual(nothing);
@@ -190,9 +190,9 @@ test('a new file whose name is not UTF-8 is refused with the reason', async () =
     done,
   ]);
   const there = await onGitHub(bytes);
-  const { exitCode, stderr, told } = await publish(there);
-  expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
-  expect(told?.reason).toContain('its name is not UTF-8');
+  const { exitCode, stderr, said } = await publish(there);
+  expect([exitCode, said?.outcome], stderr).toEqual([11, 'publish_failed']);
+  expect(said?.reason).toContain('its name is not UTF-8');
   expect(await find(there)).toEqual(nothing);
 });
 
@@ -231,17 +231,17 @@ test.each(sampled(['api', 'push'], () => 'via', 1))(
     const there = await onGitHub(made, { issue: true });
     const { github } = there;
     const env = { GITHUB_API_URL: github.enterpriseUrl };
-    const { exitCode, stderr, told } = await publish(there, { env, args: ['--via', via] });
+    const { exitCode, stderr, said } = await publish(there, { env, args: ['--via', via] });
     expect(exitCode, stderr).toBe(0);
-    expect(told?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
+    expect(said?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
   },
 );
 
 test('a dry run says what it would do, and does none of it', async () => {
   const there = await onGitHub(made, { issue: true });
-  const { exitCode, stderr, told } = await publish(there, { args: ['--dry-run'] });
+  const { exitCode, stderr, said } = await publish(there, { args: ['--dry-run'] });
   expect(exitCode, stderr).toBe(0);
-  expect(told?.dryRun).toBe(true);
+  expect(said?.dryRun).toBe(true);
   expect(there.github.requests.filter(isWrite)).toEqual([]);
   for (const call of ['git/trees', 'git/commits', 'git/refs', 'pulls', 'issues/1/comments'])
     expect(stderr).toMatch(new RegExp(`POST .*${call}`));
@@ -252,8 +252,8 @@ test('the token is in nothing that is reported or kept', async () => {
   const there = await onGitHub(made, { issue: true });
   const token = there.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
   for (const args of [[], ['--via', 'push'], ['--dry-run']]) {
-    const { stderr, told } = await publish({ ...there, token }, { args });
-    expect(stderr + JSON.stringify(told)).not.toContain(token);
+    const { stderr, said } = await publish({ ...there, token }, { args });
+    expect(stderr + JSON.stringify(said)).not.toContain(token);
   }
   const kept = join(there.artifact, 'publish.json');
   expect(existsSync(kept)).toBe(true);
@@ -266,13 +266,13 @@ test('a fork: the branch is made there, and the pull request comes from it', asy
   const fork = await github.addRepository('robot/shop', { forkOf: NAME });
   const token = github.addToken({ kind: 'user', login: 'robot', permissions: JOB_PERMISSIONS });
   for (const operation of ['created', 'none'] as const) {
-    const { exitCode, stderr, told } = await publish(
+    const { exitCode, stderr, said } = await publish(
       { ...there, token },
       { args: ['--head-repo', 'robot/shop'] },
     );
     expect(exitCode, stderr).toBe(0);
-    expect(told?.pullRequest).toMatchObject({ number: 1, operation });
-    expect(await fork.head(told?.branch ?? '')).toBe(told?.commit?.sha);
+    expect(said?.pullRequest).toMatchObject({ number: 1, operation });
+    expect(await fork.head(said?.branch ?? '')).toBe(said?.commit?.sha);
   }
   expect(there.repository.pulls().map(({ pull }) => pull?.headRepository)).toEqual(['robot/shop']);
   expect((await find(there)).branches).toEqual([]);

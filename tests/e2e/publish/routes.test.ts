@@ -10,21 +10,21 @@ const shop = openShop();
 describe('--via push', () => {
   test('makes the same tree by git, and is found again', async () => {
     const first = await shop.publish(['--via', 'push']);
-    expect(first.told.reason).toContain('opened');
-    expect(first.told.commit).toMatchObject({ verified: null, operation: 'created' });
-    const branch = first.told.branch ?? '';
+    expect(first.said.reason).toContain('opened');
+    expect(first.said.commit).toMatchObject({ verified: null, operation: 'created' });
+    const branch = first.said.branch ?? '';
     expect(await shop.upstream.git('rev-parse', `${branch}^{tree}`)).toBe(shop.run.result.treeSha);
     expect(await shop.upstream.git('log', '-1', '--format=%P|%an <%ae>', branch)).toBe(
       `${shop.run.result.baseSha}|github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>`,
     );
     shop.run = await shop.finished('echo more > more.txt');
     const second = await shop.publish(['--via', 'push']);
-    expect(await shop.upstream.git('rev-parse', `${branch}^`)).toBe(first.told.commit?.sha);
-    expect(second.told.pullRequest).toMatchObject({ operation: 'updated' });
+    expect(await shop.upstream.git('rev-parse', `${branch}^`)).toBe(first.said.commit?.sha);
+    expect(second.said.pullRequest).toMatchObject({ operation: 'updated' });
   });
 
   test('does not overwrite a branch that moves meanwhile', async () => {
-    const branch = (await shop.publish()).told.branch ?? '';
+    const branch = (await shop.publish()).said.branch ?? '';
     shop.run = await shop.finished('echo more > more.txt');
     let theirs = '';
     shop.github.before(async ({ path }) => {
@@ -37,12 +37,12 @@ describe('--via push', () => {
 
   test('tells what the server refuses, and the mend', async () => {
     shop.run = await shop.finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
-    const { exitCode, told } = await shop.publish(['--via', 'push', '--protected', 'draft']);
+    const { exitCode, said } = await shop.publish(['--via', 'push', '--protected', 'draft']);
     expect(exitCode).toBe(11);
-    expect(told.reason).toContain('.github/workflows/ci.yml, which needs the permission workflows: write');
+    expect(said.reason).toContain('.github/workflows/ci.yml, which needs the permission workflows: write');
     shop.run = await shop.finished(COMMANDS);
     const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
-    expect((await shop.publish(['--via', 'push'], { token })).told.reason).toContain('contents: write');
+    expect((await shop.publish(['--via', 'push'], { token })).said.reason).toContain('contents: write');
   });
 
   test('is told by --dry-run, and cannot sign', async () => {
@@ -65,33 +65,33 @@ describe('--via push', () => {
 test.each(['api', 'push'])('the branch is made in a fork with --head-repo, by %s', async (via) => {
   await shop.github.addRepository('ann/shop', { forkOf: 'octo/shop' });
   const token: NewToken = { kind: 'user', login: 'ann', permissions: ENOUGH.permissions ?? {} };
-  const { exitCode, told } = await shop.publish(['--head-repo', 'ann/shop', '--via', via], { token });
-  expect({ exitCode, reason: told.reason }).toMatchObject({ exitCode: 0 });
-  expect(await shop.upstream.head(told.branch ?? '')).toBe(null);
+  const { exitCode, said } = await shop.publish(['--head-repo', 'ann/shop', '--via', via], { token });
+  expect({ exitCode, reason: said.reason }).toMatchObject({ exitCode: 0 });
+  expect(await shop.upstream.head(said.branch ?? '')).toBe(null);
   const again = await shop.publish(['--head-repo', 'ann/shop', '--via', via], { token });
-  expect(again.told.pullRequest).toEqual({ ...told.pullRequest, operation: 'none' });
+  expect(again.said.pullRequest).toEqual({ ...said.pullRequest, operation: 'none' });
 });
 
 test('a fork of the same owner is told apart from the repository itself', async () => {
   const fork = await shop.github.addRepository('octo/shop-fork', { forkOf: 'octo/shop' });
   const first = await shop.publish();
-  const branch = first.told.branch ?? '';
+  const branch = first.said.branch ?? '';
   const upstreamHead = await shop.upstream.head(branch);
   const args = ['--head-repo', 'octo/shop-fork'];
   const token: NewToken = { kind: 'user', login: 'octo', permissions: ENOUGH.permissions ?? {} };
   const second = await shop.publish(args, { token });
-  expect({ exitCode: second.exitCode, reason: second.told.reason }).toMatchObject({ exitCode: 0 });
-  expect(second.told.pullRequest).toMatchObject({ operation: 'created' });
+  expect({ exitCode: second.exitCode, reason: second.said.reason }).toMatchObject({ exitCode: 0 });
+  expect(second.said.pullRequest).toMatchObject({ operation: 'created' });
   expect(shop.upstream.pulls().map(({ pull }) => pull?.headRepository)).toEqual([
     'octo/shop',
     'octo/shop-fork',
   ]);
   const again = await shop.publish(['--head-repo', 'Octo/Shop-Fork'], { token });
-  expect(again.told.pullRequest).toEqual({ ...second.told.pullRequest, operation: 'none' });
+  expect(again.said.pullRequest).toEqual({ ...second.said.pullRequest, operation: 'none' });
 
   // Upstream's branch of that name is ours alone, and says nothing of the fork's.
   const person = await fork.commit(branch, { 'README.md': 'mine\n' }, { author: 'Ann Onym' });
   const third = await shop.publish(args, { token });
-  expect([third.exitCode, third.told.reason]).toEqual([11, expect.stringContaining('Ann Onym')]);
+  expect([third.exitCode, third.said.reason]).toEqual([11, expect.stringContaining('Ann Onym')]);
   expect([await fork.head(branch), await shop.upstream.head(branch)]).toEqual([person, upstreamHead]);
 });

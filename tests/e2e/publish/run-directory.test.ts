@@ -9,8 +9,8 @@ const shop = openShop();
 
 describe('a run directory is hostile input:', () => {
   const refused = async (pattern: RegExp, args: readonly string[] = []) => {
-    const { exitCode, told } = await shop.publish(args);
-    expect(told.reason).toMatch(pattern);
+    const { exitCode, said } = await shop.publish(args);
+    expect(said.reason).toMatch(pattern);
     expect([1, 2, 7, 8, 11]).toContain(exitCode);
     expect(shop.writes()).toEqual([]);
   };
@@ -58,7 +58,7 @@ describe('a run directory is hostile input:', () => {
     await refused(/process ended without a result/);
     shop.tamper((result) => Object.assign(result, { outcome: 'limit_reached', patch }));
     await refused(/--publish-unfinished/);
-    expect((await shop.publish(['--publish-unfinished'])).told.pullRequest).toMatchObject({ draft: true });
+    expect((await shop.publish(['--publish-unfinished'])).said.pullRequest).toMatchObject({ draft: true });
   });
 
   test('more than the caps, and what the globs do not allow', async () => {
@@ -71,8 +71,8 @@ describe('a run directory is hostile input:', () => {
   test('a publish.json that cannot be written is a warning', async () => {
     // Not even the administrator replaces a folder by a file.
     mkdirSync(join(shop.run.runDir, 'publish.json', 'x'), { recursive: true });
-    const { exitCode, told } = await shop.publish();
-    expect({ exitCode, warning: told.warnings.at(-1) }).toEqual({
+    const { exitCode, said } = await shop.publish();
+    expect({ exitCode, warning: said.warnings.at(-1) }).toEqual({
       exitCode: 0,
       warning: expect.stringMatching(/^\[WARN_DOCUMENT_UNWRITTEN\] .*publish\.json cannot be written/),
     });

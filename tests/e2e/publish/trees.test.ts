@@ -78,11 +78,11 @@ test.each(['api', 'push'])(
   async (via) => {
     const made = await everyKind();
     const there = await onGitHub(made);
-    const { exitCode, stderr, told } = await publish(there, { args: ['--via', via, '--protected', 'allow'] });
+    const { exitCode, stderr, said } = await publish(there, { args: ['--via', via, '--protected', 'allow'] });
     expect(exitCode, stderr).toBe(0);
     const { repository, github } = there;
-    const branch = told?.branch ?? '';
-    const { sha = '', tree } = told?.commit ?? {};
+    const branch = said?.branch ?? '';
+    const { sha = '', tree } = said?.commit ?? {};
     expect(await repository.head(branch)).toBe(sha);
     expect(await repository.git('rev-parse', `${sha}^{tree}`)).toBe(made.result.treeSha);
     expect(tree).toBe(made.result.treeSha);
@@ -112,9 +112,9 @@ testAtNight('texts that are too much for one request are sent one by one', async
     { text: 'Done.' },
   ]);
   const there = await onGitHub(made);
-  const { exitCode, stderr, told } = await publish(there);
+  const { exitCode, stderr, said } = await publish(there);
   expect(exitCode, stderr).toBe(0);
-  const head = (await there.repository.head(told?.branch ?? '')) ?? '';
+  const head = (await there.repository.head(said?.branch ?? '')) ?? '';
   expect(await there.repository.git('rev-parse', `${head}^{tree}`)).toBe(made.result.treeSha);
   const sent = there.github.requests.filter(({ method }) => method === 'POST');
   for (const { body } of sent) expect(JSON.stringify(body).length).toBeLessThan(1_500_000);
@@ -129,7 +129,7 @@ test('with --sign required nothing is published that GitHub does not sign', asyn
   const signed = await onGitHub(made);
   const required = await publish(signed, { args: ['--sign', 'required'] });
   expect(required.exitCode, required.stderr).toBe(0);
-  expect(required.told?.commit?.verified).toBe(true);
+  expect(required.said?.commit?.verified).toBe(true);
 
   const person = await onGitHub(made);
   const token = person.github.addToken({
@@ -138,8 +138,8 @@ test('with --sign required nothing is published that GitHub does not sign', asyn
     permissions: { contents: 'write', pull_requests: 'write' },
   });
   const refused = await publish({ ...person, token }, { args: ['--sign', 'required'] });
-  expect([refused.exitCode, refused.told?.outcome]).toEqual([11, 'publish_failed']);
-  expect(refused.told?.reason).toContain('--sign required');
+  expect([refused.exitCode, refused.said?.outcome]).toEqual([11, 'publish_failed']);
+  expect(refused.said?.reason).toContain('--sign required');
   expect(await person.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 
   const pushed = publish(person, { args: ['--via', 'push', '--sign', 'required'] });

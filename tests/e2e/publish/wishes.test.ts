@@ -18,27 +18,27 @@ test.each(['api', 'push'])(
       ...['--author', 'Ann Onym <ann@example.org>', '--committer', 'Build <build@example.org>'],
       ...['--co-author', 'Ben <ben@example.org>', '--co-author', 'Cat <cat@example.org>'],
     ];
-    const { told, exitCode, stderr } = await shop.publish(args);
+    const { said, exitCode, stderr } = await shop.publish(args);
     expect(exitCode, stderr).toBe(0);
     const shown = await shop.upstream.git(
       'show',
       '-s',
       '--format=%an <%ae>|%cn <%ce>|%B',
-      told.commit?.sha ?? '',
+      said.commit?.sha ?? '',
     );
     expect(shown).toMatch(
       /^Ann Onym <ann@example\.org>\|Build <build@example\.org>\|chore: \S.*\n\nFrom the nightly run\.\nSecond line\.\n\nPatchsmith-Run: [\s\S]*\nCo-authored-by: Ben <ben@example\.org>\nCo-authored-by: Cat <cat@example\.org>\nSigned-off-by: Build <build@example\.org>\n*$/,
     );
     // It is found to be ours all the same.
     const again = await shop.publish(args);
-    expect([again.exitCode, again.told.commit?.operation]).toEqual([0, 'none']);
+    expect([again.exitCode, again.said.commit?.operation]).toEqual([0, 'none']);
   },
 );
 
 test('a sign-off is that of the account where no one is named, and the commit stays signed by GitHub', async () => {
-  const { told } = await shop.publish(['--signoff']);
-  expect(told.commit?.verified).toBe(true);
-  const shown = await shop.upstream.git('show', '-s', '--format=%B', told.commit?.sha ?? '');
+  const { said } = await shop.publish(['--signoff']);
+  expect(said.commit?.verified).toBe(true);
+  const shown = await shop.upstream.git('show', '-s', '--format=%B', said.commit?.sha ?? '');
   expect(shown).toMatch(
     /\nSigned-off-by: github-actions\[bot\] <41898282\+github-actions\[bot\]@users\.noreply\.github\.com>$/,
   );
@@ -46,8 +46,8 @@ test('a sign-off is that of the account where no one is named, and the commit st
 
 test("an author takes GitHub's signature away, which --sign required does not accept", async () => {
   const args = ['--author', 'Ann <ann@example.org>', '--sign', 'required'];
-  const { exitCode, told } = await shop.publish(args);
-  expect([exitCode, told.reason]).toEqual([11, expect.stringContaining('without --author and --committer')]);
+  const { exitCode, said } = await shop.publish(args);
+  expect([exitCode, said.reason]).toEqual([11, expect.stringContaining('without --author and --committer')]);
 });
 
 test('title and body are framed as the operator wants, and again when they are updated', async () => {
@@ -59,15 +59,15 @@ test('title and body are framed as the operator wants, and again when they are u
     '--body-footer',
     'See [the guide](https://example.org).',
   ];
-  const { told, exitCode, stderr } = await shop.publish(args);
+  const { said, exitCode, stderr } = await shop.publish(args);
   expect(exitCode, stderr).toBe(0);
-  const pull = shop.upstream.issues.get(told.pullRequest?.number ?? 0);
+  const pull = shop.upstream.issues.get(said.pullRequest?.number ?? 0);
   expect(pull?.title).toMatch(/^Nightly: \S/);
   expect(pull?.body).toMatch(
     /-->\n\n## Please review\n\n[\s\S]*\n\nSee \[the guide\]\(https:\/\/example\.org\)\.\n\n<!-- patchsmith:\w+ -->$/,
   );
   const again = await shop.publish([...args.slice(0, -1), 'Another footer']);
-  expect(again.told.pullRequest?.operation).toBe('updated');
+  expect(again.said.pullRequest?.operation).toBe('updated');
   expect(pull?.body).toContain('Another footer');
   expect(pull?.body).not.toContain('the guide');
 });
@@ -77,28 +77,28 @@ test.each(['random', 'timestamp', 'short-commit-hash'])(
   async (kind) => {
     const plain = await shop.publish(['--dry-run']);
     const first = await shop.publish(['--branch-suffix', kind]);
-    const [name = ''] = [plain.told.branch ?? ''];
-    expect(first.told.branch).toMatch(new RegExp(`^${name}-(?:[0-9a-f]{7}|\\d{8}-\\d{6})$`));
+    const [name = ''] = [plain.said.branch ?? ''];
+    expect(first.said.branch).toMatch(new RegExp(`^${name}-(?:[0-9a-f]{7}|\\d{8}-\\d{6})$`));
     const second = await shop.publish(['--branch-suffix', kind]);
-    expect([second.told.branch, second.told.pullRequest?.operation]).toEqual([first.told.branch, 'none']);
+    expect([second.said.branch, second.said.pullRequest?.operation]).toEqual([first.said.branch, 'none']);
   },
 );
 
 test('maintainers may push to the branch in a fork unless that is not wanted', async () => {
   await shop.github.addRepository('ann/shop', { forkOf: 'octo/shop' });
   const token: NewToken = { kind: 'user', login: 'ann', permissions: ENOUGH.permissions ?? {} };
-  const { told } = await shop.publish(['--head-repo', 'ann/shop', '--maintainer-can-modify', 'false'], {
+  const { said } = await shop.publish(['--head-repo', 'ann/shop', '--maintainer-can-modify', 'false'], {
     token,
   });
-  expect(shop.upstream.issues.get(told.pullRequest?.number ?? 0)?.pull?.maintainerCanModify).toBe(false);
+  expect(shop.upstream.issues.get(said.pullRequest?.number ?? 0)?.pull?.maintainerCanModify).toBe(false);
 });
 
 test("that checks are missing is said only where a workflow's token opened the pull request", async () => {
   const bot = await shop.publish();
-  expect(shop.upstream.issues.get(bot.told.pullRequest?.number ?? 0)?.body).toContain('No checks here?');
-  expect(bot.told.warnings).toEqual([expect.stringMatching(/^\[WARN_CHECKS_NOT_STARTED\] /)]);
+  expect(shop.upstream.issues.get(bot.said.pullRequest?.number ?? 0)?.body).toContain('No checks here?');
+  expect(bot.said.warnings).toEqual([expect.stringMatching(/^\[WARN_CHECKS_NOT_STARTED\] /)]);
   const app: NewToken = { ...ENOUGH, login: 'our-app[bot]' };
-  const { told } = await shop.publish(['--branch', 'other'], { token: app });
-  expect(shop.upstream.issues.get(told.pullRequest?.number ?? 0)?.body).not.toContain('No checks here?');
-  expect(told.warnings).toEqual([]);
+  const { said } = await shop.publish(['--branch', 'other'], { token: app });
+  expect(shop.upstream.issues.get(said.pullRequest?.number ?? 0)?.body).not.toContain('No checks here?');
+  expect(said.warnings).toEqual([]);
 });

@@ -184,8 +184,8 @@ test.each(Object.entries(KINDS))(
     expect(finished.result.warnings).toEqual(
       (kind.warnings ?? []).map((start) => expect.stringContaining(start)),
     );
-    const told = JSON.stringify(finished.server.requests.at(-1)?.body);
-    expect(told).toContain(
+    const said = JSON.stringify(finished.server.requests.at(-1)?.body);
+    expect(said).toContain(
       JSON.stringify(`${kind.status ?? ' M a.txt\n D sub/b.txt\n?? new/\n'}[exit code 0]`),
     );
     await expectPatchRebuilds(checkout, finished);

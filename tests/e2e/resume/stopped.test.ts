@@ -48,14 +48,14 @@ describe('a run that has reached a limit', () => {
     const { outcome, exitCode, reason } = run.result;
     expect(end.result.superseded).toEqual([{ outcome, exitCode, reason }]);
     expect([end.result.iterations, end.result.tokens.output]).toEqual([4, unbroken.result.tokens.output]);
-    const told = end.events.flatMap((event): unknown[] =>
+    const said = end.events.flatMap((event): unknown[] =>
       event.type === 'run.stopped'
         ? [event.stop.why]
         : event.type === 'run.resumed'
           ? [event.supersedes?.outcome, event.limits?.maxIterations]
           : [],
     );
-    expect(told).toEqual(['limit', 'limit_reached', 10, 'completed']);
+    expect(said).toEqual(['limit', 'limit_reached', 10, 'completed']);
     expect(end.events.slice(0, run.events.length)).toEqual(run.events);
     expect(await replay(run.runDir)).toMatch(/done \(exit 0\): \d+ events replayed to the same patch/);
   });

@@ -60,8 +60,8 @@ describe('who made the patch', () => {
 
   test('is told by patchsmith blame, line by line', async () => {
     const run = await shared;
-    const told = await blame(run);
-    expect(told.stdout).toBe(`[1]  turn 1  edit_file a.js
+    const said = await blame(run);
+    expect(said.stdout).toBe(`[1]  turn 1  edit_file a.js
 [2]  turn 2  run_command sed -i 's/uno(1,2)/uno(1, 2);/' a.js && chmod +x run.sh && git mv b.js c.js
 
 M a.js +1 −1  [1,2]
@@ -73,9 +73,9 @@ R b.js → c.js +0 −0  [2]
 
 M run.sh mode  [2]
 `);
-    expect(told.stderr).toBe('patchsmith: done (exit 0): 3 files of the patch attributed.\n');
+    expect(said.stderr).toBe('patchsmith: done (exit 0): 3 files of the patch attributed.\n');
     expect((await blame(run, 'c.js')).stdout).toContain('R b.js → c.js');
-    expect((await blame(run, '.')).stdout).toBe(told.stdout);
+    expect((await blame(run, '.')).stdout).toBe(said.stdout);
     const elsewhere = await blame(run, 'd.js');
     expect([elsewhere.exitCode, elsewhere.stdout]).toEqual([2, '']);
     expect(elsewhere.lastLine).toContain('does not change "d.js". It changes a.js, c.js, run.sh.');

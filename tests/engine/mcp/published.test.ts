@@ -39,12 +39,12 @@ test('the filesystem server works in the sandbox, on the work tree, and is held 
     ],
   });
   expect(run.outcome.name, run.stderr).toBe('done');
-  expect(run.told[0]).toContain('one\ntwo');
-  expect(run.told[1]).toContain('[FILE] a.txt');
-  expect(run.told[2]).toContain('kept.txt');
+  expect(run.said[0]).toContain('one\ntwo');
+  expect(run.said[1]).toContain('[FILE] a.txt');
+  expect(run.said[2]).toContain('kept.txt');
   expect(run.patch).toContain('+zwei');
   expect(run.result.putBack).toEqual([{ path: 'kept.txt', by: 'tool' }]);
-  expect(run.told[4]).toContain('Access denied');
+  expect(run.said[4]).toContain('Access denied');
   expect(run.result.mcp).toMatchObject([{ name: 'files', status: 'connected', calls: 6, failedCalls: 2 }]);
 });
 
@@ -57,11 +57,11 @@ const CALLS = [
 ];
 
 function expectEverything(
-  { asked, told, result, outcome, stderr }: Awaited<ReturnType<typeof calledRun>>,
+  { asked, said: reported, result, outcome, stderr }: Awaited<ReturnType<typeof calledRun>>,
   by: string,
 ) {
   expect(outcome.exitCode, stderr).toBe(0);
-  const [echo, image, structured, links] = told;
+  const [echo, image, structured, links] = reported;
   const images = (asked.at(-1)?.messages ?? []).flatMap(({ content }) =>
     content.flatMap((block) => (block.type === 'tool_result' ? (block.images ?? []) : [])),
   );

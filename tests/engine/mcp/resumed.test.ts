@@ -61,8 +61,8 @@ test('it continues with the same tools, and counts the calls of both parts', asy
 test('a call that was under way is not made again, and what it may have done is not known', async () => {
   const killed = await killedAt('"tool.started","call":{"id":"t1c0"');
   const { end } = await killed.resume();
-  const told = end.events.find((event) => event.type === 'tool.completed' && event.call === 't1c0');
-  expect(told).toMatchObject({
+  const said = end.events.find((event) => event.type === 'tool.completed' && event.call === 't1c0');
+  expect(said).toMatchObject({
     outcome: { reason: 'interrupted', text: expect.stringContaining('it is unknown how far it got') },
   });
   expect(end.result.mcp).toMatchObject([{ calls: 3, failedCalls: 1 }]);

@@ -94,7 +94,7 @@ export interface Published {
   readonly exitCode: number | undefined;
   readonly stderr: string;
   /** The document on stdout; null when there was none. */
-  readonly told: Publication | null;
+  readonly said: Publication | null;
 }
 
 export interface Publishing {
@@ -133,7 +133,7 @@ export async function publish(there: OnGitHub, publishing: Publishing = {}): Pro
   return {
     exitCode,
     stderr,
-    told: stdout.trim() === '' ? null : Publication.parse(JSON.parse(stdout)),
+    said: stdout.trim() === '' ? null : Publication.parse(JSON.parse(stdout)),
   };
 }
 

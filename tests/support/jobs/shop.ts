@@ -46,7 +46,7 @@ export const ENOUGH: NewToken = {
 
 export interface Published {
   readonly exitCode: number;
-  readonly told: Publication;
+  readonly said: Publication;
   readonly stderr: string;
 }
 
@@ -134,7 +134,7 @@ export function openShop(): Shop {
       );
       expect(`${stdout}${stderr}`).not.toContain(secret);
       if (stdout === '') throw new Error(stderr);
-      return { exitCode, told: Publication.parse(JSON.parse(stdout)), stderr };
+      return { exitCode, said: Publication.parse(JSON.parse(stdout)), stderr };
     },
     writes: () => github.requests.filter(isWrite).map(({ method, path }) => `${method} ${path}`),
     tamper(change) {

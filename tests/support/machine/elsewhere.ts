@@ -53,8 +53,8 @@ function started(): ChildProcess {
     execArgv: [],
     serialization: 'advanced',
   });
-  child.on('message', (told) => {
-    const { id, stdout, ...end } = told as { id: number } & ErrandEnd;
+  child.on('message', (said) => {
+    const { id, stdout, ...end } = said as { id: number } & ErrandEnd;
     waiting.get(id)?.done({ ...end, stdout: Buffer.from(stdout) });
     waiting.delete(id);
     if (waiting.size === 0) child.channel?.unref();

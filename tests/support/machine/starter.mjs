@@ -15,7 +15,7 @@ process.on('message', ({ id, program, args, cwd, env, input }) => {
   // A program may end before it has read everything.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
-  const told = (end) =>
+  const said = (end) =>
     process.connected &&
     process.send({
       id,
@@ -23,7 +23,7 @@ process.on('message', ({ id, program, args, cwd, env, input }) => {
       stderr: Buffer.concat(stderr).toString('utf8'),
       ...end,
     });
-  child.once('error', (error) => told({ exitCode: null, stderr: String(error) }));
-  child.once('close', (exitCode) => told({ exitCode }));
+  child.once('error', (error) => said({ exitCode: null, stderr: String(error) }));
+  child.once('close', (exitCode) => said({ exitCode }));
 });
 process.once('disconnect', () => process.exit());

@@ -29,7 +29,7 @@ export interface CalledRun extends RunEnd {
   /** What the model was sent, request by request. */
   readonly asked: readonly Conversation[];
   /** What it was told of each call, in order. */
-  readonly told: readonly string[];
+  readonly said: readonly string[];
 }
 
 interface Asked {
@@ -72,13 +72,13 @@ export async function calledRun(given: Asked): Promise<CalledRun> {
     ...given.input,
   };
   const outcome = await runPatchsmith(input);
-  const told = (asked.at(-1)?.messages ?? []).flatMap(({ content }) =>
+  const said = (asked.at(-1)?.messages ?? []).flatMap(({ content }) =>
     content.flatMap((block) => (block.type === 'tool_result' ? [String(block.text)] : [])),
   );
   // A run that is refused has no journal.
   const journal = join(runDir, 'events.jsonl');
   if (!existsSync(journal)) writeFileSync(journal, '');
-  return { outcome, repository, runDir, input, asked, told, ...endOf(runDir, input.printed) };
+  return { outcome, repository, runDir, input, asked, said, ...endOf(runDir, input.printed) };
 }
 
 /** A provider that makes these calls, whatever it is told. */

@@ -40,10 +40,10 @@ async function openedWith(...given: Parameters<typeof openWith>) {
   const opened = await openWith(...given);
   if (opened.status !== 'ok') throw new Error(opened.reason);
   onTestFinished(() => opened.sandbox.close());
-  return { ...opened, told: (script: string) => told(opened.sandbox, script) };
+  return { ...opened, printed: (script: string) => printed(opened.sandbox, script) };
 }
 
-async function told(sandbox: Sandbox, script: string): Promise<string> {
+async function printed(sandbox: Sandbox, script: string): Promise<string> {
   const { signal } = new AbortController();
   const { output } = await sandbox.run({ script, timeoutMs: PATIENCE_MS, signal });
   return output.head + output.tail;
@@ -70,29 +70,29 @@ test('commands use a cache as if it were theirs, together, and none of it reache
   symlinkSync(join(secrets, 'secret'), join(home, '.npm/_cacache/content-v2/out'));
   symlinkSync(join(home, '.npm', CONTENT), join(home, '.npm/_cacache/content-v2/in'));
   const before = all(home);
-  const { told, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'cargo'] });
+  const { printed, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'cargo'] });
   expect(warnings).toEqual([]);
   const places = [join(home, '.npm/_cacache'), join(home, '.cargo/registry')];
   expect(shown).toEqual(expect.arrayContaining(places.map((path) => ({ path, writable: false }))));
 
-  expect(await told(`cd ~/.npm; cat ${CONTENT} ${INDEX} _cacache/content-v2/in`)).toBe(
+  expect(await printed(`cd ~/.npm; cat ${CONTENT} ${INDEX} _cacache/content-v2/in`)).toBe(
     'content\nindex\ncontent\n',
   );
-  expect(await told('cat ~/.cargo/registry/src/reg/crate-1.0.0/lib.rs; echo $CARGO_NET_OFFLINE')).toBe(
+  expect(await printed('cat ~/.cargo/registry/src/reg/crate-1.0.0/lib.rs; echo $CARGO_NET_OFFLINE')).toBe(
     'lib\ntrue\n',
   );
-  expect(await told('cat ~/.npm/_cacache/content-v2/out')).toContain('No such file');
-  expect(await told('grep -r -e canary-of -e canary-at /home /run 2> /dev/null; echo looked')).toBe(
+  expect(await printed('cat ~/.npm/_cacache/content-v2/out')).toContain('No such file');
+  expect(await printed('grep -r -e canary-of -e canary-at /home /run 2> /dev/null; echo looked')).toBe(
     'looked\n',
   );
 
   // Whatever is there is overwritten, removed and replaced, by all of its names.
   const inside = '~/.npm/_cacache ~/.cargo/registry /run/patchsmith/caches';
-  await told(`
+  await printed(`
     for f in $(find ${inside} -mindepth 1 -depth); do echo planted >> $f; done
     rm -rf ~/.npm/_cacache/* /run/patchsmith/caches/npm-0/*; ln -s /run/patchsmith/caches/npm-0 ~/.npm/_cacache/base
     echo planted > ~/.npm/_cacache/base/planted; echo mine > ~/.npm/_cacache/mine`);
-  expect(await told('cat ~/.npm/_cacache/mine')).toBe('mine\n');
+  expect(await printed('cat ~/.npm/_cacache/mine')).toBe('mine\n');
   await sandbox.close();
   expect(all(home)).toBe(before);
 });
@@ -102,9 +102,9 @@ test('the layers are gone when the sandbox has closed, and another sandbox has i
   const scratchDir = join(tempFolder(), 'scratch');
   const first = await openedWith(home, { named: ['npm'] }, { scratchDir });
   const second = await openedWith(home, { named: ['npm'] }, { scratchDir });
-  await first.told(`echo poisoned > ~/.npm/${INDEX}`);
-  expect(await first.told(`cat ~/.npm/${INDEX}`)).toBe('poisoned\n');
-  expect(await second.told(`cat ~/.npm/${INDEX}`)).toBe('index\n');
+  await first.printed(`echo poisoned > ~/.npm/${INDEX}`);
+  expect(await first.printed(`cat ~/.npm/${INDEX}`)).toBe('poisoned\n');
+  expect(await second.printed(`cat ~/.npm/${INDEX}`)).toBe('index\n');
   for (const { sandbox } of [first, second]) await sandbox.close();
   const left = readdirSync(scratchDir).filter((name) => existsSync(join(scratchDir, name, 'caches')));
   expect(left).toEqual([]);
@@ -120,13 +120,13 @@ test('with a network, package managers prefer the cache, and without one they do
     'env | grep -E "^(npm_config|GOPROXY)"; cat ~/.m2/settings.xml; ls -a ~/.m2/repository ~/go/pkg/mod';
   const named = ['npm', 'maven', 'go'] as const;
   const closed = await openedWith(home, { named });
-  const said = await closed.told(script);
+  const said = await closed.printed(script);
   expect(said).toContain('npm_config_offline=true\n');
   expect(said).toContain('GOPROXY=file:///run/patchsmith/caches/go-0/cache/download,off\n');
   expect(said).toContain('<offline>true</offline>');
   expect(said).not.toContain('_remote');
   const open = await openedWith(home, { named }, { isNetworkClosed: false });
-  const then = await open.told(script);
+  const then = await open.printed(script);
   expect(then).toContain('npm_config_prefer_offline=true\n');
   expect(then).toContain('cache/download,https://proxy.golang.org,direct\n');
   expect(then).not.toContain('offline>true');
@@ -136,16 +136,16 @@ test('a cache that is missing is refused by name, and warned of where a lock fil
   const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
   const missing = `--cache pip: there is no ${home}/.cache/pip. Fill it with "pip install" on this machine, or say where it is with PIP_CACHE_DIR.`;
   expect(await openWith(home, { named: ['npm', 'pip'] })).toEqual({ status: 'refused', reason: missing });
-  const { warnings, told } = await openedWith(home, { found: ['npm', 'pip'] });
+  const { warnings, printed } = await openedWith(home, { found: ['npm', 'pip'] });
   expect(warnings).toEqual([`[WARN_CACHE_MISSING] ${missing}`]);
-  expect(await told(`cat ~/.npm/${INDEX}`)).toBe('index\n');
+  expect(await printed(`cat ~/.npm/${INDEX}`)).toBe('index\n');
 });
 
 test('a cache is where its variable says, and refused where it may not be shown', async () => {
   const elsewhere = tempFolder({ [INDEX]: 'moved\n' });
   const home = tempFolder({ '.ssh/_cacache/key': 'canary\n', [`.npm/${INDEX}`]: 'index\n' });
-  const { told } = await openedWith(home, { named: ['npm'] }, { env: { npm_config_cache: elsewhere } });
-  expect(await told(`cat ~/.npm/${INDEX}`)).toBe('moved\n');
+  const { printed } = await openedWith(home, { named: ['npm'] }, { env: { npm_config_cache: elsewhere } });
+  expect(await printed(`cat ~/.npm/${INDEX}`)).toBe('moved\n');
 
   const inKeys = { env: { npm_config_cache: join(home, '.ssh') } };
   const keys = `--cache npm: ${home}/.ssh/_cacache: it holds credentials.`;
@@ -178,7 +178,7 @@ test('without a sandbox there are no caches, and a warning says so', async () =>
   expect(opened.warnings).toEqual([
     '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
   ]);
-  expect(await opened.told('ls ~/.npm')).toContain('No such file');
+  expect(await opened.printed('ls ~/.npm')).toContain('No such file');
 });
 
 /** A zip of one file with a wheel's metadata, as far as anything reads it. */
@@ -216,11 +216,11 @@ test("pip's wheels have their names where there is no index to ask, of old and n
   put('http-v2/d/cut.body', one.subarray(40));
   put('http-v2/d/out.body', wheel('../../out-1.dist-info/WHEEL', 'Tag: py3-none-any\n'));
   put('http-v2/d/tag.body', wheel('out-1.dist-info/WHEEL', 'Tag: ../../../x-none-any\n'));
-  const { told } = await openedWith(home, { named: ['pip'] });
+  const { printed } = await openedWith(home, { named: ['pip'] });
   const names = ['one-1.0-py2.py3-none-any.whl', 'three-3-py3-none-any.whl'];
   names.push('two_x-2.0+cpu-7-cp311-cp311-manylinux_2_28_x86_64.whl');
-  expect(await told('ls "$PIP_FIND_LINKS"')).toBe(`${names.join('\n')}\n`);
-  const sizes = await told('cd "$PIP_FIND_LINKS"; cat one* | wc -c; cat two* | wc -c; cat three*');
+  expect(await printed('ls "$PIP_FIND_LINKS"')).toBe(`${names.join('\n')}\n`);
+  const sizes = await printed('cd "$PIP_FIND_LINKS"; cat one* | wc -c; cat two* | wc -c; cat three*');
   expect(sizes).toBe(`${one.length}\n${two.length}\nbuilt`);
 });
 
@@ -228,8 +228,8 @@ test('a link of a layer leads to where commands see the cache, not to the machin
   const home = tempFolder({ '.cache/uv/archive-v0/x/file': 'x\n' });
   mkdirSync(join(home, '.cache/uv/wheels-v5'));
   symlinkSync(join(home, '.cache/uv/archive-v0/x'), join(home, '.cache/uv/wheels-v5/x'));
-  const { told } = await openedWith(home, { named: ['uv'] });
-  expect(await told('cat ~/.cache/uv/wheels-v5/x/file; readlink ~/.cache/uv/wheels-v5/x')).toBe(
+  const { printed } = await openedWith(home, { named: ['uv'] });
+  expect(await printed('cat ~/.cache/uv/wheels-v5/x/file; readlink ~/.cache/uv/wheels-v5/x')).toBe(
     'x\n/run/patchsmith/caches/uv-0/archive-v0/x\n',
   );
   expect(readlinkSync(join(home, '.cache/uv/wheels-v5/x'))).toBe(join(home, '.cache/uv/archive-v0/x'));

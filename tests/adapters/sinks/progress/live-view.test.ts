@@ -38,8 +38,8 @@ async function open(columns: number, rows = 24) {
       },
       isBehind: () => false,
       size: () => screen.size,
-      onResize: (told) => {
-        listener = told;
+      onResize: (onChange) => {
+        listener = onChange;
         return () => {};
       },
       breaksLines: true,

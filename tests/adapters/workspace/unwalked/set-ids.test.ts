@@ -126,12 +126,12 @@ test.each(['a sweep of the run', 'undo of a run that died'])('%s comes to every 
   const workspace = await scratch.open();
   const paths = ['src/known', 'build/deep/tool', 'other/inside'];
   for (const path of paths) chmodSync(scratch.path(path), 0o4755);
-  const told =
+  const warned =
     who === 'a sweep of the run'
       ? await workspace.sweep().then(() => workspace.warnings())
       : await clearSetIdsOf(scratch.root, scratch.shadow);
   expect(modes(scratch, ...paths)).toEqual(['755', '755', '755']);
-  expect(told).toContainEqual(expect.stringContaining('"build/deep/tool"'));
+  expect(warned).toContainEqual(expect.stringContaining('"build/deep/tool"'));
 });
 
 test('bits that cannot be cleared are named', () => {

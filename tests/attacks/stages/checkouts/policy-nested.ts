@@ -133,10 +133,10 @@ export const NESTED: Stage = {
       'A command changes a checkout in the work tree that may change, which no patch shows',
       () => shell(`echo planted > ${FREE}/file.txt`),
       toDo(({ run }) => {
-        const told = run.result.nestedChanges.some(
+        const said = run.result.nestedChanges.some(
           ({ path, files }) => path === FREE && files.includes(`${FREE}/file.txt`),
         );
-        return told && run.stderr.includes(`${FREE}/file.txt`) ? null : run.stderr;
+        return said && run.stderr.includes(`${FREE}/file.txt`) ? null : run.stderr;
       }),
     ),
   ],

@@ -50,8 +50,8 @@ describe('the message of a commit', () => {
   test.each(['main', 'release/1', 'fix-#7', '@team/x', `${'long'.repeat(80)}`])(
     'says that it was made for %s, and for no other branch',
     (base) => {
-      const told = originOfCommit(commitMessage('a', { ...origin, base }));
-      expect(told && [isMadeFor(told, base), isMadeFor(told, 'other')]).toEqual([true, false]);
+      const said = originOfCommit(commitMessage('a', { ...origin, base }));
+      expect(said && [isMadeFor(said, base), isMadeFor(said, 'other')]).toEqual([true, false]);
       expect(isMadeFor({ ...origin, base: null }, base)).toBe(true);
     },
   );
@@ -66,8 +66,8 @@ describe('the message of a commit', () => {
     [null, 'issue 7', false],
     // As commits were made before they named it.
     [null, 'comment 12', true],
-  ])('of %j has work that one of %j would lose: %j', (told, request, isLost) => {
-    expect(isOfAnotherRequest({ ...origin, request: told }, request)).toBe(isLost);
+  ])('of %j has work that one of %j would lose: %j', (said, request, isLost) => {
+    expect(isOfAnotherRequest({ ...origin, request: said }, request)).toBe(isLost);
   });
 
   test('may have other trailers besides, as GitHub adds them', () => {

@@ -42,9 +42,9 @@ function withIdle(there: OnGitHub): OnGitHub {
 
 async function published(): Promise<OnGitHub & { branch: string; number: number }> {
   const there = await onGitHub(made);
-  const { told, stderr } = await publish(there);
-  expect(told?.exitCode, stderr).toBe(0);
-  return { ...there, branch: told?.branch ?? '', number: told?.pullRequest?.number ?? 0 };
+  const { said, stderr } = await publish(there);
+  expect(said?.exitCode, stderr).toBe(0);
+  return { ...there, branch: said?.branch ?? '', number: said?.pullRequest?.number ?? 0 };
 }
 
 const commentsOf = ({ repository, number }: Awaited<ReturnType<typeof published>>) =>
@@ -54,9 +54,9 @@ describe('a later run that finds nothing to change', () => {
   test('says so on the open pull request, once', async () => {
     const there = await published();
     for (const _ of [1, 2]) {
-      const { exitCode, told, stderr } = await publish(withIdle(there));
-      expect([exitCode, told?.outcome, told?.pullRequest], stderr).toEqual([0, 'no_change', null]);
-      expect(told?.reason).toContain(`Pull request #${there.number} of an earlier run is still open`);
+      const { exitCode, said, stderr } = await publish(withIdle(there));
+      expect([exitCode, said?.outcome, said?.pullRequest], stderr).toEqual([0, 'no_change', null]);
+      expect(said?.reason).toContain(`Pull request #${there.number} of an earlier run is still open`);
     }
     expect(commentsOf(there)).toEqual(['**This may not be needed any more**']);
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
@@ -68,16 +68,16 @@ describe('a later run that finds nothing to change', () => {
     const args = ['--stale', 'close', '--delete-branch'];
     const dry = await publish(withIdle(there), { args: [...args, '--dry-run'] });
     expect(dry.stderr).toMatch(/would PATCH .*"state":"closed"[\s\S]*would DELETE /);
-    const { exitCode, told, stderr } = await publish(withIdle(there), { args });
-    expect([exitCode, told?.outcome], stderr).toEqual([0, 'no_change']);
-    expect(told?.pullRequest).toMatchObject({ number: there.number, operation: 'closed' });
-    expect(told?.reason).toContain('was closed, and its branch deleted');
+    const { exitCode, said, stderr } = await publish(withIdle(there), { args });
+    expect([exitCode, said?.outcome], stderr).toEqual([0, 'no_change']);
+    expect(said?.pullRequest).toMatchObject({ number: there.number, operation: 'closed' });
+    expect(said?.reason).toContain('was closed, and its branch deleted');
     expect(commentsOf(there)).toEqual(['**Closed: there is nothing left to change**']);
     expect(await find(there)).toMatchObject({ branches: [], pulls: [{ state: 'closed' }] });
 
     // What we closed ourselves is no decision of people; a branch that is gone cannot be reopened.
     const again = await publish(there);
-    expect(again.told?.pullRequest?.operation, again.stderr).toBe('created');
+    expect(again.said?.pullRequest?.operation, again.stderr).toBe('created');
     expect(there.github.invalid).toEqual([]);
   });
 
@@ -86,8 +86,8 @@ describe('a later run that finds nothing to change', () => {
     await there.repository.commit(there.branch, { 'b.txt': 'mine\n' }, { author: 'Ann Onym' });
     const kept = await publish(withIdle(there), { args: ['--stale', 'keep'] });
     expect([kept.exitCode, commentsOf(there)]).toEqual([0, []]);
-    const { told } = await publish(withIdle(there), { args: ['--stale', 'close', '--delete-branch'] });
-    expect(told?.reason).toContain('is still open, since its branch has commits by others');
+    const { said } = await publish(withIdle(there), { args: ['--stale', 'close', '--delete-branch'] });
+    expect(said?.reason).toContain('is still open, since its branch has commits by others');
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
     expect(commentsOf(there)).toEqual(['**This may not be needed any more**']);
   });
@@ -100,17 +100,17 @@ describe('a pull request that was closed without being merged', () => {
     if (pull) pull.state = 'closed';
     await there.repository.commit('main', { 'b.txt': 'B\n' });
     const head = await there.repository.head(there.branch);
-    const { exitCode, told } = await publish(there);
-    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-    expect(told?.errorCode).toBe('ERR_PULL_REQUEST_CLOSED');
-    expect(told?.reason).toMatch(
+    const { exitCode, said } = await publish(there);
+    expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
+    expect(said?.errorCode).toBe('ERR_PULL_REQUEST_CLOSED');
+    expect(said?.reason).toMatch(
       /^The pull request of this plan was closed without being merged, and stays closed \(--reopen never\)/,
     );
     expect(await there.repository.head(there.branch)).toBe(head);
 
     const always = await publish(there, { args: ['--reopen', 'always'] });
     expect(always.exitCode, always.stderr).toBe(0);
-    expect(always.told?.pullRequest).toMatchObject({ number: there.number, operation: 'updated' });
+    expect(always.said?.pullRequest).toMatchObject({ number: there.number, operation: 'updated' });
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
     expect(there.github.invalid).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('a pull request that was closed without being merged', () => {
     await publish(withIdle(there), { args: ['--stale', 'close'] });
     expect((await find(there)).pulls).toMatchObject([{ state: 'closed' }]);
     const again = await publish(there);
-    expect(again.told?.pullRequest, again.stderr).toMatchObject({ number: there.number });
+    expect(again.said?.pullRequest, again.stderr).toMatchObject({ number: there.number });
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
   });
 });

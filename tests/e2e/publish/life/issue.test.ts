@@ -82,10 +82,10 @@ describe('the issue that --issue names', () => {
     ],
   ] as const)('explains a run that ended as %s before it had a plan', async (outcome, code, reason, says) => {
     const at = await there({ ...BEFORE, outcome, exitCode: code, reason });
-    const { exitCode, told } = await publish(at, { args: LABEL });
+    const { exitCode, said } = await publish(at, { args: LABEL });
     // Both jobs agree.
-    expect([exitCode, told?.outcome]).toEqual([code, outcome]);
-    expect(told?.reason).toBe(`The run ended before it had a plan: ${reason}`);
+    expect([exitCode, said?.outcome]).toEqual([code, outcome]);
+    expect(said?.reason).toBe(`The run ended before it had a plan: ${reason}`);
     const { labels, comments } = seen(at);
     expect(labels).toEqual(['bug', 'patchsmith:failed']);
     expect(comments).toEqual([expect.stringContaining(says)]);
@@ -98,14 +98,14 @@ describe('the issue that --issue names', () => {
       await publish(at, { args: LABEL });
       const gone = { ...at, artifact: join(at.artifact, 'gone') };
       expect(existsSync(gone.artifact)).toBe(false);
-      const { exitCode, told } = await publish(
+      const { exitCode, said } = await publish(
         { ...at, artifact: at.artifact },
         {
           args: LABEL,
           run: gone.artifact,
         },
       );
-      expect([exitCode, told?.outcome]).toEqual([2, 'usage_error']);
+      expect([exitCode, said?.outcome]).toEqual([2, 'usage_error']);
       const { labels, comments } = seen(at);
       expect(labels).toEqual(['bug', 'patchsmith:failed']);
       expect(comments).toEqual([expect.stringMatching(/^\*\*The run left no result\*\*/)]);
@@ -120,8 +120,8 @@ describe('the issue that --issue names', () => {
       [`${at.github.serverUrl}/octo/other/issues/1`, 'octo/other#1 is not an issue of acme/shop'],
       ['seven', 'is neither a number nor an address'],
     ] as const) {
-      const { exitCode, told } = await publish(at, { args: ['--issue', issue] });
-      expect([exitCode, told?.reason]).toEqual([2, expect.stringContaining(why)]);
+      const { exitCode, said } = await publish(at, { args: ['--issue', issue] });
+      expect([exitCode, said?.reason]).toEqual([2, expect.stringContaining(why)]);
     }
   });
 });

@@ -26,7 +26,7 @@ test('what people changed in title and body survives the next run, and the rest 
   const base = await there.repository.commit('main', { 'b.txt': 'B\n' });
 
   const again = await publish(there, { args: ['--title-prefix', 'bot:'] });
-  expect(again).toMatchObject({ exitCode: 0, told: { pullRequest: { operation: 'updated' }, warnings: [] } });
+  expect(again).toMatchObject({ exitCode: 0, said: { pullRequest: { operation: 'updated' }, warnings: [] } });
   const [now] = there.repository.pulls();
   expect(now?.title).toBe('Our own words');
   expect(now?.body).toMatch(
@@ -36,7 +36,7 @@ test('what people changed in title and body survives the next run, and the rest 
   expect(now?.body?.match(/Fixes #1/g)).toHaveLength(1);
 
   const third = await publish(there, { args: ['--title-prefix', 'bot:'] });
-  expect(third.told?.pullRequest?.operation).toBe('none');
+  expect(third.said?.pullRequest?.operation).toBe('none');
   expect(there.github.invalid).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ test('a text without our markers is left alone, and it is said', async () => {
   pull.body = 'All mine.';
   const again = await publish(there);
   expect(again.exitCode, again.stderr).toBe(0);
-  expect(again.told?.warnings).toEqual([
+  expect(again.said?.warnings).toEqual([
     `[WARN_TEXT_LEFT] The text of pull request #${pull.number} is left unchanged: people wrote it, or removed the markers around patchsmith's part.`,
   ]);
   expect(there.repository.pulls()[0]?.body).toBe('All mine.');

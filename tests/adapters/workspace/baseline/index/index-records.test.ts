@@ -60,18 +60,7 @@ const SHAPES: readonly (readonly [string, (scratch: ScratchCheckout) => void])[]
     },
   ],
   ['with an untracked cache', (scratch) => void scratch.git('update-index', '--force-untracked-cache')],
-  [
-    'of a merge that is not resolved',
-    (scratch) => {
-      scratch.git('checkout', '-qb', 'other', 'HEAD');
-      scratch.write('a.txt', 'theirs\n');
-      scratch.commit();
-      scratch.git('checkout', '-q', 'main');
-      scratch.write('a.txt', 'ours\n');
-      scratch.commit();
-      expect(() => scratch.git('merge', '--quiet', 'other')).toThrow();
-    },
-  ],
+  ['of a merge that is not resolved', (scratch) => scratch.conflict('a.txt')],
 ];
 
 describe('an index', () => {
