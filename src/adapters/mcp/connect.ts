@@ -1,38 +1,13 @@
 /** A connection to an MCP server: its tools as they were at the start, and calls to them. Loaded only where servers are configured. */
 
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  ErrorCode,
-  ListToolsResultSchema,
-  McpError,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { ErrorCode, ListToolsResultSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { asSeen } from '../../domain/mcp/foreign-text.ts';
 import { CallAnswer, ResourceContents } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
-import { type AddressTransport, addressTransport, type ServerAddress } from './address.ts';
-import { totalBytes } from './bounds.ts';
-import { type ProgramTransport, programTransport, type RunProgram } from './program.ts';
-
-/** How to connect. Times are in milliseconds. */
-export interface ConnectOptions {
-  readonly way:
-    | { readonly by: 'stdio'; readonly run: RunProgram }
-    | ({ readonly by: 'http' } & ServerAddress);
-  /** Of patchsmith. */
-  readonly version: string;
-  /** For the connection and the list of tools together. */
-  readonly connectMs: number;
-  readonly signal: AbortSignal;
-  /** The server says that its tools are others now. */
-  onChange(): void;
-  /** The connection has ended by itself; why is in words. */
-  onGone(why: string): void;
-}
+import { type ConnectOptions, inTime, isStatus, ServerLine } from './server-line.ts';
 
 /** A tool as its server describes it: nothing of it is clean or bounded yet. */
 export interface ListedTool {
@@ -78,71 +53,19 @@ export type CallEnd<Answer> =
 const MAX_TOOLS = 256;
 /** A list in more parts than this never ends. */
 const MAX_PAGES = 32;
-/** How long a server may take to hear that a session is over. */
-const GOODBYE_MS = 1_000;
-
 /** Connects and lists the tools, in the given time. What was started is ended when that fails. */
 export async function connectServer(
   options: ConnectOptions,
 ): Promise<({ status: 'ok' } & ServerConnection) | Failed> {
-  const { way, version, connectMs, onChange, onGone } = options;
-  // What a server may send in a run does not begin anew with a session.
-  const total = totalBytes();
-  const newLine = (): OpenLine => ({
-    client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
-    transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way, total),
-  });
-  let line = newLine();
-  const { client, transport } = line;
+  const { connectMs } = options;
+  const line = new ServerLine(options);
+  const { client, transport } = line.first;
   const timeout = timeoutSignal(connectMs);
   const signal = AbortSignal.any([options.signal, timeout]);
   try {
-    await greet(line, { signal, timeout: connectMs });
+    await line.greet(signal);
     const tools = await inTime(listTools(client, { signal, timeout: connectMs }), signal);
-    let isClosing = false;
-    const watch = (one: OpenLine) => {
-      one.client.setNotificationHandler(ToolListChangedNotificationSchema, () => onChange());
-      one.client.onclose = () => {
-        if (!isClosing && line === one) onGone(one.transport.whyGone() ?? 'the connection has ended');
-      };
-    };
-    watch(line);
-    const replaced = async (lost: OpenLine) => {
-      const next = newLine();
-      const own = AbortSignal.any([options.signal, timeoutSignal(connectMs)]);
-      try {
-        await greet(next, { signal: own, timeout: connectMs });
-        if (isClosing) throw new Error('the run has ended');
-      } catch (error) {
-        await closeConnection(next);
-        throw error;
-      }
-      watch(next);
-      line = next;
-      await lost.client.close().catch(() => undefined);
-    };
-    // Calls of one turn find out together.
-    let renewal: { lost: OpenLine; done: Promise<void> } | null = null;
-    const renew = (lost: OpenLine): Promise<void> => {
-      if (line !== lost) return Promise.resolve();
-      if (renewal?.lost === lost) return renewal.done;
-      const done = replaced(lost).finally(() => {
-        renewal = null;
-      });
-      renewal = { lost, done };
-      return done;
-    };
-    const request: Client['request'] = async (...asked) => {
-      const used = line;
-      try {
-        return await used.client.request(...asked);
-      } catch (error) {
-        // The protocol's way to say that a session is over. Nothing was done of the call.
-        if (!isStatus(error, 404) || !hasSession(used)) throw error;
-        await inTime(renew(used), asked[2]?.signal ?? options.signal);
-        return line.client.request(...asked);
-      }
-    };
+    line.watch();
     const { name = '', version: own = '' } = client.getServerVersion() ?? {};
     return {
       status: 'ok',
@@ -151,7 +74,7 @@ export async function connectServer(
       version: shortened(asSeen(`${name} ${own}`).trim(), 100),
       call: (tool, input, limits) =>
         ending(limits, (given) =>
-          request(
+          line.request(
             { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
             CallAnswer,
             given,
@@ -159,16 +82,13 @@ export async function connectServer(
         ),
       read: (uri, limits) =>
         ending(limits, (given) =>
-          request({ method: 'resources/read', params: { uri } }, ResourceContents, given),
+          line.request({ method: 'resources/read', params: { uri } }, ResourceContents, given),
         ),
-      async close() {
-        isClosing = true;
-        await closeConnection(line);
-      },
+      close: () => line.close(),
     };
   } catch (error) {
     const why = transport.whyGone();
-    await closeConnection(line);
+    await line.close();
     if (options.signal.aborted) return failed('the run was stopped');
     if (timeout.aborted) return failed(`it was not ready within ${connectMs / 1_000} s`);
     return failed(why ?? messageOf(error));
@@ -222,50 +142,6 @@ async function ending<Answer>(
     const reason = code === ErrorCode.InvalidParams ? 'invalid_input' : 'server';
     return { status: 'failed', reason, message: messageOf(error) };
   }
-}
-
-/** Some waits of the library have no limit of their own, such as that for a body. */
-async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(new Error('it took too long'));
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-  });
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
-
-/** A client and how it speaks to the server: another for each session. */
-interface OpenLine {
-  readonly client: Client;
-  readonly transport: ProgramTransport | AddressTransport;
-}
-
-async function greet(
-  { client, transport }: OpenLine,
-  limits: { signal: AbortSignal; timeout: number },
-): Promise<void> {
-  // The types of the package are not written for exact optional properties.
-  await inTime(client.connect(transport as Transport, limits), limits.signal);
-}
-
-function hasSession({ transport }: OpenLine): boolean {
-  return 'sessionId' in transport && transport.sessionId !== undefined;
-}
-
-function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
-  return error instanceof StreamableHTTPError && statuses.includes(error.code ?? 0);
-}
-
-async function closeConnection({ client, transport }: OpenLine): Promise<void> {
-  if ('terminateSession' in transport)
-    await inTime(transport.terminateSession(), timeoutSignal(GOODBYE_MS)).catch(() => undefined);
-  await client.close().catch(() => undefined);
-  await transport.close().catch(() => undefined);
 }
 
 /** What a server says of itself is cleaned and bounded. The cause says what a failed fetch means. */

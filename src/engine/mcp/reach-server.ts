@@ -1,6 +1,7 @@
 /** One MCP server: started where it belongs, connected to, and its tools chosen. */
 
-import type { ConnectOptions, ServerConnection } from '../../adapters/mcp/connect.ts';
+import type { ServerConnection } from '../../adapters/mcp/connect.ts';
+import type { ConnectOptions } from '../../adapters/mcp/server-line.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type ChosenTool, chosenTools } from '../../domain/mcp/chosen-tools.ts';
