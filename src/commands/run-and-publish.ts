@@ -133,7 +133,7 @@ export async function obstacleToPublishing(
 ): Promise<RunOutcome | null> {
   if (settings.dryRun) return null;
   // Nothing else loads the libraries that talk to GitHub.
-  const { openGitHub } = await import('../adapters/github/client.ts');
+  const { openGitHub } = await import('../adapters/github/client/client.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const fetch = await fetchByEnvironment(env);
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });

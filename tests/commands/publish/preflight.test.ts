@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openGitHub } from '../../../src/adapters/github/client.ts';
+import { openGitHub } from '../../../src/adapters/github/client/client.ts';
 import { type PreflightInput, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
 import {
   type GitHub,

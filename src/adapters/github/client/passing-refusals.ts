@@ -1,7 +1,7 @@
 /** Refusals that pass by themselves: GitHub has not yet heard everywhere of what was just made, or asks for a pause. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { GitHubAnswer, GitHubRefusal } from '../../ports/github.ts';
+import type { GitHubAnswer, GitHubRefusal } from '../../../ports/github.ts';
 
 /**
  * An answer with the pause that GitHub asks for, in seconds: null when it names none, `spent` when it was waited for already.

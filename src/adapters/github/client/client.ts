@@ -1,0 +1,147 @@
+/** GitHub's API as the port says it: answers are parsed, and refusals are values. Loaded only by the commands that need it. */
+
+import { RequestError } from '@octokit/request-error';
+import * as z from 'zod';
+import type {
+  GitHub,
+  GitHubAnswer,
+  GitHubList,
+  GitHubQuery,
+  GitHubRefusal,
+  GitHubRequest,
+} from '../../../ports/github.ts';
+import { type GitHubAccess, openOctokit, openPlainOctokit } from './octokit.ts';
+import { askUntilSettled, type TimedAnswer } from './passing-refusals.ts';
+import {
+  type ErrorResponse,
+  noAnswer,
+  pauseAskedFor,
+  refusalOf,
+  strangeAnswer,
+  unlessThrottled,
+} from './refusal.ts';
+
+/**
+ * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
+ * for if that takes at most two minutes, and at most twice. What GitHub has not heard of everywhere yet is waited for, at
+ * most 15 seconds.
+ */
+export function openGitHub(access: GitHubAccess): GitHub {
+  const octokit = openOctokit(access);
+  return {
+    ask<T>({ route, parameters, schema, isRepeatable = isRead(route) }: GitHubRequest<T>) {
+      const request = async () => {
+        const { data } = await octokit.request(route, {
+          ...parameters,
+          headers: HEADERS,
+          // A number here would apply to every refusal, even a final one.
+          request: isRepeatable ? {} : { retries: 0 },
+        });
+        return parsedAs(route, schema, data);
+      };
+      return answered(access, { route, request, timeOf: unlessThrottled });
+    },
+
+    list<T>({ route, parameters, entry }: GitHubList<T>) {
+      const request = async () => {
+        const pages = octokit.paginate.iterator(route, { ...parameters, per_page: PAGE, headers: HEADERS });
+        return parsedAs(route, z.array(entry), await entriesOf(pages));
+      };
+      return answered(access, { route, request, timeOf: unlessThrottled });
+    },
+
+    query<T>({ query, variables, schema }: GitHubQuery<T>) {
+      const route = 'POST /graphql';
+      const url = access.apiUrl.replace(/\/api\/v3$/, '/api');
+      const request = async (): Promise<GitHubAnswer<T>> => {
+        const { data } = await openPlainOctokit(access).request(`POST ${url}/graphql`, { query, variables });
+        const parsed = parsedAs(route, z.object({ data: schema }), data);
+        if (parsed.status === 'ok') return { status: 'ok', data: parsed.data.data };
+        const errors = GraphQLErrors.safeParse(data);
+        const [first] = errors.success ? errors.data.errors : [];
+        if (first === undefined) return parsed;
+        return { status: 'refused', refusal: { ...parsed.refusal, status: 403, message: first.message } };
+      };
+      return answered(access, { route, request, timeOf: pauseAskedFor });
+    },
+  };
+}
+
+interface Asking<T> {
+  readonly route: string;
+  readonly request: () => Promise<GitHubAnswer<T>>;
+  /** When what refused may be asked again. */
+  readonly timeOf: (response: ErrorResponse) => TimedAnswer<T>['retryAfterS'];
+}
+
+/** Refusals and outages become values; those that pass are waited for. */
+function answered<T>(
+  { signal, secondMs = 1_000 }: GitHubAccess,
+  { route, request, timeOf }: Asking<T>,
+): Promise<GitHubAnswer<T>> {
+  return askUntilSettled(
+    async () => {
+      try {
+        return { answer: await orAborted(signal, request()), retryAfterS: null };
+      } catch (error) {
+        if (signal.aborted) return refused(noAnswer({ route }, 'it was interrupted'));
+        if (!(error instanceof RequestError)) throw error;
+        const { response } = error;
+        const retryAfterS = response === undefined ? null : timeOf(response);
+        return refused(refusalOf({ route }, error), retryAfterS);
+      }
+    },
+    { signal, secondMs },
+  );
+}
+
+function refused(
+  refusal: GitHubRefusal,
+  retryAfterS: TimedAnswer<never>['retryAfterS'] = null,
+): TimedAnswer<never> {
+  return { answer: { status: 'refused', refusal }, retryAfterS };
+}
+
+function parsedAs<T>(route: string, schema: z.ZodType<T>, data: unknown): GitHubAnswer<T> {
+  const parsed = schema.safeParse(data);
+  return parsed.success
+    ? { status: 'ok', data: parsed.data }
+    : { status: 'refused', refusal: strangeAnswer({ route }, parsed.error.issues[0]) };
+}
+
+const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+
+const PAGE = 100;
+
+/** Further pages are not read. */
+const MAX_PAGES = 30;
+
+/** GraphQL's refusals have status 200. */
+const GraphQLErrors = z.object({ errors: z.array(z.object({ message: z.string() })) });
+
+async function entriesOf(pages: AsyncIterable<{ data: unknown[] }>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  let count = 0;
+  for await (const { data } of pages) {
+    all.push(...data);
+    count += 1;
+    if (count === MAX_PAGES) break;
+  }
+  return all;
+}
+
+function isRead(route: string): boolean {
+  return route.startsWith('GET ');
+}
+
+/** The libraries cannot be interrupted while they wait for a rate limit. */
+async function orAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  // Nothing waits for it any more.
+  answer.catch(() => {});
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
