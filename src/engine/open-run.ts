@@ -55,10 +55,8 @@ async function openInOrder<Taken extends TakenWorkspace>(
   spec: RunSpec<Taken>,
   closing: Closing,
 ): Promise<Ready | Stopped> {
-  const located = await spec.locate(session);
+  const located = await locateRun(session, (one) => spec.locate(one));
   if (located.status === 'stopped') return located;
-  const misplaced = whyMisplaced(session, located);
-  if (misplaced !== null) return stopped(refusedFor([misplaced]));
   const admitted = await located.admit();
   if (admitted.status === 'stopped') return admitted;
   const parts = await openParts(session, { located, admitted, closing });
@@ -97,8 +95,18 @@ async function openInOrder<Taken extends TakenWorkspace>(
   };
 }
 
+/** The first stage. Several attempts go through it once for all of them, since each then works in a copy. */
+export async function locateRun<
+  Place extends { readonly status: 'located' | 'ok' } & Pick<Located, 'checkout'>,
+>(session: Session, locate: (session: Session) => Promise<Place | Stopped>): Promise<Place | Stopped> {
+  const located = await locate(session);
+  if (located.status === 'stopped') return located;
+  const misplaced = whyMisplaced(session, located);
+  return misplaced === null ? located : stopped(refusedFor([misplaced]));
+}
+
 /** Why a path that the run uses must not be where it is; null if all of them may. */
-export function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): Problem | null {
+function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): Problem | null {
   const { settings, cwd } = input;
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   const readOnly = settings.preflight === 'off' ? null : whyReadOnly(checkout.root);

@@ -10,20 +10,14 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { COPY } from '../../adapters/storage/dead-run.ts';
 import { copyWorkTree, trackedBelow } from '../../adapters/workspace/work-tree-copy.ts';
-import {
-  deadlineExceeded,
-  interrupted,
-  type RunOutcome,
-  refusedFor,
-  usageError,
-} from '../../domain/run/outcome.ts';
+import { deadlineExceeded, interrupted, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { collect } from '../../files/read-bytes.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
 import { takeCheckout } from '../fresh/take-checkout.ts';
-import { whyMisplaced } from '../open-run.ts';
+import { locateRun } from '../open-run.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import { endRun } from '../run.ts';
 import type { RunInput } from '../run-input.ts';
@@ -52,7 +46,7 @@ export async function runAttempts(input: RunInput): Promise<RunOutcome> {
 
 async function attempted(session: Session): Promise<Chosen | Stopped> {
   await session.progress.start();
-  const place = await open(session);
+  const place = await locateRun(session, takeCheckout);
   if (place.status === 'stopped') return place;
   const stdin = await planOnStdin(session);
   if (stdin.status === 'stopped') return stdin;
@@ -69,13 +63,6 @@ async function attempted(session: Session): Promise<Chosen | Stopped> {
   } finally {
     stopClock();
   }
-}
-
-async function open(session: Session): Promise<({ status: 'ok' } & AttemptsPlace) | Stopped> {
-  const taken = await takeCheckout(session);
-  if (taken.status === 'stopped') return taken;
-  const misplaced = whyMisplaced(session, taken);
-  return misplaced === null ? taken : stopped(refusedFor([misplaced]));
 }
 
 /** A plan on stdin can be read once. */
