@@ -124,63 +124,45 @@ export function closingWarnings(
   ignored: IgnoredFiles,
   exposed: readonly string[],
 ): Warning[] {
-  const outOfView = changes.hidden();
-  const whole = takenWhole(changes);
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
-    ...(putBack.size > 0
-      ? [
-          warning(
-            'WARN_PUT_BACK',
-            `Commands changed paths that must not change; reverted: ${listed([...putBack.keys()].sort(), MAX_NAMED)}.`,
-          ),
-        ]
-      : []),
+    ...naming(
+      'WARN_PUT_BACK',
+      [...putBack.keys()].sort(),
+      (paths) => `Commands changed paths that must not change; reverted: ${paths}.`,
+    ),
     ...[...stuck]
       .slice(0, MAX_NAMED)
       .map(([path, why]) =>
         warning('WARN_NOT_PUT_BACK', `${path} must not change and cannot be reverted: ${why}`),
       ),
-    ...(hidden.size > 0
-      ? [
-          warning(
-            'WARN_MAY_HAVE_CHANGED',
-            `Could not be examined, so they may have changed: ${listed([...hidden].sort(), MAX_NAMED)}.`,
-          ),
-        ]
-      : []),
-    ...(unexplained.length > 0
-      ? [
-          warning(
-            'WARN_MADE_BY_OTHERS',
-            `Not in the patch, because no tool call made them: ${listed(unexplained, MAX_NAMED)}.`,
-          ),
-        ]
-      : []),
-    ...(outOfView.length > 0
-      ? [
-          warning(
-            'WARN_HIDDEN_SINCE',
-            `Made by the run, and since hidden by ignore rules: ${listed(outOfView, MAX_NAMED)}.`,
-          ),
-        ]
-      : []),
-    ...(whole.length > 0
-      ? [
-          warning(
-            'WARN_TAKEN_WHOLE',
-            `In the patch with all their contents, because git ignored them when the run started: ${listed(whole, MAX_NAMED)}.`,
-          ),
-        ]
-      : []),
-    ...(exposed.length > 0
-      ? [
-          warning(
-            'WARN_NO_LONGER_IGNORED',
-            `No longer ignored, and not in the patch, because the run did not change them: ${listed(exposed, MAX_NAMED)}. Check them before you add files to git.`,
-          ),
-        ]
-      : []),
+    ...naming(
+      'WARN_MAY_HAVE_CHANGED',
+      [...hidden].sort(),
+      (paths) => `Could not be examined, so they may have changed: ${paths}.`,
+    ),
+    ...naming(
+      'WARN_MADE_BY_OTHERS',
+      unexplained,
+      (paths) => `Not in the patch, because no tool call made them: ${paths}.`,
+    ),
+    ...naming(
+      'WARN_HIDDEN_SINCE',
+      changes.hidden(),
+      (paths) => `Made by the run, and since hidden by ignore rules: ${paths}.`,
+    ),
+    ...naming(
+      'WARN_TAKEN_WHOLE',
+      takenWhole(changes),
+      (paths) =>
+        `In the patch with all their contents, because git ignored them when the run started: ${paths}.`,
+    ),
+    ...naming(
+      'WARN_NO_LONGER_IGNORED',
+      exposed,
+      (paths) =>
+        `No longer ignored, and not in the patch, because the run did not change them: ${paths}. Check them before you add files to git.`,
+    ),
     ...(ignored.count > 0
       ? [
           warning(
@@ -190,6 +172,15 @@ export function closingWarnings(
         ]
       : []),
   ];
+}
+
+/** A warning that names some paths, or none. */
+function naming(
+  code: Parameters<typeof warning>[0],
+  paths: readonly string[],
+  say: (paths: string) => string,
+): Warning[] {
+  return paths.length === 0 ? [] : [warning(code, say(listed(paths, MAX_NAMED)))];
 }
 
 /** Files of the patch that may have held something before the run, of which nothing is known. */
