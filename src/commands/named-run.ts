@@ -6,8 +6,8 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { HostContext } from '../host/context.ts';
 import { sayTo } from '../host/say.ts';
 
-/** Also the id of a run, which no run is given. */
-const LAST = 'last';
+/** Also the id of a run, which no run is given: the last one. */
+export const LAST = 'last';
 
 /** `run` is what the command looks for: an id, or the folder of the last run. */
 export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; problems: Problem[] };

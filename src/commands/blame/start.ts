@@ -1,12 +1,15 @@
 /** `patchsmith blame [RUN] [PATH]` on the command line. */
 
+import { isAbsolute } from 'node:path';
+import { findRun } from '../../adapters/storage/find-run.ts';
+import { RUN_ID } from '../../adapters/storage/run-directory.ts';
 import { withoutKey } from '../../config/provider-keys.ts';
 import { problem } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
-import { namedRun } from '../named-run.ts';
+import { LAST, namedRun } from '../named-run.ts';
 import { untilSignal } from '../until-signal.ts';
 import { blameRun } from './blame.ts';
 
@@ -17,11 +20,12 @@ export async function startBlame(
 ): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
   if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
-  const named = await namedRun(context, operands[0]);
+  const { run, path } = await meantBy(operands, context);
+  const named = await namedRun(context, run);
   if (named.status === 'refused') return named;
   const input = {
     run: named.run,
-    path: operands[1] ?? null,
+    path,
     json: flags.output === 'json',
     redact: context.redact,
     cwd: context.cwd,
@@ -30,6 +34,22 @@ export async function startBlame(
   };
   const outcome = await untilSignal(context.interrupt, () => blameRun(input));
   return sayEnd(context, outcome);
+}
+
+/** A single operand that neither is a run nor has the form of an id is a path in the last one. */
+async function meantBy(
+  [first, second]: Given['operands'],
+  { cwd, env }: Pick<HostContext, 'cwd' | 'env'>,
+): Promise<{ run: string | undefined; path: string | null }> {
+  const mayBePath =
+    first !== undefined &&
+    second === undefined &&
+    !RUN_ID.test(first) &&
+    !isAbsolute(first) &&
+    first !== LAST;
+  if (!mayBePath) return { run: first, path: second ?? null };
+  const found = await findRun(first, { cwd, env: withoutKey(env) });
+  return found.status === 'ok' ? { run: first, path: null } : { run: undefined, path: first };
 }
 
 const BLAME_OUTPUT = problem(

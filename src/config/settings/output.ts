@@ -22,6 +22,9 @@ export const OUTPUT_SETTINGS = {
   logStderr: choice(LOG_LEVELS).default('silent').register(about, {
     flag: 'log-stderr', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
     help: 'What of the log is also printed on stderr, one line per event' }),
+  dryRun: yesOrNo().default(false).register(about, {
+    flag: 'dry-run', group: 'Output', file: 'refused',
+    help: 'Change nothing, and print what would be done' }),
   quiet: yesOrNo().default(false).register(about, {
     flag: 'quiet', group: 'Output', file: 'refused', help: 'Only warnings and the last line on stderr' }),
   verbose: yesOrNo().default(false).register(about, {

@@ -128,9 +128,6 @@ export const PUBLISHING_SETTINGS = {
   resolveThreads: yesOrNo().default(false).register(about, {
     flag: 'resolve-threads', group: 'Publishing', file: 'refused',
     help: 'Resolve the review threads that a follow-up answers, if it changes their file' }),
-  dryRun: yesOrNo().default(false).register(about, {
-    flag: 'dry-run', group: 'Publishing', file: 'refused',
-    help: 'Change nothing, and print what would be done' }),
   githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
     flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_API_URL',
     help: "GitHub's API" }),

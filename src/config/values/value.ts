@@ -20,9 +20,16 @@ export function value<Result>(expected: string, parse: (given: unknown) => Resul
   return ANYTHING.transform((given, context): Result => {
     const result = parse(given);
     if (result !== undefined) return result;
-    context.addIssue({ code: 'custom', message: `expected ${expected}, got ${shown(given)}` });
+    const message = `expected ${expected}, got ${shown(given)}${expected.startsWith('text') ? inQuotes(given) : ''}`;
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
+}
+
+/** YAML reads some words as other values; one of them may be a command. */
+function inQuotes(given: unknown): string {
+  const [bare] = [given].flat().filter((one) => typeof one === 'boolean' || typeof one === 'number');
+  return bare === undefined ? '' : `; for text, put it in quotes: "${bare}"`;
 }
 
 /** Lists and mappings are no text, not even one with a single entry. */

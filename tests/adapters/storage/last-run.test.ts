@@ -71,6 +71,7 @@ test('a command that takes the last run says which one that is', async () => {
     ['undo'],
     ['undo', 'last'],
     ['blame', 'last', 'a.txt'],
+    ['blame', 'a.txt'],
     ['replay'],
     ['publish'],
     ['publish', 'last'],

@@ -190,6 +190,10 @@ test('settings, token and sandbox are named when they are what is wrong', async 
     2,
     ['FAILED settings', 'FAILED settings', '- publishing'],
   ]);
+  const file = await check({ files: { ...FILES, '.patchsmith.yml': 'verify: [ls, true]\n' } });
+  expect(file.stdout).toContain(
+    '.patchsmith.yml:1: verify: expected text or a list of texts, got ["ls",true]; for text, put it in quotes: "true"\n',
+  );
   const token = await check({ args: ['--publish', '--verify', 'true && nmp test'] });
   expect(token.stdout).toContain('FAILED  publishing  [ERR_NO_TOKEN] there is no token: set GITHUB_TOKEN');
   expect(token.stdout).toMatch(/^note {4}plan {8}none given/m);
