@@ -161,7 +161,7 @@ test('clean removes what checks have kept, which are no runs, and what was kept 
   const end = await over('clean', '--older-than', '14d', '--keep-failed');
   expect([end.exitCode, end.lastLine], end.stderr).toEqual([
     0,
-    expect.stringMatching(/ 1 run and 2 checks \(.*\) removed; 0 runs \(0 B\) stay\.$/),
+    expect.stringMatching(/ 1 run and 2 checks \(.*\) removed; 0 runs \(0 KB\) stay\.$/),
   ]);
   expect([existsSync(work), existsSync(`${work}.new`), existsSync(at('checks/mine.json'))]).toEqual([
     false,
