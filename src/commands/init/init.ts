@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Project } from '../../adapters/survey/project.ts';
-import { surveyRepository } from '../../adapters/survey/survey.ts';
+import { type Survey, surveyRepository } from '../../adapters/survey/survey.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -17,7 +17,13 @@ import { repositoryRoot } from '../../git/repository-root.ts';
 import { withAppToken } from './app-token.ts';
 import { surveyLines } from './report.ts';
 import { withResumeJob } from './resume-job.ts';
-import { APP_STEPS, PRINCIPLES_SAMPLE, PULL_REQUESTS, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
+import {
+  APP_STEPS,
+  PRINCIPLES_SAMPLE,
+  PULL_REQUESTS,
+  WORKFLOW_TEMPLATES,
+  type WorkflowTemplate,
+} from './workflow-templates.ts';
 import {
   packageFlags,
   projectFileText,
@@ -74,8 +80,30 @@ export async function initialise({
 
   const survey = await surveyRepository(root);
   for (const line of surveyLines(survey)) say(line);
-  const { project } = survey;
-  const files: FileToWrite[] = [
+  let written = 0;
+  const kept: string[] = [];
+  for (const file of filesToWrite(root, { ...template, name, workflow }, survey)) {
+    const came = await writeNewFile(root, file);
+    if (came.status === 'failed')
+      return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${file.path} cannot be written: ${came.why}`));
+    if (came.status === 'written') written += 1;
+    else kept.push(file.path);
+    say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);
+  }
+  say('Left to do:');
+  const steps = stepsLeft(template, survey, { kept, withApp });
+  for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
+  if (written === 0) return noChange('Everything exists already.');
+  return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
+}
+
+/** Each with the names of files in place of which it is not written. */
+function filesToWrite(
+  root: string,
+  { name, workflow, ...template }: WorkflowTemplate & { readonly name: string },
+  { project }: Survey,
+): FileToWrite[] {
+  return [
     {
       path: PROJECT_FILE,
       text: projectFileText(project, existsSync(join(root, SCHEMA_IN_PACKAGES))),
@@ -93,20 +121,17 @@ export async function initialise({
     })),
     { path: 'AGENTS.md', text: withCommands(PRINCIPLES_SAMPLE, project), unless: ['CLAUDE.md'] },
   ];
-  let written = 0;
-  const kept: string[] = [];
-  for (const file of files) {
-    const came = await writeNewFile(root, file);
-    if (came.status === 'failed')
-      return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${file.path} cannot be written: ${came.why}`));
-    if (came.status === 'written') written += 1;
-    else kept.push(file.path);
-    say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);
-  }
-  say('Left to do:');
+}
+
+/** What people still have to do, in its order. `kept` are files that were there before. */
+function stepsLeft(
+  template: WorkflowTemplate,
+  { project, decisions }: Survey,
+  { kept, withApp }: { kept: readonly string[]; withApp: boolean },
+): string[] {
   const plans = Object.keys(template.plans).map((plan) => `${PLANS}/${plan}`);
-  const steps = [
-    ...survey.decisions,
+  return [
+    ...decisions,
     ...(project?.test ? [] : [NO_TESTS]),
     ...(kept.includes(PROJECT_FILE) ? notWritten(project) : []),
     `Check the commands in ${PROJECT_FILE} and the plan: ${plans.join(', ')}.`,
@@ -116,9 +141,6 @@ export async function initialise({
     `In the workflow, put the owner of the action in place of OWNER in OWNER/patchsmith, and in place of the zeros the full id of a commit that you have reviewed.`,
     ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
-  for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
-  if (written === 0) return noChange('Everything exists already.');
-  return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }
 
 const PLANS = '.github/patchsmith';

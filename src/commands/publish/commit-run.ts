@@ -31,10 +31,6 @@ export async function commitRun(
   { tree, files }: Change,
 ): Promise<Refused | { status: 'ok'; sha: string }> {
   const { fork, upstream, branch, result, publication, sayMade } = job;
-  const refuse = (code: CodeFor<'publish_failed'>, reason: string): Refused => ({
-    status: 'refused',
-    outcome: publishFailed(code, reason),
-  });
   const { message, trailers, author, committer: by } = await commitWishes(job);
   const request = result.plan === null ? null : requestOf(result.plan);
   const cleanMerge = cleanMergeOn(job);
@@ -45,30 +41,8 @@ export async function commitRun(
       head === null
         ? { whose: 'nobody' }
         : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head, cleanMerge });
-    if (state.whose === 'foreign') {
-      const reason = foreignReason(branch, state);
-      const foreign = publishFailed('ERR_COMMITS_OF_OTHERS', reason);
-      if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, foreign);
-      return refuse('ERR_COMMITS_OF_OTHERS', `${reason} The patch is kept in ${job.run.directory.patch}.`);
-    }
-    if (state.whose === 'ours' && state.origin !== null && !isMadeFor(state.origin, base.branch)) {
-      const other = await pullOfOtherBase(job, base);
-      if (other !== null)
-        return refuse(
-          'ERR_BRANCH_OF_OTHER_WORK',
-          `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Choose another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
-        );
-    }
-    if (
-      state.whose === 'ours' &&
-      state.origin !== null &&
-      state.tree !== tree &&
-      isOfAnotherRequest(state.origin, request)
-    )
-      return refuse(
-        'ERR_BRANCH_OF_OTHER_WORK',
-        `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work. The patch is kept in ${job.run.directory.patch}.`,
-      );
+    const notOver = await whyNotOver(job, state, { base, tree, request });
+    if (notOver !== null) return notOver;
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
       publication.commit = { sha: state.head, tree, operation: 'none', verified: null };
       sayMade(`${branch} has this change already`);
@@ -111,6 +85,38 @@ export async function commitRun(
   return refuse(
     'ERR_PULL_REQUEST_MOVED',
     `The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`,
+  );
+}
+
+function refuse(code: CodeFor<'publish_failed'>, reason: string): Refused {
+  return { status: 'refused', outcome: publishFailed(code, reason) };
+}
+
+/** Why this change must not come onto the branch as it is; null when it may. */
+async function whyNotOver(
+  job: PublishJob,
+  state: BranchState,
+  { base, tree, request }: { base: Base; tree: string; request: string | null },
+): Promise<Refused | null> {
+  const { branch } = job;
+  const kept = `The patch is kept in ${job.run.directory.patch}.`;
+  if (state.whose === 'foreign') {
+    const reason = foreignReason(branch, state);
+    const foreign = publishFailed('ERR_COMMITS_OF_OTHERS', reason);
+    if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, foreign);
+    return refuse('ERR_COMMITS_OF_OTHERS', `${reason} ${kept}`);
+  }
+  if (state.whose !== 'ours' || state.origin === null) return null;
+  const other = isMadeFor(state.origin, base.branch) ? null : await pullOfOtherBase(job, base);
+  if (other !== null)
+    return refuse(
+      'ERR_BRANCH_OF_OTHER_WORK',
+      `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Choose another branch for ${base.branch} with --branch. ${kept}`,
+    );
+  if (state.tree === tree || !isOfAnotherRequest(state.origin, request)) return null;
+  return refuse(
+    'ERR_BRANCH_OF_OTHER_WORK',
+    `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work. ${kept}`,
   );
 }
 
