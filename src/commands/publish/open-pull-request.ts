@@ -51,23 +51,7 @@ export async function openForReview(
   const there =
     (await findPullRequest(upstream, wanted)) ?? (facts.closed && (await reopen(job, facts.closed)));
   const isDraft = there === null ? drafts.length > 0 : await keptDraft(job, there, drafts);
-  const isByWorkflow = (await ownAccount(upstream.github))?.login === WORKFLOW_BOT;
-  const own = pullRequestText({
-    isByWorkflow,
-    ...job,
-    base,
-    merged: publication.merged,
-    flags: change.flags,
-    drafts,
-    isDraft,
-    unfinished: facts.unfinished,
-    reportUrl: settings.reportUrl,
-    titlePrefix: settings.titlePrefix,
-    title: settings.title,
-    bodyHeader: settings.bodyHeader,
-    bodyFooter: settings.bodyFooter,
-  });
-  const text = markedPart(own, job.marker, sha256Of);
+  const text = await textOf(job, base, change, { ...facts, drafts, isDraft });
   const { pull, isNew } =
     there === null
       ? await openPullRequest(upstream, {
@@ -103,6 +87,40 @@ export async function openForReview(
   const operation = OPERATIONS[publication.pullRequest?.operation ?? 'none'];
   sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
 
+  return withMetadata(job, upstream, pull, operation);
+}
+
+/** Our part of its text. */
+async function textOf(
+  job: PublishJob,
+  base: Base,
+  { flags }: Change,
+  {
+    drafts,
+    isDraft,
+    unfinished,
+  }: ReviewFacts & { readonly drafts: readonly string[]; readonly isDraft: boolean },
+): Promise<PullRequestText> {
+  const { publication, upstream, settings } = job;
+  const { reportUrl, titlePrefix, title, bodyHeader, bodyFooter } = settings;
+  const own = pullRequestText({
+    isByWorkflow: (await ownAccount(upstream.github))?.login === WORKFLOW_BOT,
+    ...job,
+    base,
+    merged: publication.merged,
+    ...{ flags, drafts, isDraft, unfinished },
+    ...{ reportUrl, titlePrefix, title, bodyHeader, bodyFooter },
+  });
+  return markedPart(own, job.marker, sha256Of);
+}
+
+/** Labels, reviewers and the like; what could not be set leaves the pull request as it is. */
+async function withMetadata(
+  { publication, settings }: PublishJob,
+  upstream: PublishJob['upstream'],
+  pull: PullRequest,
+  operation: string,
+): Promise<RunOutcome> {
   const problems = await setMetadata(upstream, pull, settings);
   const said = problems.map((one) =>
     typeof one === 'string' ? one : `${refusalSentence(one)} ${fixFor(one, { workflows: [] })}`.trim(),

@@ -84,29 +84,11 @@ type CommitEnd =
   | { status: 'moved' }
   | { status: 'refused'; outcome: RunOutcome };
 
-async function commitOn(
-  job: PublishJob,
-  pull: OwnPull,
-  { patch, followUp }: FollowUpToPublish,
-): Promise<CommitEnd> {
+async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish): Promise<CommitEnd> {
   const { upstream, result, publication, sayMade } = job;
-  const refuse = (outcome: RunOutcome): CommitEnd => ({ status: 'refused', outcome });
-  const cleanMerge = cleanMergeOn(job);
-  const since = await commitsSince(upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
-  if (since.origins.length === 0)
-    return refuse(
-      policyViolation(
-        'ERR_NOT_OUR_PULL_REQUEST',
-        `Pull request #${pull.number} was not made by patchsmith: no commit on its branch says so.`,
-      ),
-    );
-  if (since.foreign !== null && followUp.trigger !== 'request')
-    return refuse(
-      publishFailed(
-        'ERR_COMMITS_OF_OTHERS',
-        `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and no one asked patchsmith to build on them. ${kept(job)}`,
-      ),
-    );
+  const { patch, followUp } = made;
+  const notOurs = await whyNotOurs(job, pull, followUp);
+  if (notOurs !== null) return refuse(notOurs);
   const judged = checkPolicy(job, patch, pull.record.rules);
   if (judged.status === 'refused') return judged;
   const { protectedPaths } = judged;
@@ -126,15 +108,61 @@ async function commitOn(
         `The branch ${pull.branch} was replaced during the run: ${followUp.head.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
       ),
     );
-  const where = `${upstream.owner}/${upstream.repo}`;
+  const order = await orderOn(job, pull, { ...made, headTree: head.tree.sha });
+  if (order.status === 'refused') return order;
+  const { author, committer: by, ...wishes } = await commitWishes(job);
+  const commit = await (await committerFor(job)).commit({
+    ...order,
+    message: messageOf(result, { tree: order.tree, base: pull.base.branch, followUp, wishes }),
+    author,
+    committer: by,
+    branch: pull.branch,
+    head: pull.head,
+  });
+  if (commit.status === 'moved') return commit;
+  if (commit.status === 'failed')
+    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', `${sentence(commit.message)} ${kept(job)}`));
+  const { sha, verified } = commit;
+  publication.commit = { sha, tree: order.tree, operation: 'updated', verified };
+  sayMade(`${pull.branch} updated: ${sha.slice(0, 8)}`);
+  return { status: 'made', sha, protectedPaths };
+}
+
+function refuse(outcome: RunOutcome): Extract<CommitEnd, { status: 'refused' }> {
+  return { status: 'refused', outcome };
+}
+
+/** Null where the branch has commits of ours, and those of others only where somebody asked to build on them. */
+async function whyNotOurs(job: PublishJob, pull: OwnPull, followUp: FollowUp): Promise<RunOutcome | null> {
+  const cleanMerge = cleanMergeOn(job);
+  const since = await commitsSince(job.upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
+  if (since.origins.length === 0)
+    return policyViolation(
+      'ERR_NOT_OUR_PULL_REQUEST',
+      `Pull request #${pull.number} was not made by patchsmith: no commit on its branch says so.`,
+    );
+  if (since.foreign === null || followUp.trigger === 'request') return null;
+  return publishFailed(
+    'ERR_COMMITS_OF_OTHERS',
+    `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and no one asked patchsmith to build on them. ${kept(job)}`,
+  );
+}
+
+/** What the commit consists of: the change on the head, or the merge of the base with it. */
+async function orderOn(
+  job: PublishJob,
+  pull: OwnPull,
+  { patch, followUp, headTree }: FollowUpToPublish & { readonly headTree: string },
+) {
+  const { upstream } = job;
   const { merge } = followUp;
   const remade = merge === null ? null : await remakeMerge(job, pull, { ...followUp, merge });
   if (remade?.status === 'refused') return remade;
   const base: Base = {
-    repository: where,
+    repository: `${upstream.owner}/${upstream.repo}`,
     branch: pull.branch,
     sha: pull.head,
-    tree: remade?.tree ?? head.tree.sha,
+    tree: remade?.tree ?? headTree,
   };
   const rebuilt =
     remade === null
@@ -142,27 +170,11 @@ async function commitOn(
       : await rebuildRun({ ...job, upstream: remade.where }, base, patch, remade.runTree);
   if (rebuilt.status === 'refused') return rebuilt;
   const { tree, files } = rebuilt.change;
-  const onHead = { baseCommit: pull.head, baseTree: head.tree.sha, files, parents: [pull.head] };
+  const onHead = { baseCommit: pull.head, baseTree: headTree, files, parents: [pull.head] };
   const order = remade === null ? { status: 'ok' as const, ...onHead } : await remade.order(rebuilt.change);
   if (order.status === 'refused') return order;
   const lacking = await lackingLfs(job, files);
-  if (lacking !== null) return refuse(lacking);
-  const { author, committer: by, ...wishes } = await commitWishes(job);
-  const made = await (await committerFor(job)).commit({
-    ...order,
-    tree,
-    message: messageOf(result, { tree, base: pull.base.branch, followUp, wishes }),
-    author,
-    committer: by,
-    branch: pull.branch,
-    head: pull.head,
-  });
-  if (made.status === 'moved') return made;
-  if (made.status === 'failed')
-    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', `${sentence(made.message)} ${kept(job)}`));
-  publication.commit = { sha: made.sha, tree, operation: 'updated', verified: made.verified };
-  sayMade(`${pull.branch} updated: ${made.sha.slice(0, 8)}`);
-  return { status: 'made', sha: made.sha, protectedPaths };
+  return lacking === null ? { ...order, tree } : refuse(lacking);
 }
 
 /** People may have pushed since; what they pushed is built upon. */
