@@ -1,21 +1,10 @@
 /** Tokens, cache share and cost of every request, as three plots over one axis, and the same as a table. */
 
 import { formatNumber } from '../../src/domain/text/format-number.ts';
-import { folded, h, put, s } from '../dom.ts';
+import { folded, h, put } from '../dom.ts';
 import { duration, money, percent, short } from '../format.ts';
-import { type Asked, allTokens, type Run, type Tokens } from '../run.ts';
-
-const PARTS = [
-  ['read', 'from the cache', ({ cacheRead }: Tokens) => cacheRead],
-  ['written', 'into the cache', ({ cacheWrite, cacheWrite1h }: Tokens) => cacheWrite + cacheWrite1h],
-  ['new', 'not cached', ({ input }: Tokens) => input],
-  ['answer', 'answer', ({ output }: Tokens) => output],
-] as const;
-
-const HEIGHT = 110;
-const GAP = 30;
-const LEFT = 60;
-const RIGHT = 6;
+import { type Asked, allTokens, type Run } from '../run.ts';
+import { LEFT, PARTS, plots, stepOf, xOf } from './plots.ts';
 
 /** The section; it says so where nothing was counted. */
 export function costSection({ asked, data: { result } }: Run): HTMLElement {
@@ -95,125 +84,6 @@ function inWords({ n, tokens, costUsd, ms, isLost }: Asked): string {
   const prompt = allTokens(tokens) - tokens.output;
   const parts = PARTS.map(([, name, count]) => `${formatNumber(count(tokens))} ${name}`).join(', ');
   return `Iteration ${n}${isLost ? ', an attempt that failed' : ''}: ${parts}; ${percent(tokens.cacheRead, prompt)} of the prompt from the cache; ${money(costUsd)}${ms > 0 ? `; ${duration(ms)}` : ''}.`;
-}
-
-function stepOf(asked: readonly Asked[], width: number): number {
-  return (width - LEFT - RIGHT) / asked.length;
-}
-
-function xOf(asked: readonly Asked[], width: number): (at: number) => number {
-  const step = stepOf(asked, width);
-  return (at) => LEFT + at * step;
-}
-
-function plots(asked: readonly Asked[], width: number): SVGElement {
-  const x = xOf(asked, width);
-  const step = stepOf(asked, width);
-  const bar = Math.max(0.5, Math.min(step * 0.8, 36));
-  const shift = (step - bar) / 2;
-  const heights = 3 * (HEIGHT + GAP);
-  const picture = s('svg', {
-    width,
-    height: heights,
-    viewBox: `0 0 ${width} ${heights}`,
-    'aria-hidden': 'true',
-  });
-  put(
-    picture,
-    s('rect', {
-      class: 'cursor',
-      visibility: 'hidden',
-      y: 0,
-      width: Math.max(step, 1),
-      height: heights - GAP / 2,
-    }),
-  );
-  const panel = (at: number, title: string, most: number, format: (value: number) => string) => {
-    const top = at * (HEIGHT + GAP) + 24;
-    const y = (value: number) => top + (HEIGHT - 24) * (1 - value / most);
-    for (const value of [0, most / 2, most]) {
-      put(picture, s('line', { class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }));
-      put(
-        picture,
-        s('text', { class: 'tick', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end' }, format(value)),
-      );
-    }
-    put(picture, s('text', { class: 'title', x: 0, y: top - 12 }, title));
-    return y;
-  };
-  const tokens = panel(0, 'Tokens', niceMost(asked.map((one) => allTokens(one.tokens))), short);
-  const share = panel(1, 'Prompt from the cache', 1, (value) => `${Math.round(value * 100)}%`);
-  const costs = asked.map(({ costUsd }) => costUsd ?? 0);
-  const cost = panel(
-    2,
-    asked.some(({ costUsd }) => costUsd === null) ? 'Cost (unknown for some)' : 'Cost',
-    niceMost(costs),
-    axisMoney,
-  );
-  asked.forEach((one, at) => {
-    let sum = 0;
-    const left = x(at) + shift;
-    for (const [kind, , count] of PARTS) {
-      const value = count(one.tokens);
-      if (value > 0)
-        put(
-          picture,
-          s('rect', {
-            class: `tokens ${kind}`,
-            x: left,
-            width: bar,
-            y: tokens(sum + value),
-            height: tokens(sum) - tokens(sum + value),
-          }),
-        );
-      sum += value;
-    }
-    const prompt = sum - one.tokens.output;
-    const part = prompt === 0 ? 0 : one.tokens.cacheRead / prompt;
-    put(
-      picture,
-      s('rect', {
-        class: 'tokens read',
-        x: left,
-        width: bar,
-        y: share(part),
-        height: share(0) - share(part),
-      }),
-    );
-    const usd = one.costUsd ?? 0;
-    put(
-      picture,
-      s('rect', {
-        class: `usd${one.isLost ? ' lost' : ''}`,
-        x: left,
-        width: bar,
-        y: cost(usd),
-        height: cost(0) - cost(usd),
-      }),
-    );
-  });
-  put(picture, s('text', { class: 'tick', x: LEFT, y: heights - GAP + 26 }, 'iteration 1'));
-  put(
-    picture,
-    s(
-      'text',
-      { class: 'tick', x: width - RIGHT, y: heights - GAP + 26, 'text-anchor': 'end' },
-      asked.length > 1 ? String(asked.at(-1)?.n) : '',
-    ),
-  );
-  return picture;
-}
-
-/** The next number that is 1, 2 or 5 times a power of ten, so that half of it is a round number too. */
-function niceMost(values: readonly number[]): number {
-  const most = Math.max(...values, 0);
-  if (most === 0) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;
-}
-
-function axisMoney(value: number): string {
-  return value === 0 ? '$0' : `$${Number(value.toPrecision(2))}`;
 }
 
 function table(asked: readonly Asked[]): HTMLElement {
