@@ -1,7 +1,5 @@
 /** Runs programs of the machine that set it up: for a bounded time, with nothing of this process's environment. */
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { raceAbort } from '../../host/deadline.ts';
 
 /** Programs of the machine, and how one of them gets root's rights. */
@@ -39,42 +37,36 @@ export async function runOnMachine(programs: Programs, command: MachineCommand):
   const limit = [pathOf.timeout ?? '', `--kill-after=${GRACE_S}`, String(seconds)];
   const [program = '', ...words] = [...before, ...limit, pathOf[name] ?? '', ...args];
 
+  // Few jobs need their machine set up.
+  const { execa } = await import('execa');
+  const options = { env: ENVIRONMENT, extendEnv: false, reject: false, forceKillAfterDelay: false } as const;
   // Its own process group: sudo does not forward signals from its own group.
-  const child = spawn(program, words, { env: ENVIRONMENT, cwd: '/', detached: true });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      said = `${said}${chunk}`.slice(-MOST_SAID);
-    });
-  // It may end without reading.
-  child.stdin.on('error', () => undefined).end(input);
+  const running = execa(program, words, { ...options, cwd: '/', detached: true, input, all: true });
   const giveUp = new AbortController();
   const giveUpAfter = (delayS: number) => setTimeout(() => giveUp.abort(), delayS * 1000).unref();
   giveUpAfter(seconds + 2 * GRACE_S);
   const end = () => {
     giveUpAfter(2 * GRACE_S);
     // Only root may signal what runs as root. timeout passes it on to the program and to what that has started.
-    if (!viaSudo) child.kill('SIGTERM');
+    if (!viaSudo) running.kill('SIGTERM');
     else {
-      const kill = ['-n', pathOf.kill ?? '', '-TERM', String(child.pid)];
-      spawn(program, kill, { env: ENVIRONMENT, detached: true, stdio: 'ignore' }).on(
-        'error',
-        () => undefined,
-      );
+      const kill = ['-n', pathOf.kill ?? '', '-TERM', String(running.pid)];
+      void execa(program, kill, { ...options, detached: true, stdio: 'ignore' });
     }
   };
   signal.addEventListener('abort', end, { once: true });
-  const closed = once(child, 'close').catch((error: Error) => error.message);
-  const ended = await raceAbort(giveUp.signal, closed);
+  const ended = await raceAbort(giveUp.signal, running);
   signal.removeEventListener('abort', end);
   if (ended === null) {
-    child.unref();
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    running.unref();
+    for (const stream of [running.stdin, running.stdout, running.stderr]) stream.destroy();
   }
   if (signal.aborted) return INTERRUPTED;
-  if (typeof ended === 'string') return ended;
-  if (ended === null || ended[0] === TIMED_OUT) return `it took longer than ${seconds} s`;
-  return ended[0] === 0 ? null : lastLine(said) || `exit code ${ended[0] ?? ended[1]}`;
+  if (ended === null || ended.exitCode === TIMED_OUT) return `it took longer than ${seconds} s`;
+  if (ended.exitCode === 0) return null;
+  const { exitCode, signal: killedBy, originalMessage } = ended;
+  if (exitCode === undefined && killedBy === undefined) return originalMessage ?? 'it could not be started';
+  return lastLine(ended.all) || `exit code ${exitCode ?? killedBy}`;
 }
 
 /** Keys and tokens are not in it, and nothing that could lead to other programs. */
@@ -90,8 +82,6 @@ const GRACE_S = 2;
 
 /** The exit code of `timeout` when it had to end the program. */
 const TIMED_OUT = 124;
-
-const MOST_SAID = 4_000;
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim() ?? '';

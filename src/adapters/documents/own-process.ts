@@ -3,7 +3,6 @@
  * of memory, time or control: the process has no variables, no files and no children, and its own limits.
  */
 
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
@@ -73,32 +72,26 @@ async function readNow(
     `--allow-fs-read=${program}`,
     program,
   ];
-  const child = spawn('/bin/sh', ['-c', limits, 'sh', ...node], {
+  // Few runs read a document.
+  const { execa } = await import('execa');
+  const ended = await execa('/bin/sh', ['-c', limits, 'sh', ...node], {
     env: {},
+    extendEnv: false,
     cwd: '/',
-    stdio: ['pipe', 'pipe', 'ignore'],
-    signal: AbortSignal.any([signal, timeout]),
+    input: bytes,
+    stderr: 'ignore',
+    maxBuffer: MAX_ANSWER_BYTES,
+    encoding: 'buffer',
+    cancelSignal: AbortSignal.any([signal, timeout]),
     killSignal: 'SIGKILL',
-  });
-  // It may end without reading.
-  child.stdin.on('error', () => undefined).end(bytes);
-  const chunks: Buffer[] = [];
-  let length = 0;
-  child.stdout.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) child.kill('SIGKILL');
-    else chunks.push(chunk);
-  });
-  const failure = await new Promise<Error | null>((resolve) => {
-    child.on('error', (error) => resolve(error));
-    child.on('close', () => resolve(null));
+    reject: false,
   });
   if (signal.aborted) return { status: 'interrupted' };
   if (timeout.aborted) return { status: 'timeout' };
-  const said =
-    length > MAX_ANSWER_BYTES ? undefined : jsonOrUndefined(Buffer.concat(chunks).toString('utf8'));
+  const isWhole = ended.exitCode !== undefined && !ended.isMaxBuffer;
+  const said = isWhole ? jsonOrUndefined(Buffer.from(ended.stdout).toString('utf8')) : undefined;
   const answer = ProgramAnswer.safeParse(said);
-  if (failure !== null || !answer.success) return { status: 'failed', why: null };
+  if (!answer.success) return { status: 'failed', why: null };
   return 'why' in answer.data
     ? { status: 'failed', why: answer.data.why }
     : { status: 'ok', text: answer.data.text };
