@@ -37,7 +37,7 @@ export const OUTPUTS = {
   'output-tokens': 'Tokens of all answers',
   'cost-usd': 'Cost in USD, or unknown',
   estimated:
-    'true when tokens and cost are partly estimated, because an answer was cut off before its output was reported',
+    'true when tokens and cost are partly estimated, because the provider does not count tokens or an answer was cut off before it had reported them',
   'pull-request-number': 'Number of the pull request; empty when there is none',
   'pull-request-url': 'Page of the pull request',
   'pull-request-operation': 'created, updated, closed or none',

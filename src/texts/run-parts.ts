@@ -231,11 +231,12 @@ export function warningList(warnings: readonly string[], maxLength: number): str
 
 /** `claude-sonnet-5-5, 46,600 tokens, 81% of the prompts from the cache, $0.0812, 94.3 s`. */
 export function modelLine(result: RunResult): string {
-  const { tokens, durations, model, provider } = result;
+  const { tokens, costUsd, estimated, durations, model, provider } = result;
+  const mark = estimated ? ' (estimated)' : '';
   return [
     model === null ? 'no model' : escaped(model, 100),
     ...(provider === 'replay' ? ['played from a recording'] : []),
-    describeTokens(tokens),
+    `${describeTokens(tokens)}${costUsd === 'unknown' ? mark : ''}`,
     cost(result),
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(', ');

@@ -5,8 +5,8 @@ import { addUsage, Usage } from '../conversation/conversation.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
 
 /**
- * Tokens of an answer that never came to its end; they are billed too. `estimated`: the provider had reported the prompt and
- * not yet the output, which is estimated from the bytes that had arrived.
+ * Tokens of an answer that never came to its end; they are billed too. `estimated`: the provider had not reported all of them, and
+ * the rest is estimated from the bytes that had arrived.
  */
 export const SpentTokens = z.strictObject({ usage: Usage, estimated: z.boolean() });
 export type SpentTokens = z.infer<typeof SpentTokens>;

@@ -113,6 +113,8 @@ export const LlmTurn = z.strictObject({
   /** The text blocks of `content`, joined. */
   text: z.string(),
   usage: Usage,
+  /** The provider has not counted all of `usage`: what is missing is estimated from the bytes. Left out where it has. */
+  estimated: z.literal(true).exactOptional(),
   /** The model that answered, by its own name. */
   model: z.string(),
   /** From the request to the end of the answer, failed attempts and waits included. */

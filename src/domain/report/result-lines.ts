@@ -29,10 +29,11 @@ export function finalLine({ name, exitCode, errorCode, reason }: RunOutcome): st
 /** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */
 export function costLine(result: RunResult): string {
   const { iterations, tokens, costUsd, estimated, durations, provider } = result;
+  const mark = estimated ? ' (estimated)' : '';
   return [
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
-    describeTokens(tokens),
-    `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}${estimated ? ' (estimated)' : ''}`,
+    costUsd === 'unknown' ? `${describeTokens(tokens)}${mark}` : describeTokens(tokens),
+    `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}${costUsd === 'unknown' ? '' : mark}`,
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(' · ');
 }

@@ -192,7 +192,7 @@ export const RunResult = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'tokens and costUsd are partly estimated: an answer was cut off before its output was reported, so it was estimated from the bytes that had arrived',
+      'tokens and costUsd are partly estimated from the bytes: the provider does not count tokens, or an answer was cut off before it had reported them',
     ),
   durations: z.strictObject({
     totalMs: z.number(),

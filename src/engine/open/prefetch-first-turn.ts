@@ -1,6 +1,7 @@
 /** Sends the first request before its answer is needed. */
 
 import { addSpent, type SpentTokens } from '../../domain/budget/spent.ts';
+import type { LlmTurn } from '../../domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../ports.ts';
 
 /** A first request that went out before the baseline was complete. */
@@ -54,6 +55,10 @@ export function prefetchFirstTurn(
 /** Of the answer and of the attempts before it. */
 function spentIn(result: TurnResult, progress: readonly TurnProgress[]): SpentTokens | null {
   const attempts = progress.flatMap((step) => (step.type === 'retry' ? (step.retry.spent ?? []) : []));
-  const last = result.status === 'ok' ? { usage: result.turn.usage, estimated: false } : result.spent;
+  const last = result.status === 'ok' ? spentOn(result.turn) : result.spent;
   return [...attempts, ...(last ? [last] : [])].reduce<SpentTokens | null>(addSpent, null);
+}
+
+function spentOn({ usage, estimated }: LlmTurn): SpentTokens {
+  return { usage, estimated: estimated === true };
 }

@@ -6,7 +6,13 @@ import {
   PROVIDERS,
   type ProviderSettings,
 } from '../../../src/adapters/providers/registry.ts';
-import type { Conversation, Message } from '../../../src/domain/conversation/conversation.ts';
+import {
+  type Conversation,
+  type Message,
+  noUsage,
+  totalTokens,
+  type Usage,
+} from '../../../src/domain/conversation/conversation.ts';
 import {
   cutKeepingAtLeast,
   cutSegment,
@@ -20,6 +26,7 @@ import { startCommandServer } from '../../support/command-server/server.ts';
 import { GIF, pngImage } from '../../support/files/images.ts';
 import { startGeminiServer } from '../../support/gemini-server/server.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
+import { until } from '../../support/waiting/until.ts';
 import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
 
 const KEY = 'sk-test-0123456789abcdef';
@@ -30,6 +37,8 @@ interface Family {
   /** The input of a call arrives as an object, so that it cannot be malformed or cut off. */
   readonly writesNoJson?: true;
   start(turns: Script): Promise<Started>;
+  /** What is reported with the first words of an answer; left out where nothing is. */
+  reportedAtOnce?(request: Seen): Usage | null | undefined;
 }
 
 interface Started {
@@ -43,6 +52,7 @@ interface Started {
 interface Seen {
   readonly body: Record<string, unknown> | null;
   readonly refused: unknown;
+  readonly usage?: Usage | null;
 }
 
 const openAi = (path: string, isReasoning: boolean): Family => ({
@@ -59,22 +69,26 @@ const FAMILIES: Readonly<Record<string, Family>> = {
     provider: 'anthropic',
     model: 'claude-sonnet-5-5',
     start: (turns) => startClaudeServer({ turns, apiKey: KEY }),
+    reportedAtOnce: ({ usage }) => usage,
   },
   'Claude on Bedrock': {
     provider: 'bedrock',
     model: 'claude-sonnet-5-5',
     start: (turns) => startBedrockServer(turns, KEY),
+    reportedAtOnce: ({ usage }) => usage,
   },
   'Claude on Vertex': {
     provider: 'vertex',
     model: 'claude-sonnet-5-5',
     start: (turns) => startVertexServer(turns, KEY),
+    reportedAtOnce: ({ usage }) => usage,
   },
   'Gemini API': {
     provider: 'gemini',
     model: 'gemini-x',
     writesNoJson: true,
     start: (turns) => startGeminiServer({ turns, apiKey: KEY, model: 'gemini-x' }),
+    reportedAtOnce: () => ({ ...noUsage, input: 34, cacheRead: 6, output: 4 }),
   },
   'a program': {
     provider: 'command',
@@ -269,17 +283,82 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     expect(waits[0]).toBe(7_000);
   });
 
-  test('an answer that goes silent is asked for again', async () => {
+  test('an answer that goes silent, or never begins, is asked for again', async () => {
+    const beginning = family.provider === 'command' ? 'stream' : 'outage';
+    await Promise.all([silent(1, 'stream'), silent(null, beginning)]);
+  });
+
+  async function silent(afterEvents: number | null, kind: string) {
     const turns: ScriptedTurn[] = [
-      { text: 'Well.', fault: { kind: 'stall', afterEvents: 1 } },
+      { text: 'Well.', fault: { kind: 'stall', afterEvents } },
       { text: 'Well.' },
     ];
     const { ask, progress } = await asking((_body, index) => turns[Math.min(index, 1)] ?? {}, {
       idleTimeoutMs: 1_500,
     });
     expect(recorded(await ask()).text).toBe('Well.');
-    const causes = progress.flatMap((step) => (step.type === 'retry' ? [step.retry.cause] : []));
-    expect(causes.join()).toContain('(see --idle-timeout)');
+    const [retry, ...more] = progress.flatMap((step) => (step.type === 'retry' ? [step.retry] : []));
+    expect([retry?.kind, retry?.cause, more]).toEqual([
+      kind,
+      expect.stringContaining('(see --idle-timeout)'),
+      [],
+    ]);
+  }
+
+  const text = 'What an answer says. '.repeat(50);
+  /** Within what wraps the request of a cloud. */
+  const estimateOf = ({ body }: Pick<Seen, 'body'>) =>
+    expect.closeTo(Buffer.byteLength(JSON.stringify(body)) / 2, -2.5);
+  const promptOf = ({ output: _, ...prompt }: Usage) => totalTokens({ ...prompt, output: 0 });
+
+  test('an interrupted answer costs what was reported before the cut, and the rest is estimated', async () => {
+    const turn: ScriptedTurn = { text, thinking: false, fault: { kind: 'stall', afterEvents: 3 } };
+    const { server, askIn, progress } = await asking([turn, { ...turn, uncounted: true }]);
+    for (const reported of [family.reportedAtOnce, undefined]) {
+      const stop = new AbortController();
+      progress.length = 0;
+      const asked = askIn(plainConversation(), stop.signal);
+      await until('the answer has begun', () => progress.length > 0);
+      stop.abort();
+      const result = await asked;
+      const [request] = server.requests.slice(-1);
+      if (result.status !== 'interrupted' || !result.spent || !request)
+        throw new Error(JSON.stringify(result));
+      const { usage, estimated } = result.spent;
+      const known = reported?.(request) ?? null;
+      expect([promptOf(usage), estimated]).toEqual([
+        known === null ? estimateOf(request) : promptOf(known),
+        true,
+      ]);
+      const shown = progress.map((step) => (step.type === 'text' ? step.text : '')).join('');
+      expect(usage.output).toBe(Math.max(known?.output ?? 0, Math.ceil(Buffer.byteLength(shown) / 2)));
+    }
+  });
+
+  test('an answer that is cut before its first word costs its prompt, and a refusal in its place nothing', async () => {
+    const { server, ask, progress } = await asking([
+      { text, fault: { kind: 'end', afterEvents: 0 } },
+      { fault: { kind: 'http', status: 503, type: 'api_error' } },
+      { text, thinking: false },
+    ]);
+    expect(recorded(await ask())).not.toHaveProperty('estimated');
+    const spent = progress.flatMap((step) => (step.type === 'retry' ? [step.retry.spent] : []));
+    const [request] = server.requests;
+    // Before it has written a line, nobody knows what a program has asked.
+    const isKnown = family.provider !== 'command' && request !== undefined;
+    expect(spent).toEqual([
+      isKnown ? { usage: { ...noUsage, input: estimateOf(request) }, estimated: true } : undefined,
+      undefined,
+    ]);
+  });
+
+  test('where tokens are not counted, they are estimated, and said to be', async () => {
+    const { server, ask } = await asking([{ text, thinking: false, uncounted: true }]);
+    const { usage, estimated } = recorded(await ask());
+    const [request] = server.requests;
+    expect([usage.input, estimated]).toEqual([request && estimateOf(request), true]);
+    expect(usage.output).toBeGreaterThanOrEqual(Buffer.byteLength(text) / 2);
+    expect(usage.output).toBeLessThan(Buffer.byteLength(text));
   });
 
   test('what will not heal is said at once, without the key', async () => {

@@ -6,6 +6,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 
 afterAll(removeFolders);
 
@@ -71,4 +72,47 @@ test('a server on this machine needs no key, and resume names the key of the pro
   const elsewhere = ['--model', 'openai/x', '--base-url', 'https://vllm.example.com/v1'];
   const check = await cliHere(['check', ...elsewhere], { cwd: root, env });
   expect(check.stdout).toContain('OPENAI_API_KEY is not set, and https://vllm.example.com/v1 may need none');
+});
+
+test('tokens that a server does not count are estimated, and so are those of a cut answer: result, events and last lines say it', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const folder = temporaryFolder();
+  const runDir = join(folder, 'run');
+  const server = await startOpenAiServer({
+    apiKey: null,
+    isReasoning: false,
+    turns: [
+      { text: 'Half an ans', fault: { kind: 'end', afterEvents: 3 } },
+      { text: 'Done.', uncounted: true },
+    ],
+  });
+  onTestFinished(() => server.close());
+  const env = { PATH: process.env.PATH, HOME: folder };
+  const flags = [
+    '--model',
+    'openai/local',
+    '--base-url',
+    server.url,
+    '--run-dir',
+    runDir,
+    '--output',
+    'jsonl',
+  ];
+  const run = await cliHere(['run', '-m', 'Do it', '--sandbox', 'off', ...flags], { cwd: root, env });
+  expect(run.stderr).toMatch(
+    /1 turn · [\d,]+ tokens, 0% of the prompts from the cache \(estimated\) · cost unknown/,
+  );
+  const lines: readonly { readonly type: string }[] = validEvents(run.stdout);
+  const retried = lines.find(({ type }) => type === 'turn.retried');
+  const completed = lines.find(({ type }) => type === 'turn.completed');
+  const result = lines.at(-1);
+  expect([retried, completed, result]).toMatchObject([
+    { spent: { estimated: true } },
+    { turn: { estimated: true } },
+    { type: 'result', estimated: true },
+  ]);
+  const bytes = server.requests.map(({ body }) => Buffer.byteLength(JSON.stringify(body)));
+  expect(bytes).toHaveLength(2);
+  const [first = 0, second = 0] = bytes.map((count) => Math.ceil(count / 2));
+  expect(result).toMatchObject({ tokens: { input: first + second, output: 8 } });
 });

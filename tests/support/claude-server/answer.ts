@@ -90,6 +90,11 @@ export function messageOf(answer: ScriptedAnswer): Record<string, unknown> {
 }
 
 export function eventsOf(answer: ScriptedAnswer, turn: ScriptedTurn): Record<string, unknown>[] {
+  const events = countedEventsOf(answer, turn);
+  return turn.uncounted ? events.map(withoutUsage) : events;
+}
+
+function countedEventsOf(answer: ScriptedAnswer, turn: ScriptedTurn): Record<string, unknown>[] {
   const begun = { ...messageOf(answer), content: [], stop_reason: null, stop_details: null };
   const start = {
     type: 'message_start',
@@ -113,6 +118,12 @@ export function eventsOf(answer: ScriptedAnswer, turn: ScriptedTurn): Record<str
     },
     { type: 'message_stop' },
   ];
+}
+
+function withoutUsage({ usage: _, message, ...event }: Record<string, unknown>): Record<string, unknown> {
+  if (typeof message !== 'object' || message === null) return event;
+  const { usage: __, ...others } = message as Record<string, unknown>;
+  return { ...event, message: others };
 }
 
 function blockEvents(block: Block, index: number, rawInput: string | undefined): Record<string, unknown>[] {

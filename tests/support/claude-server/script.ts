@@ -37,6 +37,8 @@ export interface ScriptedTurn {
   events?: readonly Record<string, unknown>[];
   /** Default: as many as the content has. */
   outputTokens?: number;
+  /** The server says nothing of tokens, as endpoints do that only speak like the API. */
+  uncounted?: true;
   fault?: Fault;
   /** Bytes per write; 1 cuts every character that has more. Default: one event a write. */
   chunkBytes?: number;

@@ -105,7 +105,7 @@ function linesOf(turn: ScriptedTurn, index: number): { lines: object[]; reply: {
         input: call.rawInput ?? call.input ?? {},
       })),
     ],
-    usage: { input: 20, output: outputTokens },
+    ...(turn.uncounted ? {} : { usage: { input: 20, output: outputTokens } }),
     ...(stop === undefined ? {} : { stop, stopDetail: stop === 'refusal' ? (text ?? '') : '' }),
   };
   const pieces = text?.match(/[\s\S]{1,5}/gu) ?? [];

@@ -115,16 +115,17 @@ function eventsOf(turn: ScriptedTurn, index: number, model: string): { events: F
     thoughtsTokenCount: 3,
     totalTokenCount: 43 + output,
   });
+  const counted = (output: number) => (turn.uncounted ? {} : { usageMetadata: usage(output) });
   const chunk = (parts: Fields[], more: Fields = {}): Fields => ({
     candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
-    usageMetadata: usage(1),
+    ...counted(1),
     modelVersion: model,
     responseId: `r${index}`,
   });
   const finishReason = stop === undefined ? 'STOP' : (FINISH[stop] ?? stop);
   const last = {
     ...chunk(end, { finishReason }),
-    usageMetadata: usage(turn.outputTokens ?? 5),
+    ...counted(turn.outputTokens ?? 5),
   };
   return {
     events: [...thought, ...pieces].map((part) => chunk([part])).concat([last]),

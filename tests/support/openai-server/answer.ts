@@ -44,7 +44,7 @@ export function chatEvents(turn: ScriptedTurn, index: number, body: Fields): Fie
       ];
     }),
     chunk({}, stop === undefined ? (calls.length > 0 ? 'tool_calls' : 'stop') : (FINISH[stop] ?? stop)),
-    ...(body.stream_options === undefined ? [] : [{ ...base, choices: [], usage }]),
+    ...(body.stream_options === undefined || turn.uncounted ? [] : [{ ...base, choices: [], usage }]),
   ];
 }
 
@@ -101,7 +101,7 @@ export function responsesEvents(
     ...response,
     incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
     output: items,
-    usage,
+    ...(turn.uncounted ? {} : { usage }),
   };
   const events = [
     { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },

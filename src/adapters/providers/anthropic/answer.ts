@@ -4,12 +4,11 @@
  */
 
 import * as z from 'zod';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
-import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
 import { ContentBlock, type ToolCall, type TurnStop } from '../../../domain/conversation/conversation.ts';
 import { type Answer, MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import { type AnswerCount, reportOf } from '../asking/counted.ts';
 import { parseInput } from '../asking/tool-input.ts';
-import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
+import { hasOutput, noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 
 /** `broken`: not a whole answer, another attempt may give one. `unknown_stop`: a stop reason unknown to this program. */
 export type Finished =
@@ -28,13 +27,15 @@ const more: AnswerProgress = { status: 'more', text: '' };
 const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'broken', why });
 
 const Indexed = z.looseObject({ index: z.int() });
-const MessageStart = z.looseObject({ message: z.looseObject({ model: z.string(), usage: z.unknown() }) });
+const MessageStart = z.looseObject({
+  message: z.looseObject({ model: z.string(), usage: z.unknown().optional() }),
+});
 const BlockStart = z.looseObject({ index: z.int(), content_block: ContentBlock });
 const BlockDelta = z.looseObject({ index: z.int(), delta: ContentBlock });
 const StopDetails = z.looseObject({ category: z.string().nullish(), explanation: z.string().nullish() });
 const MessageDelta = z.looseObject({
   delta: z.looseObject({ stop_reason: z.string().nullish(), stop_details: StopDetails.nullish() }),
-  usage: z.unknown(),
+  usage: z.unknown().optional(),
 });
 const Call = z.looseObject({ id: z.string().min(1), name: z.string().min(1) });
 
@@ -47,24 +48,15 @@ interface OpenBlock {
 
 /** Takes the events of one stream in their order. */
 export class AnswerBuilder {
+  readonly count: AnswerCount;
   readonly #blocks: OpenBlock[] = [];
   #started: { model: string } | null = null;
   #tokens: TokenCounts = noTokens;
   #contentBytes = 0;
-  /** Bytes of what the model wrote, without what wraps its pieces. */
-  #writtenBytes = 0;
   #stop: { reason: string; detail: string } | null = null;
 
-  /** What an answer that goes no further has used up; undefined before the API has reported anything. */
-  get spent(): SpentTokens | undefined {
-    if (!this.#started) return undefined;
-    const usage = toUsage(this.#tokens);
-    // The output is reported at the end, together with the stop reason.
-    if (this.#stop !== null) return { usage, estimated: false };
-    return {
-      usage: { ...usage, output: Math.max(usage.output, estimatedTokens(this.#writtenBytes)) },
-      estimated: true,
-    };
+  constructor(count: AnswerCount) {
+    this.count = count;
   }
 
   add(event: { type: string }): AnswerProgress {
@@ -126,7 +118,7 @@ export class AnswerBuilder {
         text: content
           .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
           .join(''),
-        usage: toUsage(this.#tokens),
+        ...this.count.ofTurn,
         model: this.#started.model,
       },
     };
@@ -136,7 +128,7 @@ export class AnswerBuilder {
     const start = MessageStart.safeParse(event);
     if (!start.success || this.#started) return broken('The stream has no proper message_start');
     this.#started = { model: start.data.message.model };
-    this.#tokens = withReport(noTokens, start.data.message.usage);
+    this.#report(start.data.message.usage);
     return more;
   }
 
@@ -156,7 +148,7 @@ export class AnswerBuilder {
     if (!parsed.success || !open?.open) return broken('A delta belongs to no open content block');
     const { delta } = parsed.data;
     if (!this.#hasRoomFor(delta)) return { status: 'too_large' };
-    this.#writtenBytes += writtenBytes(delta);
+    this.count.answerBytes += writtenBytes(delta);
     if (delta.type === 'input_json_delta') {
       open.json = (open.json ?? '') + String(delta.partial_json ?? '');
     } else if (delta.type === 'citations_delta') {
@@ -194,8 +186,14 @@ export class AnswerBuilder {
       const detail = [details?.category, details?.explanation].filter(Boolean).join(': ');
       this.#stop = { reason, detail };
     }
-    this.#tokens = withReport(this.#tokens, parsed.data.usage);
+    this.#report(parsed.data.usage);
     return more;
+  }
+
+  /** The whole output is reported at the end, together with the stop reason. */
+  #report(usage: unknown): void {
+    this.#tokens = withReport(this.#tokens, usage);
+    this.count.report(reportOf(toUsage(this.#tokens)), this.#stop !== null && hasOutput(usage));
   }
 }
 
@@ -224,7 +222,7 @@ function extend(block: ContentBlock, delta: ContentBlock): void {
   }
 }
 
-/** Thoughts that are not shown leave no more than their signature. */
+/** Of what the model wrote, without what wraps its pieces. Thoughts that are not shown leave no more than their signature. */
 function writtenBytes({ text, thinking, partial_json: input, signature, content }: ContentBlock): number {
   return [text, thinking, input, signature, content].reduce<number>(
     (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),

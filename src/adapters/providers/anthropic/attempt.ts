@@ -6,6 +6,7 @@ import { Stream } from '@anthropic-ai/sdk/streaming';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
 import type { AttemptParts } from '../asking/attempt-parts.ts';
+import { AnswerCount } from '../asking/counted.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
 import { RequestWatchdog } from '../asking/watchdog.ts';
 import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
@@ -19,6 +20,8 @@ export interface Attempt extends AttemptParts {
   /** Without the SDK's resources, which are most of its code and not needed for a single kind of request. */
   readonly client: BaseAnthropic;
   readonly body: RequestBody;
+  /** Bytes of the request that are no tokens. */
+  readonly beyondTokens: number;
   /** The client makes the event stream from another framing, and whatever it throws there is an answer that broke off. */
   readonly isTranscoded: boolean;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,11 +35,13 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** Sends one request and reads the streamed answer. Does not retry; failures are values. */
 export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   const watchdog = new RequestWatchdog(attempt.signal);
-  const builder = new AnswerBuilder();
+  const builder = new AnswerBuilder(
+    new AnswerCount(() => Buffer.byteLength(JSON.stringify(attempt.body)) - attempt.beyondTokens),
+  );
   let requestId: string | null = null;
   let begun = false;
   const failed = (failure: AttemptFailure): AttemptResult => {
-    const { spent } = builder;
+    const { spent } = builder.count;
     return attempt.signal.aborted
       ? { status: 'interrupted', spent }
       : { status: 'failed', failure, spent, requestId };
@@ -59,7 +64,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     requestId = response.headers.get('request-id') ?? response.headers.get('x-amzn-requestid');
     return await readAnswer(attempt, response, { builder, watchdog, failed });
   } catch (error) {
-    if (attempt.signal.aborted) return { status: 'interrupted', spent: builder.spent };
+    if (attempt.signal.aborted) return { status: 'interrupted', spent: builder.count.spent };
     if (isApiError(error)) {
       requestId = error.requestID ?? requestId;
       return failed(refusalOf(error, watchdog, attempt));
@@ -95,16 +100,25 @@ async function readAnswer(
       ),
     );
   }
+  const { count } = builder;
+  count.hasBegun = true;
+  let isFirst = true;
+  const refused = (data: string) => {
+    // A refusal in place of an answer is as free as one with a status of its own.
+    count.hasBegun &&= !isFirst;
+    return failed(errorEvent(attempt.redact(data)));
+  };
   const body = response.body.pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog, attempt.onBytes));
   for await (const { event, data } of Stream.rawEvents(new Response(body))) {
-    if (event === 'error') return failed(errorEvent(attempt.redact(data)));
+    if (event === 'error') return refused(data);
     const parsed = parseEvent(data);
     // Comments and fields without data are legal and have no meaning.
     if (parsed === 'empty') continue;
     if (parsed === 'malformed')
       return failed(streamFailure('The answer holds an event that is not valid JSON'));
-    if (parsed.type === 'error') return failed(errorEvent(attempt.redact(data)));
+    if (parsed.type === 'error') return refused(data);
     const step = builder.add(parsed);
+    isFirst &&= parsed.type === 'ping';
     if (step.status === 'broken') return failed(streamFailure(step.why));
     if (step.status === 'too_large') throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
     if (step.status === 'more') {

@@ -1,6 +1,7 @@
 /** Claude as a provider, through whichever client reaches it. */
 
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
+import { bytesBeyondTokens } from '../../../domain/images/shown.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../../ports.ts';
 import { attemptParts } from '../asking/attempt-parts.ts';
@@ -54,6 +55,7 @@ export function claudeProvider(settings: ClaudeSettings, access: ClaudeAccess): 
         headers: betaHeaders(conversation, purpose),
         isTranscoded,
         earlierCalls: toolUseIds(conversation),
+        beyondTokens: bytesBeyondTokens(conversation),
         ...attemptParts(settings, request, redact),
       };
       const asked = {

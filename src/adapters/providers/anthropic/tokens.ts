@@ -56,6 +56,11 @@ export function withReport(before: TokenCounts, usage: unknown): TokenCounts {
   };
 }
 
+/** Whether the report says how many tokens the answer has. */
+export function hasOutput(usage: unknown): boolean {
+  return Reported.safeParse(usage).data?.output_tokens != null;
+}
+
 function compactionsAmong(iterations: readonly z.infer<typeof Iteration>[]): Usage {
   const usages = iterations.flatMap((one) =>
     one?.type === 'compaction' ? toUsage(withReport(noTokens, one)) : [],

@@ -1,19 +1,11 @@
 /** What one attempt gives, whatever the API. */
 
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
-import type { ContentBlock, ToolCall, TurnStop, Usage } from '../../../domain/conversation/conversation.ts';
+import type { LlmTurn } from '../../../domain/conversation/conversation.ts';
 import type { AttemptFailure } from './failures.ts';
 
 /** A complete answer: the part that comes from the model. */
-export interface Answer {
-  readonly content: ContentBlock[];
-  readonly stop: TurnStop;
-  readonly stopDetail: string;
-  readonly calls: ToolCall[];
-  readonly text: string;
-  readonly usage: Usage;
-  readonly model: string;
-}
+export type Answer = Omit<LlmTurn, 'durationMs'>;
 
 /**
  * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;

@@ -1,10 +1,10 @@
 /** One request and its streamed answer, without any retry: everything that can go wrong is returned as a value. */
 
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from './answer.ts';
 import type { AttemptParts } from './attempt-parts.ts';
+import type { AnswerCount } from './counted.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from './failures.ts';
 import { type RefusalSaid, refusalSaid } from './refusal-said.ts';
 import { depthOf, MAX_DEPTH } from './tool-input.ts';
@@ -45,8 +45,7 @@ export type ReadEnd =
 
 /** Builds one answer from the events of a stream. */
 export interface StreamReader {
-  /** What an answer that goes no further has used up; undefined before anything came. */
-  readonly spent: SpentTokens | undefined;
+  readonly count: AnswerCount;
   add(event: object): ReadStep;
   /** Called once, after `done` or when the stream has ended. */
   finish(): ReadEnd;
@@ -64,8 +63,8 @@ export async function attemptStream(
   let requestId: string | null = null;
   const failed = (failure: AttemptFailure): AttemptResult =>
     attempt.signal.aborted
-      ? { status: 'interrupted', spent: reader.spent }
-      : { status: 'failed', failure, spent: reader.spent, requestId };
+      ? { status: 'interrupted', spent: reader.count.spent }
+      : { status: 'failed', failure, spent: reader.count.spent, requestId };
   let response: Response | null = null;
   try {
     const seconds = attempt.idleTimeoutMs / 1_000;
@@ -86,7 +85,7 @@ export async function attemptStream(
     }
     return await readAnswer(attempt, response, reader, watchdog, failed);
   } catch (error) {
-    if (attempt.signal.aborted) return { status: 'interrupted', spent: reader.spent };
+    if (attempt.signal.aborted) return { status: 'interrupted', spent: reader.count.spent };
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (response === null && error instanceof Error && isFetchError(error))
       return failed(connectionFailure(watchdog.reason ?? causeOf(error)));
@@ -113,6 +112,9 @@ async function readAnswer(
         'never',
       ),
     );
+  const { count } = reader;
+  count.hasBegun = true;
+  let isFirst = true;
   const events = response.body
     .pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog, attempt.onBytes))
     .pipeThrough(new TextDecoderStream())
@@ -127,10 +129,13 @@ async function readAnswer(
     if (step.status === 'broken') return failed(streamFailure(step.why));
     if (step.status === 'too_large') throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
     if (step.status === 'refused') {
+      // A refusal in place of an answer is as free as one with a status of its own.
+      count.hasBegun &&= !isFirst;
       const message = attempt.redact(step.said.message);
       const said = { ...step.said, message };
       return failed(attempt.failureOf({ status: null, said, retryAfterMs: said.waitMs }));
     }
+    isFirst = false;
     if (step.status === 'done') break;
     if (step.text !== '') attempt.onText(step.text);
   }

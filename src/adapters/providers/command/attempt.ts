@@ -7,7 +7,7 @@ import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
 import type { AttemptParts } from '../asking/attempt-parts.ts';
-import { spentOf, usageOrEstimate } from '../asking/counted.ts';
+import { AnswerCount } from '../asking/counted.ts';
 import { type AttemptFailure, failureRows, refusalFailure, streamFailure } from '../asking/failures.ts';
 import { depthOf, MAX_DEPTH, parseInput } from '../asking/tool-input.ts';
 import { RequestWatchdog } from '../asking/watchdog.ts';
@@ -39,13 +39,11 @@ const EXIT_MS = 1_000;
 export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptResult> {
   const { signal, idleTimeoutMs, redact } = attempt;
   const line = `${JSON.stringify(attempt.request)}\n`;
-  const requestBytes = Buffer.byteLength(line) - attempt.beyondTokens;
-  let answerBytes = 0;
-  const spent = () => spentOf({ hasBegun: answerBytes > 0, usage: null, requestBytes, answerBytes });
+  const count = new AnswerCount(() => Buffer.byteLength(line) - attempt.beyondTokens);
   const failed = (failure: AttemptFailure): AttemptResult =>
     signal.aborted
-      ? { status: 'interrupted', spent: spent() }
-      : { status: 'failed', failure, spent: spent(), requestId: null };
+      ? { status: 'interrupted', spent: count.spent }
+      : { status: 'failed', failure, spent: count.spent, requestId: null };
   if (signal.aborted) return { status: 'interrupted', spent: undefined };
   const watchdog = new RequestWatchdog(signal);
   const child = new RunningProgram(attempt, watchdog.signal);
@@ -63,9 +61,11 @@ export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptRe
       const reply = replyIn(said);
       if (typeof reply === 'string')
         return failed(streamFailure(redact(`${reply}${child.lastWords()}`), 'never'));
+      // A failure in place of an answer costs nothing.
+      count.hasBegun ||= reply.type !== 'failure';
       if (reply.type === 'text') {
-        answerBytes += Buffer.byteLength(reply.text);
-        if (answerBytes > MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+        count.answerBytes += Buffer.byteLength(reply.text);
+        if (count.answerBytes > MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
         attempt.onText(reply.text);
       } else if (reply.type === 'failure') {
         const retryAfterMs =
@@ -73,13 +73,14 @@ export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptRe
         const refused = { status: null, type: reply.kind, message: redact(reply.message), retryAfterMs };
         return failed(refusalFailure(refused, rows[reply.kind]));
       } else if (reply.type === 'answer') {
-        const answer = answerOf(reply, attempt, { requestBytes, answerBytes: Buffer.byteLength(said) });
+        count.answerBytes = Buffer.byteLength(said);
+        const answer = answerOf(reply, attempt, count);
         return typeof answer === 'string' ? failed(streamFailure(answer)) : { status: 'ok', answer };
       }
     }
     return failed(await brokenOff());
   } catch (error) {
-    if (signal.aborted) return { status: 'interrupted', spent: spent() };
+    if (signal.aborted) return { status: 'interrupted', spent: count.spent };
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (watchdog.signal.aborted) return failed(await brokenOff());
     throw error;
@@ -104,7 +105,7 @@ function replyIn(line: string): CommandReply | string {
 function answerOf(
   { content, stop, stopDetail = '', usage, model }: Extract<CommandReply, { type: 'answer' }>,
   { earlierCalls, request }: CommandAttempt,
-  bytes: { requestBytes: number; answerBytes: number },
+  count: AnswerCount,
 ): Answer | string {
   const ids = new Set(earlierCalls);
   const calls: ToolCall[] = [];
@@ -127,13 +128,17 @@ function answerOf(
   const isWaiting = (stop ?? 'tool_use') === 'tool_use';
   if (stop === 'tool_use' && calls.length === 0) return 'The answer stopped for tools and calls none';
   const ended = stop === undefined || stop === 'end_turn' ? 'end_turn' : stop;
+  if (usage !== undefined) {
+    const { output, ...prompt } = usage;
+    count.report({ prompt, output }, true);
+  }
   return {
     content,
     stop: calls.length > 0 && (isWaiting || stop === 'end_turn') ? 'tool_use' : ended,
     stopDetail,
     calls,
     text: texts.join(''),
-    usage: usageOrEstimate({ hasBegun: true, usage: usage ?? null, ...bytes }),
+    ...count.ofTurn,
     model: model ?? request.model,
   };
 }

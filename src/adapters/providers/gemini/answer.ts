@@ -1,16 +1,9 @@
 /** Builds one answer of the Gemini API from the chunks of a stream. Parts with a signature stay exactly as they came. */
 
 import * as z from 'zod';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
-import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
-import {
-  noUsage,
-  type ToolCall,
-  type TurnStop,
-  type Usage,
-} from '../../../domain/conversation/conversation.ts';
+import { noUsage, type ToolCall, type TurnStop } from '../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../asking/answer.ts';
-import { AnswerCount, spentOf, usageOrEstimate } from '../asking/counted.ts';
+import { AnswerCount, NOTHING_REPORTED, type ReportedTokens, reportOf } from '../asking/counted.ts';
 import { saidIn } from '../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../asking/stream-attempt.ts';
 import { GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
@@ -57,23 +50,16 @@ const BROKEN = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOO
 
 /** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class GeminiReader implements StreamReader {
-  readonly #count: AnswerCount;
+  readonly count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #parts: Part[] = [];
   #finish: { reason: string; detail: string } | null = null;
   #model = '';
+  #bytes = 0;
 
   constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.#count = new AnswerCount(requestBytes);
+    this.count = new AnswerCount(() => requestBytes);
     this.#earlier = earlier;
-  }
-
-  /** What is counted before the end is the prompt, and the answer as far as it goes. */
-  get spent(): SpentTokens | undefined {
-    const spent = spentOf(this.#count);
-    if (spent === undefined || this.#finish !== null) return spent;
-    const output = Math.max(spent.usage.output, estimatedTokens(this.#count.answerBytes));
-    return { usage: { ...spent.usage, output }, estimated: true };
   }
 
   add(event: object): ReadStep {
@@ -81,10 +67,8 @@ export class GeminiReader implements StreamReader {
     if (said !== null) return { status: 'refused', said };
     const chunk = Chunk.safeParse(event);
     if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
-    this.#count.hasBegun = true;
     const { candidates, promptFeedback, usageMetadata, modelVersion } = chunk.data;
     this.#model ||= modelVersion ?? '';
-    this.#count.usage = usageOf(usageMetadata) ?? this.#count.usage;
     const blocked = promptFeedback?.blockReason;
     if (blocked) this.#finish = { reason: 'SAFETY', detail: blocked };
     const [candidate] = candidates ?? [];
@@ -92,9 +76,12 @@ export class GeminiReader implements StreamReader {
       const { finishReason: reason, finishMessage: message } = candidate;
       this.#finish = { reason, detail: message ? `${reason}: ${message}` : reason };
     }
+    // What is counted before the end is the prompt, and the answer as far as it goes.
+    this.count.report(reportedIn(usageMetadata), this.#finish !== null);
     const parts = candidate?.content?.parts ?? [];
-    this.#count.answerBytes += parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
-    if (this.#count.answerBytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
+    this.count.answerBytes += parts.reduce((sum, part) => sum + writtenBytes(part), 0);
+    this.#bytes += parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
+    if (this.#bytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
     for (const part of parts) this.#addPart(part);
     return { status: 'more', text: parts.map(({ text }) => text ?? '').join('') };
   }
@@ -121,7 +108,7 @@ export class GeminiReader implements StreamReader {
         stopDetail: stop === 'refusal' ? detail : '',
         calls,
         text: this.#parts.map(({ text, thought }) => (thought === true ? '' : (text ?? ''))).join(''),
-        usage: usageOrEstimate(this.#count),
+        ...this.count.ofTurn,
         model: this.#model,
       },
     };
@@ -151,6 +138,11 @@ export class GeminiReader implements StreamReader {
 
 const NO_OBJECT = 'The input must be one JSON object.';
 
+/** Bytes of what the model wrote, without what wraps it. */
+function writtenBytes(part: Part): number {
+  return Buffer.byteLength(part.text ?? JSON.stringify(part));
+}
+
 function isPlainText(part: Part): boolean {
   return (
     part.text !== undefined && Object.keys(part).every((field) => field === 'text' || field === 'thought')
@@ -164,12 +156,13 @@ function stopOf(reason: string, hasCalls: boolean): TurnStop | null {
   return hasCalls ? 'tool_use' : 'end_turn';
 }
 
-/** Null when it reports nothing. Cached tokens are part of the prompt there, and counted apart here; thoughts are output. */
-function usageOf(report: unknown): Usage | null {
+/** Cached tokens are part of the prompt there, and counted apart here; thoughts are output. */
+function reportedIn(report: unknown): ReportedTokens {
   const parsed = UsageMetadata.safeParse(report);
-  if (!parsed.success || parsed.data.promptTokenCount == null) return null;
+  if (!parsed.success || parsed.data.promptTokenCount == null) return NOTHING_REPORTED;
   const { promptTokenCount: prompt, cachedContentTokenCount, toolUsePromptTokenCount } = parsed.data;
   const cacheRead = Math.min(cachedContentTokenCount ?? 0, prompt);
   const output = (parsed.data.candidatesTokenCount ?? 0) + (parsed.data.thoughtsTokenCount ?? 0);
-  return { ...noUsage, input: prompt - cacheRead + (toolUsePromptTokenCount ?? 0), cacheRead, output };
+  const input = prompt - cacheRead + (toolUsePromptTokenCount ?? 0);
+  return reportOf({ ...noUsage, input, cacheRead, output });
 }

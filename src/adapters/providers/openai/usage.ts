@@ -1,7 +1,8 @@
 /** Token counts as both APIs report them, and as the run counts them. */
 
 import * as z from 'zod';
-import { noUsage, type Usage } from '../../../domain/conversation/conversation.ts';
+import { noUsage } from '../../../domain/conversation/conversation.ts';
+import { NOTHING_REPORTED, type ReportedTokens, reportOf } from '../asking/counted.ts';
 
 const Count = z.int().nonnegative().nullish().catch(null);
 const Details = z.object({ cached_tokens: Count, cache_write_tokens: Count }).nullish().catch(null);
@@ -16,17 +17,15 @@ const ReportedUsage = z.object({
   input_tokens_details: Details,
 });
 
-/** Null when it reports nothing. Cached tokens are part of the prompt there, and counted apart here. */
-export function usageOf(report: unknown): Usage | null {
+/** Cached tokens are part of the prompt there, and counted apart here. */
+export function reportedIn(report: unknown): ReportedTokens {
   const parsed = ReportedUsage.safeParse(report);
-  if (!parsed.success) return null;
+  if (!parsed.success) return NOTHING_REPORTED;
   const { data } = parsed;
-  const prompt = data.input_tokens ?? data.prompt_tokens;
-  const output = data.output_tokens ?? data.completion_tokens;
-  if (prompt == null && output == null) return null;
+  const prompt = data.input_tokens ?? data.prompt_tokens ?? 0;
+  const output = data.output_tokens ?? data.completion_tokens ?? null;
   const details = data.input_tokens_details ?? data.prompt_tokens_details;
-  const cacheRead = Math.min(details?.cached_tokens ?? 0, prompt ?? 0);
-  const cacheWrite = Math.min(details?.cache_write_tokens ?? 0, (prompt ?? 0) - cacheRead);
-  const input = (prompt ?? 0) - cacheRead - cacheWrite;
-  return { ...noUsage, input, cacheRead, cacheWrite, output: output ?? 0 };
+  const cacheRead = Math.min(details?.cached_tokens ?? 0, prompt);
+  const cacheWrite = Math.min(details?.cache_write_tokens ?? 0, prompt - cacheRead);
+  return reportOf({ ...noUsage, input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output });
 }

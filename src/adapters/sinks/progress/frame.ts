@@ -65,7 +65,7 @@ export function standingLine(standing: Standing, now: number): string {
     `── iteration ${iterations} of ${maxIterations}`,
     `${clockTime(now - startedAt)} of ${clockTime(deadlineMs)}`,
     `${cost}${maxCostUsd === null || costUsd === null ? '' : ` of $${maxCostUsd.toFixed(2)}`}`,
-    `${tokens}${cap} tokens`,
+    `${about}${tokens}${cap} tokens`,
   ].join(' · ');
 }
 

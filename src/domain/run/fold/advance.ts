@@ -9,7 +9,7 @@ import { withMoreUse, withUse } from '../../fallback/model-use.ts';
 import { afterFailedReview } from '../../findings/review.ts';
 import type { RunEvent } from '../events.ts';
 import { askedNow, type Phase, type RunState, startOf } from '../state.ts';
-import { charged, costIn, withCharge, withSpent } from './bill.ts';
+import { costIn, withCharge, withSpent, withTurn } from './bill.ts';
 import { afterTool, withDenied } from './calls.ts';
 import { afterFindings, afterVerify, asFinished } from './finished-work.ts';
 import { withMessage } from './message.ts';
@@ -63,7 +63,7 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterReplacement(state, event);
     case 'compaction.failed': {
       const { kind, turn, spent } = event;
-      const asked = turn === undefined ? state : charged(state, turn.usage, turn.model);
+      const asked = turn === undefined ? state : withTurn(state, turn);
       const compaction = withFailure(state.compaction, kind, conversationTokens(state));
       return { ...withSpent(asked, spent), compaction };
     }

@@ -12,16 +12,22 @@ export function withSpent<State extends Bill>(state: State, spent: SpentTokens |
   return { ...charged(state, usage, state.model), isEstimated: state.isEstimated || estimated };
 }
 
+/** Adds the usage of a complete answer. */
+export function withTurn<State extends Bill>(state: State, { usage, model, estimated }: LlmTurn): State {
+  const isEstimated = state.isEstimated || estimated === true;
+  return { ...charged(state, usage, model), isEstimated };
+}
+
 /** The same, billed to the model that is asked now, which may be the reviewer's. `turn` is its answer, if it gave one. */
 export function withCharge(state: RunState, spent: SpentTokens | undefined, turn?: LlmTurn): RunState {
   const asked = { ...state, ...askedNow(state) };
   const { usage, costUsd, isEstimated } =
-    turn === undefined ? withSpent(asked, spent) : charged(asked, turn.usage, turn.model);
+    turn === undefined ? withSpent(asked, spent) : withTurn(asked, turn);
   return { ...state, usage, costUsd, isEstimated };
 }
 
 /** Adds the usage of one answer of `model`. */
-export function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
+function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
   const cost = costIn(state, usage, model);
   return {
     ...state,

@@ -7,12 +7,12 @@ import type { ModelReplaced } from '../../fallback/fallback.ts';
 import { withReplacement } from '../../fallback/model-use.ts';
 import { withWorker } from '../../findings/review.ts';
 import type { RunState } from '../state.ts';
-import { charged, costIn } from './bill.ts';
+import { costIn, withTurn } from './bill.ts';
 
 /** After a compaction. The state keeps everything but the messages that were dropped. */
 export function afterCompaction(before: RunState, event: ContextCompacted): RunState {
   const { turn } = event;
-  const state = turn === undefined ? before : charged(before, turn.usage, turn.model);
+  const state = turn === undefined ? before : withTurn(before, turn);
   const costUsd = turn === undefined ? 0 : costIn(before, turn.usage, turn.model);
   return {
     ...state,

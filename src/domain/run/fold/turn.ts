@@ -9,13 +9,13 @@ import { toolsDue } from '../../conversation/tools-phase.ts';
 import { speaksOfImages, withoutLastImages } from '../../images/shown.ts';
 import type { ProviderFailureKind } from '../limits.ts';
 import type { RunState } from '../state.ts';
-import { charged } from './bill.ts';
+import { withTurn } from './bill.ts';
 import { workDone } from './finished-work.ts';
 import { withMessage } from './message.ts';
 
 /** After an answer, which decides what is due next. */
 export function afterTurn(before: RunState, turn: LlmTurn): RunState {
-  const charge = charged(before, turn.usage, turn.model);
+  const charge = withTurn(before, turn);
   const tokens = totalTokens(turn.usage);
   // An answer for which there was no room is asked for again, in a shorter conversation.
   if (turn.stop === 'context_window' && canBeCut(before.conversation, before.compaction))
@@ -26,7 +26,8 @@ export function afterTurn(before: RunState, turn: LlmTurn): RunState {
       compaction: withFullWindow(before.compaction, conversationTokens(before)),
     };
   const answered = withMessage(charge, { role: 'assistant', content: turn.content });
-  const counted = tokens === 0 ? before.counted : { tokens, messages: answered.conversation.messages.length };
+  const isCounted = tokens > 0 && turn.estimated !== true;
+  const counted = isCounted ? { tokens, messages: answered.conversation.messages.length } : before.counted;
   const state: RunState = {
     ...answered,
     // A provider that counts nothing leaves the whole to be estimated.

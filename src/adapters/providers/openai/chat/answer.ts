@@ -1,14 +1,13 @@
 /** Builds one answer of Chat Completions from the chunks of a stream. */
 
 import * as z from 'zod';
-import type { SpentTokens } from '../../../../domain/budget/spent.ts';
 import type { ToolCall, TurnStop } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
-import { AnswerCount, spentOf, usageOrEstimate } from '../../asking/counted.ts';
+import { AnswerCount } from '../../asking/counted.ts';
 import { saidIn } from '../../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
-import { usageOf } from '../usage.ts';
+import { reportedIn } from '../usage.ts';
 import { CHAT_MESSAGE, type ChatCall, type ChatMessage } from './request.ts';
 
 const CallDelta = z.looseObject({
@@ -50,7 +49,7 @@ const STOPS: ReadonlyMap<string, TurnStop> = new Map([
 
 /** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class ChatReader implements StreamReader {
-  readonly #count: AnswerCount;
+  readonly count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #calls: OpenCall[] = [];
   readonly #others: Record<string, unknown> = {};
@@ -58,14 +57,11 @@ export class ChatReader implements StreamReader {
   #refusal = '';
   #finish: string | null = null;
   #model: string | null = null;
+  #bytes = 0;
 
   constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.#count = new AnswerCount(requestBytes);
+    this.count = new AnswerCount(() => requestBytes);
     this.#earlier = earlier;
-  }
-
-  get spent(): SpentTokens | undefined {
-    return spentOf(this.#count);
   }
 
   add(event: object): ReadStep {
@@ -73,17 +69,17 @@ export class ChatReader implements StreamReader {
     if (said !== null) return { status: 'refused', said };
     const chunk = Chunk.safeParse(event);
     if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
-    this.#count.hasBegun = true;
     const { model, choices, usage } = chunk.data;
     this.#model ??= model ?? null;
-    this.#count.usage = usageOf(usage) ?? this.#count.usage;
     const [choice] = choices ?? [];
     if (choice?.finish_reason) this.#finish = choice.finish_reason;
+    // Some servers report with every chunk.
+    this.count.report(reportedIn(usage), this.#finish !== null);
     if (!choice?.delta) return { status: 'more', text: '' };
-    this.#count.answerBytes += Buffer.byteLength(JSON.stringify(choice.delta));
+    this.#bytes += Buffer.byteLength(JSON.stringify(choice.delta));
+    this.count.answerBytes += writtenBytes(choice.delta);
     // Each piece is wrapped in names of fields, several times its own size.
-    if (this.#count.answerBytes > 8 * MAX_CONTENT_BYTES || this.#calls.length > MAX_CALLS)
-      return { status: 'too_large' };
+    if (this.#bytes > 8 * MAX_CONTENT_BYTES || this.#calls.length > MAX_CALLS) return { status: 'too_large' };
     const { content, refusal, tool_calls: calls, role: _, ...others } = choice.delta;
     this.#text += content ?? '';
     this.#refusal += refusal ?? '';
@@ -122,7 +118,7 @@ export class ChatReader implements StreamReader {
         stopDetail: isRefusal ? this.#refusal || this.#finish : '',
         calls: calls.map(({ call }) => call),
         text: this.#text,
-        usage: usageOrEstimate(this.#count),
+        ...this.count.ofTurn,
         model: this.#model ?? '',
       },
     };
@@ -163,6 +159,16 @@ function wholeCall(
     call: { id: unique, name, ...call },
     wire: { id: unique, type: 'function', function: { name, arguments: written }, ...others },
   };
+}
+
+/** Bytes of what the model wrote, without what wraps it. */
+function writtenBytes(delta: z.infer<typeof Delta>): number {
+  const { content, refusal, tool_calls: calls, role: _, ...others } = delta;
+  const called = (calls ?? []).flatMap((call) => [call.function?.name, call.function?.arguments]);
+  return [content, refusal, ...called, ...Object.values(others)].reduce<number>(
+    (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),
+    0,
+  );
 }
 
 /** Text and lists are appended to, anything else is replaced; what is empty says nothing. */

@@ -1,14 +1,13 @@
 /** Builds one answer of the Responses API from the events of a stream. Items stay exactly as they came. */
 
 import * as z from 'zod';
-import type { SpentTokens } from '../../../../domain/budget/spent.ts';
-import { ContentBlock, type ToolCall, type Usage } from '../../../../domain/conversation/conversation.ts';
+import { ContentBlock, type ToolCall } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
-import { AnswerCount, spentOf, usageOrEstimate } from '../../asking/counted.ts';
+import { AnswerCount, NOTHING_REPORTED, type ReportedTokens } from '../../asking/counted.ts';
 import { NOTHING_SAID, saidIn } from '../../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
-import { usageOf } from '../usage.ts';
+import { reportedIn } from '../usage.ts';
 
 const StreamEvent = z.looseObject({ type: z.string() });
 const ItemDone = z.looseObject({ output_index: z.int().nonnegative().max(10_000), item: ContentBlock });
@@ -37,7 +36,7 @@ const SHOWN = [
 
 /** Takes the events of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
 export class ResponsesReader implements StreamReader {
-  readonly #count: AnswerCount;
+  readonly count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
   readonly #items = new Map<number, ContentBlock>();
   #ended: ResponseEnd | null = null;
@@ -45,12 +44,8 @@ export class ResponsesReader implements StreamReader {
   #pieceBytes = 0;
 
   constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.#count = new AnswerCount(requestBytes);
+    this.count = new AnswerCount(() => requestBytes);
     this.#earlier = earlier;
-  }
-
-  get spent(): SpentTokens | undefined {
-    return spentOf(this.#count);
   }
 
   add(given: object): ReadStep {
@@ -58,7 +53,6 @@ export class ResponsesReader implements StreamReader {
     if (!parsed.success) return { status: 'broken', why: 'An event of the answer has an unknown form' };
     const event = parsed.data;
     if (event.type === 'error') return { status: 'refused', said: saidOf(event) };
-    this.#count.hasBegun = true;
     switch (event.type) {
       case 'response.output_item.done':
         return this.#addItem(event);
@@ -66,7 +60,7 @@ export class ResponsesReader implements StreamReader {
       case 'response.incomplete':
         return this.#end(event.response);
       case 'response.failed':
-        this.#count.usage = usageIn(event.response);
+        this.count.report(usageIn(event.response), true);
         return { status: 'refused', said: saidOf(event.response) };
       default:
         return this.#addPiece(event);
@@ -89,7 +83,7 @@ export class ResponsesReader implements StreamReader {
       calls,
       stopDetail: refusal,
       text: parts.map(({ text }) => text ?? '').join(''),
-      usage: usageOrEstimate(this.#count),
+      ...this.count.ofTurn,
       model: model ?? '',
     };
     const reason = details?.reason ?? 'none';
@@ -119,7 +113,7 @@ export class ResponsesReader implements StreamReader {
 
   /** Pieces and items say the same. */
   #countBytes(): void {
-    this.#count.answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
+    this.count.answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
   }
 
   #addPiece({ type, delta }: z.infer<typeof StreamEvent>): ReadStep {
@@ -134,7 +128,7 @@ export class ResponsesReader implements StreamReader {
     const ended = ResponseEnd.safeParse(response);
     if (!ended.success) return { status: 'broken', why: 'The end of the answer has an unknown form' };
     this.#ended = ended.data;
-    this.#count.usage = usageIn(response);
+    this.count.report(usageIn(response), true);
     return { status: 'done' };
   }
 }
@@ -160,8 +154,8 @@ function saidOf(value: unknown) {
   return saidIn(value) ?? NOTHING_SAID;
 }
 
-function usageIn(response: unknown): Usage | null {
+function usageIn(response: unknown): ReportedTokens {
   return typeof response === 'object' && response !== null && 'usage' in response
-    ? usageOf(response.usage)
-    : null;
+    ? reportedIn(response.usage)
+    : NOTHING_REPORTED;
 }
