@@ -127,3 +127,27 @@ test('a cap given to resume is for the whole run, with what the other attempts h
   expect(costUsd).toBeLessThanOrEqual(cap);
   expect(resumed.stderr).toContain(`--max-cost-usd ${2 * cap}`);
 });
+
+test('attempts that are reviewed stay within the cap together', async () => {
+  const { repository, state, usage } = await place();
+  const [write = {}] = wrote('ONE\n');
+  const run = await scriptedRun({
+    repository,
+    turns: (body) => {
+      const most = { outputTokens: Number(body.max_tokens) };
+      if (JSON.stringify(body.tools).includes('submit_review'))
+        return { calls: [{ name: 'submit_review', input: { findings: [] } }], ...most };
+      const isFirst = (body.messages as unknown[]).length === 1;
+      return isFirst ? { ...write, outputTokens: 500 } : { text: 'Done.', outputTokens: 500 };
+    },
+    args: ['--attempts', '2', '--review', '--max-total-tokens', '70000'],
+    env: state,
+  });
+  const { result, server, stderr } = run;
+  const reviews = server.requests.filter(({ bytes }) => bytes.includes('"name":"submit_review"'));
+  expect([result.outcome, result.review?.status, reviews.length], stderr).toEqual(['done', 'done', 2]);
+  const billed = server.bill().usage;
+  expect(result.tokens).toEqual(billed);
+  expect(Object.values(billed).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(70_000);
+  expect((await usage()).total).toMatchObject({ runs: 1, tokens: billed });
+});

@@ -94,3 +94,31 @@ test('a reviewer that is out leaves the run green, unless that was not wanted', 
     expect(result.patch).not.toBeNull();
   }
 });
+
+test('what the reviewer spends counts, and a cap holds with it', async () => {
+  const ended = async (...flags: string[]) => {
+    const { claude, run } = await twoVendors((body) => {
+      if (JSON.stringify(body.tools).includes('submit_review'))
+        return { ...submit([]), outputTokens: Number(body.max_tokens) };
+      const isFirst = messagesOf(body).length === 1;
+      return { ...(isFirst ? { calls: [write('b.txt')] } : { text: 'Done.' }), outputTokens: 500 };
+    }, []);
+    const { result, stderr } = await run(...flags);
+    const bill = claude.bill();
+    expect([result.outcome, result.tokens], stderr).toEqual(['done', bill.usage]);
+    expect(result.costUsd).toBeCloseTo(bill.usd ?? Number.NaN, 9);
+    return { result, spent: totalTokens(result.tokens), costUsd: Number(result.costUsd) };
+  };
+  const work = await ended();
+  const capped = (tokens: number) => ended('--review', '--max-total-tokens', String(work.spent + tokens));
+  const unreviewed = await capped(4_500);
+  expect(unreviewed.result.review?.reason).toContain('leave no room for a review');
+  expect(unreviewed.spent).toBeLessThanOrEqual(work.spent + 4_500);
+  const reviewed = await capped(12_000);
+  expect(reviewed.result.review?.status).toBe('done');
+  expect(reviewed.spent).toBeGreaterThan(work.spent + 9_000);
+  expect(reviewed.spent).toBeLessThanOrEqual(work.spent + 12_000);
+  const paid = await ended('--review', '--max-cost-usd', String(work.costUsd + 0.15));
+  expect(paid.result.review?.status).toBe('done');
+  expect(paid.costUsd).toBeLessThanOrEqual(work.costUsd + 0.15);
+});
