@@ -76,16 +76,14 @@ const PLACE = {
   at: z.number().describe('Unix time in milliseconds'),
 };
 
-/** On stdout, the events of all attempts are in one stream. A retry has a number by that name already. */
+/** On stdout, the events of all attempts are in one stream. */
 const ATTEMPT = {
-  attempt: z.int().positive().exactOptional().describe('Only on stdout, with --attempts: which of them'),
+  ofAttempt: z.int().positive().exactOptional().describe('Only on stdout, with --attempts: which of them'),
 };
 
 /** The lines of `events.jsonl`, one object a type, and the last line on stdout with `--output jsonl`. */
 export const EVENT_LINES = [
-  ...RunAction.options.map((option) =>
-    option.extend('attempt' in option.shape ? PLACE : { ...PLACE, ...ATTEMPT }),
-  ),
+  ...RunAction.options.map((option) => option.extend({ ...PLACE, ...ATTEMPT })),
   RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line'),
 ];
 

@@ -77,7 +77,7 @@ export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<
     onEvent(event: RunEvent) {
       if (event.type === 'turn.completed') onAnswer();
       if (settings.output === 'jsonl')
-        stdout.write(`${inertJson(JSON.stringify({ attempt: number, ...event }))}\n`);
+        stdout.write(`${inertJson(JSON.stringify({ ofAttempt: number, ...event }))}\n`);
     },
     watcher: {
       onStart: () => (number === 1 ? input.watcher?.onStart() : undefined),

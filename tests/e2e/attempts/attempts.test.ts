@@ -32,9 +32,15 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
   const repository = await makeRepository(FILES);
   writeFileSync(join(repository.root, 'b.txt'), 'not committed\n');
   execFileSync('git', ['init', '-q', join(repository.root, 'made/other')]);
+  const script = three();
+  let isFull = true;
   const run = await scriptedRun({
     repository,
-    turns: three(),
+    turns: (request) => {
+      if (!isFull || (request.messages as unknown[]).length === 1) return script(request);
+      isFull = false;
+      return { fault: { kind: 'http', status: 529 } };
+    },
     args: [...CHECKED, '--setup', 'test -f b.txt && mkdir -p made && touch made/x', '--output', 'jsonl'],
   });
   const { result, runDir, server } = run;
@@ -92,7 +98,9 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(new Set(lines.map(({ attempt }) => attempt))).toEqual(new Set([1, 2, 3, undefined]));
+  expect(new Set(lines.map(({ ofAttempt }) => ofAttempt))).toEqual(new Set([1, 2, 3, undefined]));
+  const retried = lines.filter(({ type }) => type === 'turn.retried');
+  expect(retried).toMatchObject([{ ofAttempt: expect.any(Number), attempt: 2, status: 529 }]);
   expect(lines.at(-1)).toMatchObject({ type: 'result', outcome: 'done' });
 
   const here = (...words: string[]) => cliHere(words, { cwd: repository.root, env: ENV });
