@@ -3,38 +3,76 @@
 import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
 
 /**
- * Why a script ends with success whatever its last command does: it ends in the background, with `&`, or with a `wait` that
- * names no process. Null when it does not. Such an end may also be in a group, a branch or a loop at the end.
+ * Why a script overlooks failures whatever its commands do: it ends in the background, with `&`, or it waits in a way that tells
+ * nothing of what it waits for. Null when it does not. Such an end may also be in a group, a branch or a loop at the end, and such a
+ * wait anywhere.
  */
-export function unwaitedEnd(text: string): string | null {
-  const found = unwaitedIn(parse(text).commands);
+export function whyOverlooked(text: string): string | null {
+  const { commands } = parse(text);
+  const found = unwaitedIn(commands) ?? blindWaitIn(commands);
   if (found === null) return null;
   const { line, column } = positionIn(text, found.at);
   return `${found.why} (line ${line}, column ${column}).`;
 }
 
-interface UnwaitedEnd {
+interface Overlooked {
   /** Characters before it. */
   readonly at: number;
   readonly why: string;
 }
 
-function unwaitedIn(statements: readonly Statement[]): UnwaitedEnd | null {
+function unwaitedIn(statements: readonly Statement[]): Overlooked | null {
   const last = statements.at(-1);
   if (last === undefined) return null;
-  if (last.background) return { at: last.end - 1, why: 'it ends with &, so nothing waits for its exit code' };
-  const before = statements.at(-2);
-  if (before?.background && isBareWait(last))
-    return { at: last.pos, why: 'wait without a process id always succeeds; use wait "$!"' };
-  for (const list of listsOf(lastOf(last.command))) {
-    const found = unwaitedIn(list);
+  if (last.background)
+    return { at: last.end - 1, why: 'cannot fail: it ends with &, so nothing waits for its exit code' };
+  return firstOf(listsOf(lastOf(last.command)), unwaitedIn);
+}
+
+/** A bare wait may well follow what was killed, so that it counts only right behind what it waits for. */
+function blindWaitIn(statements: readonly Statement[]): Overlooked | null {
+  for (const [at, { command, pos }] of statements.entries()) {
+    const ids = waitedFor(firstIn(command));
+    const isBare = ids === 0 && statements[at - 1]?.background === true;
+    if (isBare)
+      return { at: pos, why: 'overlooks failures: wait without a process id always succeeds; use wait "$!"' };
+    if (ids !== null && ids > 1)
+      return {
+        at: pos,
+        why: 'overlooks failures: wait has only the exit code of the last process; use one wait for each',
+      };
+    const inside = firstOf(allListsOf(command), blindWaitIn);
+    if (inside !== null) return inside;
+  }
+  return null;
+}
+
+function firstOf<T, Found>(all: readonly T[], find: (one: T) => Found | null): Found | null {
+  for (const one of all) {
+    const found = find(one);
     if (found !== null) return found;
   }
   return null;
 }
 
-function isBareWait({ command }: Statement): boolean {
-  return command.type === 'Command' && command.name?.value === 'wait' && command.args.length === 0;
+/** How many processes a `wait` names; null for another command, and for one that waits for any of them. */
+function waitedFor(command: CommandNode | undefined): number | null {
+  if (command?.type !== 'Command' || command.name?.value !== 'wait') return null;
+  const words = command.args.map((word) => (word.type === 'Word' ? word.value : ''));
+  return words.some((word) => word.startsWith('-')) ? null : words.length;
+}
+
+function firstIn(command: Statement['command']): CommandNode | undefined {
+  if (command.type !== 'AndOr' && command.type !== 'Pipeline') return command;
+  const [first] = command.commands;
+  return first?.type === 'Pipeline' ? first.commands[0] : first;
+}
+
+/** The lists of statements in it, at the first level. */
+function allListsOf(command: Statement['command']): (readonly Statement[])[] {
+  if (command.type === 'AndOr' || command.type === 'Pipeline') return command.commands.flatMap(allListsOf);
+  if (command.type !== 'Function') return listsOf(command);
+  return command.body.type === 'CompoundList' ? [command.body.commands] : allListsOf(command.body);
 }
 
 /** The part of a list or pipeline that runs last. */

@@ -10,6 +10,7 @@ import {
   programOf,
   type Words,
 } from './simple-command.ts';
+import { isTest } from './tests-in-lists.ts';
 
 /** The first word of a simple command. */
 export interface NeededProgram {
@@ -237,15 +238,4 @@ function after(name: string, words: Words, place: PlaceInScript): PlaceInScript 
   if (name === 'pushd' || name === 'popd') return { ...place, folder: null };
   if (changesNames(name, words)) return { ...place, isFirst: false, areNamesKnown: false };
   return MAKES_NOTHING.has(name) ? place : { ...place, isFirst: false };
-}
-
-/** What follows such a command with && is meant to be left out at times. */
-function isTest(command: PipelineNode): boolean {
-  if (command.type === 'TestCommand') return true;
-  if (command.type === 'Pipeline') return command.prefixes.some(({ type }) => type === 'Negation');
-  if (command.type !== 'Command' || command.name === undefined) return false;
-  const { value } = command.name;
-  const [first] = command.args;
-  if (value === 'command') return first?.type === 'Word' && /^-[vV]/.test(first.value);
-  return ['[', 'test', 'type', 'which', 'hash'].includes(value);
 }

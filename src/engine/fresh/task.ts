@@ -108,15 +108,15 @@ function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   return chosen.filter((name) => !noTools.includes(name) && !(readOnly && WRITING_TOOLS.includes(name)));
 }
 
-/** Why the end of one of the commands would say nothing about its work; null when all of them can fail. */
+/** Why one of the commands would say nothing about its work; null when all of them can fail. */
 async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {
   const commands = [...setup.map((text) => ['setup', text]), ...verify.map((text) => ['verify', text])];
   // Only then is there something to be parsed.
   if (!commands.some(([, text]) => text?.includes('&'))) return null;
-  const { unwaitedEnd } = await import('../../adapters/plan/command-syntax.ts');
+  const { whyOverlooked } = await import('../../adapters/plan/command-syntax.ts');
   for (const [kind, text = ''] of commands) {
-    const why = unwaitedEnd(text);
-    if (why !== null) return `The ${kind} command ${JSON.stringify(text)} cannot fail: ${why}`;
+    const why = whyOverlooked(text);
+    if (why !== null) return `The ${kind} command ${JSON.stringify(text)} ${why}`;
   }
   return null;
 }

@@ -55,7 +55,7 @@ export async function openContained(
   const opened = await openSandbox({ ...withProxy, keepsSpare: true });
   if (opened.status !== 'ok') return opened;
   const { sandbox } = opened;
-  const withNotes = (one: Sandbox) => (egress === null ? one : refusals.naming(one));
+  const withNotes = (one: Sandbox) => strictly(egress === null ? one : refusals.naming(one));
   const openBeside = besides(withProxy, sandbox.level);
   const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
   if (sandbox.level === 'none') {
@@ -69,6 +69,18 @@ export async function openContained(
   // Closed first, so that no command sends another request.
   closing.own(() => sandbox.close());
   return { ...opened, sandbox: withNotes(sandbox), beside, refused: () => refusals.take() };
+}
+
+/** The same sandbox, whose strict scripts overlook no failure. The parser is loaded for those that could. */
+function strictly(sandbox: Sandbox): Sandbox {
+  return {
+    ...sandbox,
+    run: async (command) => {
+      if (command.isStrict !== true || !command.script.includes('&&')) return sandbox.run(command);
+      const { strictScript } = await import('../../adapters/plan/strict-script.ts');
+      return sandbox.run({ ...command, script: strictScript(command.script) });
+    },
+  };
 }
 
 /** Always of the first sandbox's level. Anything the disk has lost since then counts for it too. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { unwaitedEnd } from '../../../src/adapters/plan/command-syntax.ts';
+import { whyOverlooked } from '../../../src/adapters/plan/command-syntax.ts';
 
-const AMPERSAND = 'it ends with &, so nothing waits for its exit code';
-const WAIT = 'wait without a process id always succeeds; use wait "$!"';
+const AMPERSAND = 'cannot fail: it ends with &, so nothing waits for its exit code';
+const WAIT = 'overlooks failures: wait without a process id always succeeds; use wait "$!"';
+const LAST = 'overlooks failures: wait has only the exit code of the last process; use one wait for each';
 
 describe('the end of a command', () => {
   test.each([
@@ -16,8 +17,13 @@ describe('the end of a command', () => {
     ['case x in x) npm test & ;; esac', `${AMPERSAND} (line 1, column 23).`],
     ['npm test & wait', `${WAIT} (line 1, column 12).`],
     ['npm test &\nwait', `${WAIT} (line 2, column 1).`],
+    ['npm test & wait && echo ok', `${WAIT} (line 1, column 12).`],
+    ['npm test & wait; echo ok', `${WAIT} (line 1, column 12).`],
+    ['if true; then npm test & wait\nfi; echo ok', `${WAIT} (line 1, column 26).`],
+    ['a & p=$!; b & q=$!; wait $p $q; echo ok', `${LAST} (line 1, column 21).`],
+    ['f() { a & b & wait %1 %2; }; f', `${LAST} (line 1, column 15).`],
   ])('%s: %s', (text, why) => {
-    expect(unwaitedEnd(text)).toBe(why);
+    expect(whyOverlooked(text)).toBe(why);
   });
 
   test.each([
@@ -34,6 +40,6 @@ describe('the end of a command', () => {
     'a && b',
     '',
   ])('is waited for in %j', (text) => {
-    expect(unwaitedEnd(text)).toBe(null);
+    expect(whyOverlooked(text)).toBe(null);
   });
 });

@@ -17,6 +17,7 @@ const HALF_RED = [
   'false; true',
   'false\ntrue',
   '(false; true); true',
+  'false && true; true',
 ];
 
 async function plan(frontMatter: Record<string, unknown>, args: readonly string[] = []) {
@@ -41,6 +42,7 @@ describe.each(['worktree', 'checkout'])('verify commands in the %s', (place) => 
       ['false; true', 1],
       ['false\ntrue', 1],
       ['(false; true); true', 1],
+      ['false && true; true', 1],
     ]);
     const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir)], {
       cwd: temporaryFolder(),
@@ -66,7 +68,8 @@ test.each([
     [],
     'The verify command "cd .\\nnpm test &" cannot fail: it ends with &',
   ],
-  [{}, ['--verify', 'npm test & wait'], 'cannot fail: wait without a process id always succeeds'],
+  [{}, ['--verify', 'npm test & wait'], 'overlooks failures: wait without a process id always succeeds'],
+  [{}, ['--verify', 'npm test & wait; true'], '" overlooks failures: wait without a process id'],
   [{ setup: ['npm ci &'] }, [], 'The setup command "npm ci &" cannot fail: it ends with &'],
 ])('a command that nothing waits for is a usage error: %j %j', async (frontMatter, args, why) => {
   const { result, server, lastLine } = await plan(frontMatter, args);

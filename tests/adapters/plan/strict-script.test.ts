@@ -1,0 +1,61 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { strictScript } from '../../../src/adapters/plan/strict-script.ts';
+
+const runs = (script: string) => spawnSync('bash', ['-eo', 'pipefail', '-c', script]).status;
+
+describe('a script that goes on after a list whose left side failed', () => {
+  test.each([
+    'false && true\necho on',
+    'false && true; echo on',
+    'true && false && true # why\necho on',
+    'false || false && true\necho on',
+    'false && cat <<E\na && b\nE\necho on',
+    'false && { cat <<E; }\na && b\nE\necho on',
+    'if true; then false && true; fi; echo on',
+    'if false; then :; elif true; then false && true; else :; fi\necho on',
+    'case x in x) false && true ;; esac; echo on',
+    'for x in 1 2; do [ $x = 2 ] || { false && true; }; false && true; done; echo on',
+    'for x in 1 2; do cd "$x" && true; cd / && true; done',
+    '{ false && true; }; echo on',
+    'f() { false && true; echo on; }; f',
+    '(false && true; echo on)',
+    '{ false && true; echo on; } | cat',
+    'true && { false && true; echo on; }',
+  ])('fails with its exit code: %j', (script) => {
+    expect([runs(script), runs(strictScript(script))]).toEqual([0, 1]);
+    expect(strictScript(script).split('\n')).toHaveLength(script.split('\n').length);
+  });
+
+  test('keeps the exit code', () => {
+    expect(runs(strictScript('(exit 127) && true\ntrue'))).toBe(127);
+  });
+});
+
+test.each([
+  'cd a && npm test',
+  'npm test',
+  '[ -f x ] && rm x\nnpm test',
+  '[[ -f x ]] && rm x\nnpm test',
+  '(( 1 > 2 )) && rm x\nnpm test',
+  'test -f x && rm x; npm test',
+  '! test -f x && rm x; npm test',
+  'command -v make >/dev/null && make; npm test',
+  'grep -q a x && rm x; npm test',
+  'cat x | grep -qi a && rm x; npm test',
+  'git diff --quiet && rm x; npm test',
+  'a && b || c; npm test',
+  'a && b & npm test',
+  'if a && b; then c; fi; npm test',
+  '(npm run lint && npm test)',
+  'echo "a && b"; npm test',
+  'cat <<E\na && b\nE\nnpm test',
+  'a && b; if',
+])('what overlooks nothing, or means to, stays as it is: %j', (script) => {
+  expect(strictScript(script)).toBe(script);
+});
+
+test('a shell without bash takes the check as well', () => {
+  const script = strictScript('false && true\necho on');
+  expect(() => execFileSync('sh', ['-ec', script], { stdio: 'ignore' })).toThrow();
+});
