@@ -18,6 +18,7 @@ import { whole } from '../../src/domain/conversation/excerpt.ts';
 import { runPatchsmith } from '../../src/engine/run.ts';
 import type { LlmProvider, Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
+import { isNoSocket } from '../support/files/no-socket.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
 
@@ -174,8 +175,3 @@ describe('a killed run of such a provider', () => {
     });
   });
 });
-
-/** A run that works in a checkout has a socket in its git dir. */
-function isNoSocket(path: string): boolean {
-  return !path.endsWith('.sock');
-}

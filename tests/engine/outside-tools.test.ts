@@ -17,6 +17,7 @@ import { whole } from '../../src/domain/conversation/excerpt.ts';
 import { runPatchsmith } from '../../src/engine/run.ts';
 import type { Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
+import { isNoSocket } from '../support/files/no-socket.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
 
@@ -219,8 +220,3 @@ describe('calls to the outside', () => {
     expect(run.said).toEqual(said);
   });
 });
-
-/** A run that works in a checkout has a socket in its git dir. */
-function isNoSocket(path: string): boolean {
-  return !path.endsWith('.sock');
-}

@@ -11,8 +11,7 @@ import { lockRun } from './run-lock.ts';
 
 /**
  * Completes `result.json` if it says `running` and no process holds the run's lock. Resolves with the completed result, even
- * if it cannot be written, as in a read-only folder; null if the run has ended or is still running. The lock belongs to a
- * network namespace: a run in a container must be examined from inside it.
+ * if it cannot be written, as in a read-only folder; null if the run has ended or is still running.
  */
 export async function endDeadRun(directory: RunDirectory): Promise<RunResult | null> {
   if (readResult(directory)?.status !== 'running') return null;

@@ -10,6 +10,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { Breath } from '../../files/time-limit.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { RUN_SOCKET } from './run-lock.ts';
 
 /** Maximum number of files and folders in a run directory; a run has far fewer objects. */
 const MAX_ENTRIES = 2_000_000;
@@ -83,6 +84,8 @@ class Check {
   /** Other files may be next to those of the run; nothing is read from them. */
   top(): string | null {
     for (const entry of this.#entriesOf('')) {
+      // The lock of a run, which anybody may ask whether it is answered.
+      if (entry.isSocket() && RUN_SOCKET.test(entry.name)) continue;
       const why = this.#whyNot(entry.name, entry);
       if (why !== null) return why;
       if (FOLDER_NAMES.includes(entry.name) && !entry.isDirectory())

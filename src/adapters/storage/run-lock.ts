@@ -16,22 +16,47 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 
 /** Resolves with a function that lets go, or with null when another process works on the run. */
 export function lockRun(runDirectory: string): Promise<(() => void) | null> {
-  return lockFolder('run', runDirectory);
+  return lockFolder('run', runDirectory, runDirectory);
 }
 
 /** The same for a work tree: what two runs change there at the same time cannot be distinguished. */
-export async function lockWorkTree({
+export function lockWorkTree({
   root,
   gitDir,
 }: Pick<Checkout, 'root' | 'gitDir'>): Promise<(() => void) | null> {
-  const letGo = await lockFolder('tree', root);
-  const leave = letGo && (await announce(lockName('tree', statSync(root, { bigint: true })), gitDir));
-  if (leave === null) letGo?.();
+  return lockFolder('tree', root, gitDir);
+}
+
+/** Whether a process works on the run. Leaves no trace in its directory. */
+export async function isRunLocked(runDirectory: string): Promise<boolean> {
+  const name = lockName('run', statSync(runDirectory, { bigint: true }));
+  const letGo = await takeName(name);
+  if (letGo === null) return true;
+  letGo();
+  const folder = openFolder(runDirectory);
+  if (folder === null) return false;
+  try {
+    return await hasAnswer(folder.place, name, null);
+  } finally {
+    folder.close();
+  }
+}
+
+/** Locks `folder`, by its name and by a socket in `shared`. */
+async function lockFolder(kind: LockKind, folder: string, shared: string): Promise<(() => void) | null> {
+  const name = lockName(kind, statSync(folder, { bigint: true }));
+  const letGo = await takeName(name);
+  if (letGo === null) return null;
+  const leave = await announce(name, shared);
+  if (leave === null) letGo();
+  let isHeld = leave !== null;
   return (
     leave &&
     (() => {
+      if (!isHeld) return;
+      isHeld = false;
       leave();
-      letGo?.();
+      letGo();
     })
   );
 }
@@ -40,8 +65,7 @@ export async function lockWorkTree({
  * The lock is a name of Linux's abstract sockets: the kernel hands it to one process and takes it back when that dies, however
  * it dies, so that none is ever stale. It names the folder itself, whatever path leads there.
  */
-function lockFolder(kind: 'run' | 'tree', folder: string): Promise<(() => void) | null> {
-  const name = lockName(kind, statSync(folder, { bigint: true }));
+function takeName(name: string): Promise<(() => void) | null> {
   const server = createServer((stranger) => stranger.destroy());
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -54,40 +78,59 @@ function lockFolder(kind: 'run' | 'tree', folder: string): Promise<(() => void) 
   });
 }
 
+type LockKind = 'run' | 'tree';
+
 /** Inodes need all their digits: those of overlays and network file systems go beyond what a number holds exactly. */
-export function lockName(kind: 'run' | 'tree', { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string {
+export function lockName(kind: LockKind, { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string {
   return `\0patchsmith-${kind}-${dev}-${ino}`;
 }
 
+/** What the sockets of locks are called that stand in a run directory. */
+export const RUN_SOCKET = /^patchsmith-run-[\d-]+-[0-9a-f]{16}\.sock$/;
+
 /**
- * The name above is one of a network namespace, and containers that share a checkout have one each. A socket in a folder is
+ * The name above is one of a network namespace, and containers that share a folder have one each. A socket in a folder is
  * found from all of them, and answers as long as its process lives. Its name is never used again, and everybody puts up a
  * socket before looking for others: of two that come at once neither is overlooked, and one that does not answer can be removed.
  * Resolves with what removes the own one, or with null when another answers. A folder that takes no socket, such as a read-only
  * one, is only looked into.
  */
-async function announce(name: string, folder: string): Promise<(() => void) | null> {
-  const handle = orNull(() =>
-    openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
-  );
-  if (handle === null) return () => {};
-  // Names of sockets are short.
-  const place = `/proc/self/fd/${handle}`;
-  // Copies of a work tree have its git dir.
-  const prefix = `${name.slice(1)}-`;
-  const own = `${prefix}${randomBytes(8).toString('hex')}.sock`;
-  const server = await listening(`${place}/${own}`);
-  const names = orNull(() => readdirSync(place)) ?? [];
-  const others = names.filter((other) => other.startsWith(prefix) && other !== own).slice(0, MAX_ASKED);
-  const answers = await Promise.all(others.map((name) => isAnswered(`${place}/${name}`)));
+async function announce(name: string, path: string): Promise<(() => void) | null> {
+  const folder = openFolder(path);
+  if (folder === null) return () => {};
+  const own = `${socketsOf(name)}${randomBytes(8).toString('hex')}.sock`;
+  const server = await listening(`${folder.place}/${own}`);
   const leave = () => {
     // The server removes its socket when it closes, by way of the open folder.
     server?.close();
-    closeSync(handle);
+    folder.close();
   };
-  if (!answers.includes(true)) return leave;
+  if (!(await hasAnswer(folder.place, name, own))) return leave;
   leave();
   return null;
+}
+
+/** Copies of a folder have what is in it. */
+function socketsOf(name: string): string {
+  return `${name.slice(1)}-`;
+}
+
+/** Null for a path that is no folder. Names of sockets are short, and `place` is a short one. */
+function openFolder(path: string): { readonly place: string; close(): void } | null {
+  const handle = orNull(() =>
+    openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  );
+  return handle === null ? null : { place: `/proc/self/fd/${handle}`, close: () => closeSync(handle) };
+}
+
+/** Whether a process answers for this name, besides the one with the socket `own`. */
+async function hasAnswer(place: string, name: string, own: string | null): Promise<boolean> {
+  const names = orNull(() => readdirSync(place)) ?? [];
+  const others = names.filter((other) => other.startsWith(socketsOf(name)) && other !== own);
+  const answers = await Promise.all(
+    others.slice(0, MAX_ASKED).map((other) => isAnswered(`${place}/${other}`)),
+  );
+  return answers.includes(true);
 }
 
 /** Null for what the file system refuses. */

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { lockName, lockRun, lockWorkTree } from '../../../src/adapters/storage/run-lock.ts';
+import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
+import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
+import { isRunLocked, lockName, lockRun, lockWorkTree } from '../../../src/adapters/storage/run-lock.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 test('a run directory is locked for one, until that one lets go', async () => {
@@ -51,8 +53,18 @@ test('folders whose inodes a number cannot tell apart have locks of their own', 
 /** Runs a program in a network namespace of its own, as a container has one. */
 function elsewhere(program: string) {
   const lock = JSON.stringify(resolve('src/adapters/storage/run-lock.ts'));
-  const script = `const { lockWorkTree } = await import(${lock}); ${program}`;
-  const line = ['--map-root-user', '--net', process.execPath, '--import', 'tsx', '--input-type=module'];
+  const script = `const { isRunLocked, lockRun, lockWorkTree } = await import(${lock}); ${program}`;
+  const line = [
+    '--map-root-user',
+    '--net',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    process.execPath,
+    '--import',
+    'tsx',
+    '--input-type=module',
+  ];
   return spawn('unshare', [...line, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
@@ -69,7 +81,7 @@ test('the lock of a work tree reaches other network namespaces, and ends with it
   expect(String(said)).toBe('locked\n');
   expect(await lockWorkTree(tree)).toBeNull();
   holder.kill('SIGKILL');
-  await once(holder, 'exit');
+  await once(holder, 'close');
   // What it left is removed.
   expect(readdirSync(tree.gitDir)).toHaveLength(3);
   const letGo = await lockWorkTree(tree);
@@ -92,3 +104,22 @@ test.each(['/proc/self', '/nonexistent', '/dev/null'])(
     letGo?.();
   },
 );
+
+test('so does the lock of a run, which can be asked for without a trace', async () => {
+  const runDir = tempFolder({ 'result.json': '{}' });
+  const given = JSON.stringify(runDir);
+  const holder = elsewhere(`await lockRun(${given}); console.log('locked'); setInterval(() => {}, 1_000);`);
+  await once(holder.stdout, 'data');
+  expect([await isRunLocked(runDir), await lockRun(runDir)]).toEqual([true, null]);
+  expect(await whyNotUsable(runDirectoryAt(runDir))).toBe(null);
+  const [held] = readdirSync(runDir).filter((name) => name !== 'result.json');
+  holder.kill('SIGKILL');
+  await once(holder, 'close');
+  expect(await isRunLocked(runDir)).toBe(false);
+  const letGo = await lockRun(runDir);
+  expect(readdirSync(runDir)).toEqual(['result.json', expect.not.stringContaining(held ?? '')].sort());
+  const late = elsewhere(`console.log(await isRunLocked(${given}), await lockRun(${given}));`);
+  expect(String((await once(late.stdout, 'data'))[0])).toBe('true null\n');
+  letGo?.();
+  expect(readdirSync(runDir)).toEqual(['result.json']);
+});

@@ -4,6 +4,7 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
+import { isNoSocket } from '../../support/files/no-socket.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
 
@@ -79,7 +80,8 @@ test('a failed verification is told to the one that takes over, and a killed run
     [{ calls: [write('a.txt')] }, { text: 'Done.' }, { text: 'No.', stop: 'refusal' }],
     (_body, index) => {
       // As a SIGKILL before the second answer would leave it.
-      if (index === 1 && !existsSync(copy)) cpSync(made.runDir, copy, { recursive: true });
+      if (index === 1 && !existsSync(copy))
+        cpSync(made.runDir, copy, { recursive: true, filter: isNoSocket });
       return index === 0 ? { calls: [write('b.txt')] } : { text: 'Done.' };
     },
   );

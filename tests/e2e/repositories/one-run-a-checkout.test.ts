@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -39,6 +39,20 @@ test('a second run in a checkout is refused, by whatever path it comes and from 
       });
       const undone = await runCli(['undo', runDir], { cwd: root });
       expect(undone.exitCode).toBe(2);
+      for (const command of [['show'], ['blame']]) {
+        const line = [
+          '--map-root-user',
+          '--net',
+          '--pid',
+          '--fork',
+          process.execPath,
+          CLI,
+          ...command,
+          runDir,
+        ];
+        const { all } = await execa('unshare', line, { cwd: root, reject: false, all: true });
+        expect([command, all]).toEqual([command, expect.stringContaining('running')]);
+      }
       // Another work tree of the same repository is another place.
       const other = join(temporaryFolder(), 'other');
       await execa('git', ['worktree', 'add', '-q', other], { cwd: root });

@@ -9,6 +9,7 @@ import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { isNoSocket } from '../../support/files/no-socket.ts';
 import {
   makeRepository,
   type Repository,
@@ -51,7 +52,7 @@ beforeAll(async () => {
 /** The run once more: its directory is another one, and nobody holds its lock. */
 function another(): string {
   const runDir = join(temporaryFolder(), 'run');
-  cpSync(dead.runDir, runDir, { recursive: true });
+  cpSync(dead.runDir, runDir, { recursive: true, filter: isNoSocket });
   return runDir;
 }
 

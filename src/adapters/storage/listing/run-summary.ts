@@ -8,7 +8,7 @@ import { readRegularFile } from '../../../files/regular-file.ts';
 import { readStart } from '../read-journal.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
 import { jsonOf } from '../run-file.ts';
-import { lockRun } from '../run-lock.ts';
+import { isRunLocked } from '../run-lock.ts';
 
 /** Larger results are not read for a list. */
 const MAX_LISTED_BYTES = 16 * 1024 * 1024;
@@ -46,20 +46,13 @@ export async function summarise(
     const { runId: said, status, plan, root: recorded, ...ended } = glimpse.data;
     if (said !== runId) return { ...blank, ...measured, problem: 'result.json is that of another run' };
     const root = recorded ?? (await readStart(directory.events))?.root ?? null;
-    const now = status === 'finished' ? status : (await isHeld(path)) ? 'running' : 'died';
+    const now = status === 'finished' ? status : (await isRunLocked(path)) ? 'running' : 'died';
     return { ...unknown, ...ended, ...measured, root, plan: plan?.title ?? null, status: now, problem: null };
   } catch (error) {
     if (error instanceof CutShort) throw error;
     const problem = error instanceof Error ? error.message : String(error);
     return { ...blank, bytes: 0, isAtLeast: true, changedAt: 0, problem };
   }
-}
-
-/** Whether a process works on the run, of those in this network namespace. */
-async function isHeld(path: string): Promise<boolean> {
-  const letGo = await lockRun(path);
-  letGo?.();
-  return letGo === null;
 }
 
 /** Unix time in milliseconds; of the folder if it has neither file. */
