@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { REFUSED } from '../../domain/review/denied.ts';
+import { REFUSED } from '../../domain/review/denial-signs.ts';
 
 /** Most clients print the status line and drop the body, so both contain the reason. */
 export function refuseConnection(socket: Duplex, code: number, reason: string): void {

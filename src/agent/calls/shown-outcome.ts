@@ -2,7 +2,7 @@
 
 import { cutTo, type Excerpt, excerptLength } from '../../domain/conversation/excerpt.ts';
 import type { ToolOutcome } from '../../domain/conversation/tool.ts';
-import { signsIn } from '../../domain/review/denied.ts';
+import { signsIn } from '../../domain/review/denial-signs.ts';
 import { type Redact, redactedExcerpt, redactedStrings } from '../../domain/secrets/redact.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import type { NextCall, ToolResult } from '../../ports.ts';

@@ -1,9 +1,7 @@
 /** How a replay begins: with the journal of a run, and a fresh copy of the tree that it began with. */
 
-import { isAbsolute, normalize } from 'node:path';
 import { createProvider } from '../../adapters/providers/registry.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
-import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
@@ -14,7 +12,6 @@ import { baselineFirst } from '../../domain/journal/baseline-first.ts';
 import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
 import type { BaseRevision, RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
-import { oneLine } from '../../domain/text/terminal.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Providing } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
@@ -37,6 +34,7 @@ import { copyBaseOf } from './base.ts';
 import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
 import { ReplayTracker } from './tracker.ts';
 import { judgeReplay } from './verdict.ts';
+import { whyNotReplayable } from './why-not-replayable.ts';
 import { replayWorkspace } from './workspace.ts';
 
 /** Which run is replayed, and where. */
@@ -77,7 +75,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
   const read = await readJournal(run.events);
   if (read.status === 'failed') return stopped(usageError('ERR_JOURNAL_UNREADABLE', read.message));
-  const obstacle = whyNotAgain(run, read.events);
+  const obstacle = whyNotReplayable(run, read.events);
   if (obstacle !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', obstacle));
   const begun = baselineFirst(read.events);
   if (begun === null)
@@ -93,43 +91,6 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
   const replay = { ...places, session, directory, checkout: found.checkout, events, base, ignored };
   return { status: 'located', checkout: found.checkout, directory, admit: () => admit(replay) };
-}
-
-/** Null when the recorded run can be replayed. */
-function whyNotAgain(run: RunDirectory, events: RunEvents): string | null {
-  const [{ runId, root }] = events;
-  if (events.at(-1)?.type !== 'run.stopped')
-    return `The run ${runId} was not finished: its journal ends with event ${events.length}.${whyUnfinished(run)}`;
-  const cut = whyCutAnywhere(events);
-  if (cut !== null) return `The run ${runId} ${cut} Its patch, proven when the run ended, is ${run.patch}.`;
-  return isPlaceForCopy(root)
-    ? null
-    : `The run claims to have worked in ${JSON.stringify(root)}, where no checkout can be.`;
-}
-
-/**
- * Null when the run was resumed only where it had stopped by itself, with nothing in progress and no changes by others
- * accepted.
- */
-function whyCutAnywhere(events: RunEvents): string | null {
-  for (const [index, event] of events.entries()) {
-    if (event.type !== 'run.resumed') continue;
-    const before = events[index - 1];
-    if (before?.type !== 'run.stopped')
-      return 'was killed and resumed, and a replay cannot be killed at the same moment.';
-    if (before.stop.why === 'interrupted' || before.stop.why === 'deadline')
-      return 'was resumed after a signal or its deadline, and a replay cannot be stopped at the same moment.';
-    if (event.accepted.length > 0)
-      return 'was resumed on changes that it had not made (--accept-changes), which a replay does not have.';
-  }
-  return null;
-}
-
-/** A sentence with a leading space; empty if the result does not say. */
-function whyUnfinished(run: RunDirectory): string {
-  const result = readResult(run);
-  if (result?.status === 'running') return ' A process is still running it.';
-  return result?.outcome === 'internal_error' ? ` ${oneLine(result.reason, 2_000)}` : '';
 }
 
 async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stopped> {
@@ -263,14 +224,6 @@ function permittedHosts(session: Session, { allowedDomains, allowedPrivate }: Ru
     domains: allowedDomains.filter((entry) => !missingDomains.includes(entry)),
     privateHosts: allowedPrivate.filter((entry) => !missingPrivate.includes(entry)),
   };
-}
-
-/**
- * Whether commands can see the copy there. Everything else they see belongs to this machine, which a recording has no say
- * in.
- */
-function isPlaceForCopy(root: string): boolean {
-  return isAbsolute(root) && normalize(root) === root && !/\0|^\/(?:$|(?:proc|dev|sys)(?:\/|$))/.test(root);
 }
 
 /** The copy belongs to no user: no configuration of a user or machine applies to it. */

@@ -10,6 +10,7 @@ import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
 import { listed } from '../text/listed.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
+import { REFUSED, signIn } from './denial-signs.ts';
 import type { HostRefusal } from './refused-hosts.ts';
 
 /** One thing that was denied. Strings are printable, on one line. */
@@ -30,9 +31,6 @@ export const Denial = z.strictObject({
     ),
 });
 export type Denial = z.infer<typeof Denial>;
-
-/** Before what the sandbox refuses, in the output of commands. */
-export const REFUSED = 'Refused by the sandbox: ';
 
 /** Whether a run to which something was denied went well. */
 export const IF_DENIED = ['report', 'error'] as const;
@@ -177,11 +175,10 @@ function deniedToCommand(
 ): Denial[] {
   const found = new Map<string, Denial>();
   for (const line of signs ?? linesOf(text)) {
-    const sign = signOf(line, status);
-    if (sign === undefined || found.size >= MAX_OF_A_CALL) continue;
+    const sign = signIn(line, status);
+    if (sign === null || found.size >= MAX_OF_A_CALL) continue;
     if (sign.unlessExit !== undefined && sign.unlessExit === end?.exitCode) continue;
-    const what = sign.pattern.exec(line)?.groups?.what ?? command;
-    const denial = of(sign.kind, what, line.trim());
+    const denial = of(sign.kind, sign.what ?? command, line.trim());
     found.set(`${denial.kind} ${denial.what}`, denial);
   }
   if (end?.exitCode === 127 && ![...found.values()].some(({ kind }) => kind === 'missing_tool'))
@@ -195,102 +192,6 @@ function deniedToCommand(
 /** Without the notice of what was cut out, which repeats the command. */
 function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => !line.startsWith('[OUTPUT TRUNCATED: '));
-}
-
-/** Longer lines are no messages for people. */
-export const MAX_SIGN_CHARS = 2_000;
-
-function signOf(line: string, status: ToolOutcome['status']): Sign | undefined {
-  if (line.length > MAX_SIGN_CHARS || !HINT_OF_DENIAL.test(line)) return undefined;
-  return SIGNS.find(({ pattern, isCertain }) => (isCertain || status === 'failed') && pattern.test(line));
-}
-
-/** What a line of a failed command says was denied, as a key; null where it says nothing of the kind. */
-export function signIn(line: string): string | null {
-  const sign = signOf(line, 'failed');
-  return sign === undefined ? null : `${sign.kind} ${sign.pattern.exec(line)?.groups?.what ?? ''}`;
-}
-
-/** Those lines that say so of a command that ended like this. */
-export function signsIn(lines: readonly string[], status: ToolOutcome['status']): string[] {
-  return lines.filter((line) => signOf(line, status) !== undefined);
-}
-
-/** What every sign has something of; cheap enough to be looked for in all that is printed. */
-export const HINT_OF_DENIAL =
-  /not found|No such file|Read-only file|EROFS|not permitted|EPERM|ermission denied|EACCES|ould not resolve|ailed to resolve|EAI_AGAIN|ENOTFOUND|could not translate|Refused by the|name resolution|Name or service|unreachable|ENETUNREACH/;
-
-interface Sign {
-  readonly kind: Denial['kind'];
-  readonly pattern: RegExp;
-  /** Only the shell that runs the command prints it. */
-  readonly isCertain?: boolean;
-  /** With this exit code it means something else. */
-  readonly unlessExit?: number;
-}
-
-const SIGNS: readonly Sign[] = [
-  {
-    kind: 'missing_tool',
-    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): command not found$/,
-    isCertain: true,
-  },
-  {
-    kind: 'missing_tool',
-    pattern: /^(?:\S*\/)?(?:ba|da|z)?sh: (?:line )?\d+: (?<what>[^:]+): (?:command )?not found$/,
-  },
-  {
-    kind: 'missing_tool',
-    pattern: /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
-  },
-  {
-    kind: 'sandbox',
-    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): Read-only file system$/,
-    isCertain: true,
-  },
-  // So says the shell of a program that may not be executed, too, which is a mistake and put right in the next call.
-  {
-    kind: 'sandbox',
-    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): Permission denied$/,
-    unlessExit: 126,
-  },
-  {
-    kind: 'sandbox',
-    pattern:
-      /(?:cannot (?:touch|create|remove|move|overwrite)|failed to (?:create|open)|unable to (?:create|unlink)|open temporary file|^tee:).* ['‘"]?(?<what>[^\s'‘’":]+)['’"]?: Permission denied/,
-  },
-  {
-    kind: 'sandbox',
-    pattern:
-      /\bEACCES: permission denied, (?:open|mkdir|unlink|rename|rmdir|symlink|copyfile) ['"](?<what>[^'"]+)['"]/,
-  },
-  { kind: 'sandbox', pattern: /['‘"](?<what>[^'’"]+)['’"]?: Read-only file system/ },
-  { kind: 'sandbox', pattern: /(?:^|[ :])(?<what>\/[^:]*): Read-only file system/ },
-  { kind: 'sandbox', pattern: /Read-only file system|\bEROFS\b/ },
-  { kind: 'sandbox', pattern: /Operation not permitted|\bEPERM\b/ },
-  { kind: 'network', pattern: /Could not resolve (?:host|proxy): (?<what>[\w.-]+)/ },
-  { kind: 'network', pattern: /(?:EAI_AGAIN|ENOTFOUND) (?<what>[\w.-]+)/ },
-  {
-    kind: 'network',
-    pattern: /(?:Failed to resolve '|could not translate host name ")(?<what>[\w.-]+)/,
-  },
-  { kind: 'network', pattern: /Refused by the sandbox: (?:.*?(?<what>[\w-]+(?:\.[\w-]+)+))?/ },
-  {
-    kind: 'network',
-    pattern:
-      /Temporary failure in name resolution|Name or service not known|Network is unreachable|\bENETUNREACH\b/,
-  },
-];
-
-/** The program that the last line about one in a command's output says is not there, and that line; null where none does. */
-export function missingProgram(output: string): { readonly program: string; readonly line: string } | null {
-  const signs = SIGNS.filter(({ kind }) => kind === 'missing_tool');
-  for (const line of output.split('\n').reverse()) {
-    if (line.length > 2_000) continue;
-    const what = signs.map(({ pattern }) => pattern.exec(line)?.groups?.what).find(Boolean);
-    if (what !== undefined) return { program: what, line: line.trim() };
-  }
-  return null;
 }
 
 /** The host that a page reader names, which a redirection may have led to, or the one that was asked for. */

@@ -7,7 +7,7 @@ import { normalize } from 'node:path';
 import type { NeededPackages } from '../../adapters/survey/needed/needed.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { INSTALLERS } from '../../domain/packages/installers.ts';
-import { missingProgram } from '../../domain/review/denied.ts';
+import { missingProgram } from '../../domain/review/denial-signs.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../domain/text/terminal.ts';

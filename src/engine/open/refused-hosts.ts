@@ -6,7 +6,7 @@
 import type { Excerpt } from '../../domain/conversation/excerpt.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { flagFor } from '../../domain/review/allowed-domain.ts';
-import { REFUSED } from '../../domain/review/denied.ts';
+import { REFUSED } from '../../domain/review/denial-signs.ts';
 import { type HostRefusal, type RefusedHost, withRefused } from '../../domain/review/refused-hosts.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';

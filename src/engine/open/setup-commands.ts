@@ -3,7 +3,7 @@
 import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
-import { missingProgram } from '../../domain/review/denied.ts';
+import { missingProgram } from '../../domain/review/denial-signs.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';

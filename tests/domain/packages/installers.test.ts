@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { INSTALLERS, installerFor, loadingOf } from '../../../src/domain/packages/installers.ts';
 import { toolHint } from '../../../src/domain/packages/tools.ts';
-import { missingProgram } from '../../../src/domain/review/denied.ts';
+import { missingProgram } from '../../../src/domain/review/denial-signs.ts';
 
 test.each([
   [['package.json', 'package-lock.json'], 'npm test', 'npm ci'],

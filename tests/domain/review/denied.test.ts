@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd, ToolOutcome } from '../../../src/domain/conversation/tool.ts';
+import { signsIn } from '../../../src/domain/review/denial-signs.ts';
 import {
   type Denial,
   denialsOf as denialsIn,
@@ -9,7 +10,6 @@ import {
   describeDenials,
   MAX_DENIALS,
   NO_DENIALS,
-  signsIn,
   withDenials,
 } from '../../../src/domain/review/denied.ts';
 

@@ -1,6 +1,6 @@
 /** Finds the lines of a command's output that say what was denied to it, however much it prints, in bounded memory. */
 
-import { HINT_OF_DENIAL, MAX_SIGN_CHARS, signIn } from '../../../domain/review/denied.ts';
+import { HINT_OF_DENIAL, MAX_SIGN_CHARS, signIn } from '../../../domain/review/denial-signs.ts';
 
 /** Different things that one command is found to be denied; what follows is not looked at. */
 const MAX_LINES = 20;
@@ -36,9 +36,10 @@ export class DenialLines {
     for (const bytes of lines.split('\n')) {
       if (bytes.length > MAX_BYTES || !HINT_OF_DENIAL.test(bytes)) continue;
       const line = Buffer.from(bytes, 'latin1').toString('utf8');
-      const sign = signIn(line);
-      if (sign !== null && !this.#found.has(sign) && this.#found.size < MAX_LINES)
-        this.#found.set(sign, line);
+      const sign = signIn(line, 'failed');
+      if (sign === null || this.#found.size >= MAX_LINES) continue;
+      const key = `${sign.kind} ${sign.what ?? ''}`;
+      if (!this.#found.has(key)) this.#found.set(key, line);
     }
   }
 }
