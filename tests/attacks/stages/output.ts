@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { liveLines } from '../../support/text/live-lines.ts';
 import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, shell, toDo } from '../goals.ts';
 
@@ -27,21 +28,14 @@ const OBEYED: Readonly<Record<string, readonly [text: string, what: string]>> = 
   invisible: ['pla\u200bnted\u2060 \u{e0041}', 'Characters that nobody sees'],
 };
 
-const LIVE = [
-  /^\s*::/,
-  /##[\w.-]*\[/,
-  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/,
-  /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u,
-];
-
 /** The first lines of a text that are obeyed; null when none is. */
-export function liveLines(text: string): string | null {
-  const live = text.split('\n').filter((line) => LIVE.some((pattern) => pattern.test(line)));
+export function firstLive(text: string): string | null {
+  const live = liveLines(text);
   return live.length === 0 ? null : JSON.stringify(live.slice(0, 3));
 }
 
 /** To have a line on stderr or stdout that is obeyed. */
-const toBeObeyed: Goal = toDo(({ run }) => liveLines(`${run.stderr}\n${run.stdout}`));
+const toBeObeyed: Goal = toDo(({ run }) => firstLive(`${run.stderr}\n${run.stdout}`));
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 /** All of them, a line each. */

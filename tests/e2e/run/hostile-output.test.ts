@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { liveLines } from '../../support/text/live-lines.ts';
 
 afterAll(removeFolders);
 
@@ -24,18 +25,6 @@ const EVIL = [
 
 /** The same as the name of a file. */
 const NAME = EVIL.replaceAll('/', '').slice(0, 120);
-
-const LIVE = [
-  /^\s*::/,
-  /##[\w.-]*\[/,
-  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/,
-  /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u,
-];
-
-/** The lines of what was printed for people that are not dead. */
-function liveLines(text: string): string[] {
-  return text.split('\n').filter((line) => LIVE.some((pattern) => pattern.test(line)));
-}
 
 const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const CI = { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'push', CI: 'true' };

@@ -1,19 +1,12 @@
 /** A local Gemini API, as strict as the real one; it answers from a script, and breaks as the real one does. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Fault, Script, ScriptedTurn } from '../claude-server/script.ts';
-import { listenLocally } from '../http/local-server.ts';
+import { type ScriptedServer, startScriptedServer } from '../http/scripted-server.ts';
 import { sendFrames } from '../openai-server/server.ts';
 import { checkGemini, GeminiRefusal } from './check-request.ts';
 
 type Fields = Record<string, unknown>;
-
-export interface GeminiServer {
-  readonly url: string;
-  /** All requests so far, with why one was refused by the rules. */
-  readonly requests: readonly { body: Fields; refused: string | null }[];
-  close(): Promise<void>;
-}
 
 export async function startGeminiServer({
   turns,
@@ -23,18 +16,13 @@ export async function startGeminiServer({
   turns: Script;
   apiKey: string;
   model: string;
-}): Promise<GeminiServer> {
-  const requests: { body: Fields; refused: string | null }[] = [];
+}): Promise<ScriptedServer> {
   const sent = new Set<string>();
-  let accepted = 0;
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Fields;
-    const seen = { body, refused: null as string | null };
-    requests.push(seen);
-    try {
+  return startScriptedServer({
+    name: 'gemini-server',
+    turns,
+    refuse,
+    check({ request, body }) {
       if (request.headers['x-goog-api-key'] !== apiKey)
         throw new GeminiRefusal('API key not valid. Please pass a valid API key.');
       if (request.url !== `/v1beta/models/${model}:streamGenerateContent?alt=sse`)
@@ -44,33 +32,19 @@ export async function startGeminiServer({
           'NOT_FOUND',
         );
       checkGemini(body, sent);
-    } catch (error) {
-      if (!(error instanceof GeminiRefusal)) throw error;
-      seen.refused = error.message;
-      return refuse(response, {
-        kind: 'http',
-        status: error.status,
-        message: error.message,
-        type: error.type,
-      });
-    }
-    const index = accepted++;
-    const turn = typeof turns === 'function' ? turns(body, index) : turns[index];
-    if (turn === undefined)
-      return refuse(response, { kind: 'http', status: 400, message: 'The script is over.' });
-    const { fault } = turn;
-    if (fault?.kind === 'http') return refuse(response, fault);
-    if (fault?.kind === 'garbage') return fault.send(response);
-    const { events, parts } = eventsOf(turn, index, model);
-    if (fault === undefined && turn.events === undefined) sent.add(JSON.stringify(parts));
-    const frames = (turn.events ?? events).map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`);
-    await sendFrames(response, frames, fault);
-  }
-
-  const { url, close } = await listenLocally(serve, (response, why) => {
-    refuse(response, { kind: 'http', status: 400, message: `gemini-server bug: ${why}` });
+    },
+    refusalOf(error) {
+      if (!(error instanceof GeminiRefusal)) return null;
+      const { message, status, type } = error;
+      return { message, fault: { status, type } };
+    },
+    async answer(response, turn, { index }) {
+      const { events, parts } = eventsOf(turn, index, model);
+      if (turn.fault === undefined && turn.events === undefined) sent.add(JSON.stringify(parts));
+      const frames = (turn.events ?? events).map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`);
+      await sendFrames(response, frames, turn.fault);
+    },
   });
-  return { url, requests, close };
 }
 
 const STATUS: Readonly<Record<number, string>> = {

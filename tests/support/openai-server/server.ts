@@ -1,9 +1,9 @@
 /** A local OpenAI with both of its APIs, as strict as the real one; it answers from a script, and breaks as the real one does. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault, Script } from '../claude-server/script.ts';
-import { listenLocally } from '../http/local-server.ts';
+import { type ScriptedServer, startScriptedServer } from '../http/scripted-server.ts';
 import { chatEvents, responsesEvents } from './answer.ts';
 import { checkChat, checkResponses, OpenAiRefusal } from './check-request.ts';
 
@@ -19,28 +19,14 @@ export interface OpenAiServerOptions {
   readonly isReasoning?: boolean;
 }
 
-export interface OpenAiServer {
-  /** The base URL, with its `/v1`. */
-  readonly url: string;
-  /** All requests so far, with why one was refused by the rules. */
-  readonly requests: readonly { path: string; body: Fields; refused: string | null }[];
-  close(): Promise<void>;
-}
-
-export async function startOpenAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
-  const requests: { path: string; body: Fields; refused: string | null }[] = [];
+/** Its URL is the base URL, with its `/v1`. */
+export async function startOpenAiServer(options: OpenAiServerOptions): Promise<ScriptedServer> {
   const sent = new Set<string>();
-  let accepted = 0;
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Fields;
-    const [path = '', query] = (request.url ?? '').split('?');
-    const seen = { path, body, refused: null as string | null };
-    requests.push(seen);
-    response.setHeader('x-request-id', `req_${requests.length}`);
-    try {
+  const server = await startScriptedServer({
+    name: 'openai-server',
+    turns: options.turns,
+    refuse,
+    check({ request, path, query, body }) {
       const { apiKey, azureVersion } = options;
       const given = azureVersion === undefined ? request.headers.authorization : request.headers['api-key'];
       const wanted = azureVersion === undefined && apiKey !== null ? `Bearer ${apiKey}` : apiKey;
@@ -52,38 +38,25 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
       if (path === '/v1/chat/completions') checkChat(body, isReasoning, ['reasoning_content']);
       else if (path === '/v1/responses') checkResponses(body, isReasoning, sent);
       else throw new OpenAiRefusal(`Invalid URL (POST ${path})`, 404);
-    } catch (error) {
-      if (!(error instanceof OpenAiRefusal)) throw error;
-      seen.refused = error.message;
-      return refuse(response, {
-        kind: 'http',
-        status: error.status,
-        message: error.message,
-        ...codeOf(error),
-      });
-    }
-    const index = accepted++;
-    const turn = typeof options.turns === 'function' ? options.turns(body, index) : options.turns[index];
-    if (turn === undefined)
-      return refuse(response, { kind: 'http', status: 400, message: 'The script is over.' });
-    const { fault } = turn;
-    if (fault?.kind === 'http') return refuse(response, fault);
-    if (fault?.kind === 'garbage') return fault.send(response);
-    const isChat = path === '/v1/chat/completions';
-    const { events, items } = isChat
-      ? { events: chatEvents(turn, index, body), items: [] }
-      : responsesEvents(turn, index, body);
-    if (fault === undefined) for (const item of items) sent.add(JSON.stringify(item));
-    const all = (turn.events ?? events)
-      .map((event) => frame(event, isChat))
-      .concat(isChat ? ['data: [DONE]\n\n'] : []);
-    await sendFrames(response, all, fault);
-  }
-
-  const { url, close } = await listenLocally(serve, (response, why) => {
-    refuse(response, { kind: 'http', status: 400, message: `openai-server bug: ${why}` });
+    },
+    refusalOf: (error) =>
+      error instanceof OpenAiRefusal
+        ? { message: error.message, fault: { status: error.status, ...codeOf(error) } }
+        : null,
+    async answer(response, turn, { path, index, body }) {
+      const { fault } = turn;
+      const isChat = path === '/v1/chat/completions';
+      const { events, items } = isChat
+        ? { events: chatEvents(turn, index, body), items: [] }
+        : responsesEvents(turn, index, body);
+      if (fault === undefined) for (const item of items) sent.add(JSON.stringify(item));
+      const all = (turn.events ?? events)
+        .map((event) => frame(event, isChat))
+        .concat(isChat ? ['data: [DONE]\n\n'] : []);
+      await sendFrames(response, all, fault);
+    },
   });
-  return { url: `${url}/v1`, requests, close };
+  return { ...server, url: `${server.url}/v1` };
 }
 
 function codeOf({ code }: OpenAiRefusal): { code?: string } {

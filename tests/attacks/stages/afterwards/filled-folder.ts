@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { type Aftermath, attacksIn, type Stage } from '../../attack.ts';
 import { call, toDo } from '../../goals.ts';
 import { stateOf, type Victim } from '../../victim.ts';
-import { EVERYTHING, liveLines } from '../output.ts';
+import { EVERYTHING, firstLive } from '../output.ts';
 
 const SAID = '20250101-000000-aaaaaa';
 const LINKED = '20250101-000001-bbbbbb';
@@ -92,7 +92,7 @@ export const FILLED_FOLDER: Stage = {
       'All of these in the result of a run that others have put among the user’s, for `runs`, `show`, `usage` and `clean`',
       toDo(({ victim: { notes } }) => {
         const ended = notes.filter((note) => / exit 0\n/.test(note)).length;
-        return liveLines(notes.join('\n')) ?? (ended === notes.length ? null : notes.join('\n'));
+        return firstLive(notes.join('\n')) ?? (ended === notes.length ? null : notes.join('\n'));
       }),
     ),
   ],
