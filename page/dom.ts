@@ -1,8 +1,8 @@
-/** Elements from code. Text only ever becomes text: the page's policy lets no string become markup. */
+/** Creates elements. Text stays text: the page's policy does not allow strings to become markup. */
 
 import { visible } from './visible.ts';
 
-/** What an element can hold: null and false are nothing, a string is shown as it is. */
+/** A child of an element. Null and false add nothing; a string is shown as it is. */
 export type Child = Node | string | number | null | false | undefined;
 
 /** One of them, or several. */
@@ -13,7 +13,7 @@ export type Attributes = Readonly<
   Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>
 >;
 
-/** Makes an element of HTML. Characters of its text that could not be seen are marked. */
+/** Creates an HTML element. Invisible characters in its text are marked. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -25,7 +25,7 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Makes an element of SVG. */
+/** Creates an SVG element. */
 export function s(name: string, attributes: Attributes = {}, ...children: readonly Child[]): SVGElement {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name);
   dress(element, attributes);
@@ -56,7 +56,7 @@ function dress(element: Element, attributes: Attributes): void {
   }
 }
 
-/** A part that can be folded. What is in it is made when it is first unfolded. */
+/** A collapsible part. Its content is created when it is first opened. */
 export function folded(
   attributes: Attributes,
   summary: readonly Child[],
@@ -78,17 +78,17 @@ export function folded(
   return details;
 }
 
-/** Unfolds a folded part at once, so that what is in it can be gone to. */
+/** Opens a collapsible part at once, so that the page can scroll to something in it. */
 export function reveal(details: Element): void {
   details.dispatchEvent(new Event('reveal'));
 }
 
-/** Text in lines as a program or a person wrote it. */
+/** Preformatted text, as a program or a person wrote it. */
 export function block(text: string, label: string): HTMLElement {
   return h('pre', { class: 'text', tabindex: 0, role: 'region', 'aria-label': label }, text);
 }
 
-/** A list of name and value. What has no value is left out. */
+/** A list of names and values. Entries without a value are left out. */
 export function facts(entries: readonly (readonly [string, Children])[]): HTMLElement {
   const shown = entries.filter(([, value]) => value !== null && value !== '' && value !== undefined);
   return h(

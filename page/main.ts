@@ -1,4 +1,4 @@
-/** Builds the page from the data in it. It asks nobody for anything. */
+/** Builds the page from the data in it, without any requests. */
 
 import type { ReportData } from '../src/domain/report/report-data.ts';
 import { h, put } from './dom.ts';
@@ -59,14 +59,14 @@ function main(): void {
     timeline.reveal(id);
     const target = document.getElementById(id);
     if (target === null) return;
-    // A folded part that could be focused itself would keep the tab key from what is in it.
+    // A collapsible part with a tabindex would keep the tab key out of its content.
     const focused = target.matches('details') ? target.querySelector('summary') : target;
     if (focused instanceof HTMLElement && focused.matches('summary, [tabindex]'))
       focused.focus({ preventScroll: true });
     scrollTo(target);
   };
   window.addEventListener('hashchange', follow);
-  // The same link again: the address stays, and what it leads to may have been folded.
+  // The same link was clicked again: the address stays the same, but its target may have been closed since.
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link?.hash && link.hash === location.hash) follow();
@@ -74,7 +74,7 @@ function main(): void {
   follow();
 }
 
-/** Again, until it stays there: what comes into sight on the way takes its room only then. */
+/** Scrolls until the position is stable: content on the way is only laid out when it comes into view. */
 function scrollTo(target: Element, before = Number.NaN, left = 30): void {
   target.scrollIntoView({ block: 'start' });
   const { top } = target.getBoundingClientRect();

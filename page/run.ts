@@ -1,4 +1,4 @@
-/** The events of a run as iterations with their calls, on a clock that stands still while the run did. */
+/** The events of a run as iterations with their calls, on a clock that stops while the run was interrupted. */
 
 import type {
   ReportData,
@@ -11,30 +11,30 @@ type Of<Type extends ReportEvent['type']> = ReportEvent & { readonly type: Type 
 /** Tokens of one answer. */
 export type Tokens = Of<'turn'>['usage'];
 
-/** What something in the picture is. */
+/** The kind of a bar in the timeline. */
 export type SpanKind = 'model' | 'wait' | 'tool' | 'command' | 'verify';
 
-/** A piece of time; from and to in milliseconds since the run began. */
+/** A period of time; `from` and `to` are milliseconds since the run began. */
 export interface Span {
   readonly kind: SpanKind;
   readonly from: number;
   readonly to: number;
 }
 
-/** Something to say about an iteration. */
+/** A note on an iteration. */
 export interface Note {
   readonly at: number;
   readonly of: string;
   readonly text: string;
 }
 
-/** A tool call of the model. `ms` is null for a call that did not begin or did not end. */
+/** A tool call of the model. `ms` is null if the call did not begin or did not end. */
 export interface Call {
   readonly id: string;
   /** The id of its element. */
   readonly anchor: string;
   readonly iteration: number;
-  /** Its place among the calls of the iteration, from 1. */
+  /** Its position among the calls of the iteration, from 1. */
   readonly at: number;
   readonly tool: string;
   readonly about: string;
@@ -44,7 +44,7 @@ export interface Call {
   done: Of<'done'> | null;
 }
 
-/** One answer of the model and what came of it, or what came before the first. */
+/** One answer of the model with its calls and results, or everything before the first answer. */
 export interface Iteration {
   /** Counted from 1; 0 is before the first answer. */
   readonly n: number;
@@ -55,7 +55,7 @@ export interface Iteration {
   readonly verified: Of<'verify'>[];
 }
 
-/** Everything that asked the model, for the plot. */
+/** All requests to the model, for the plot. */
 export interface Asked {
   readonly n: number;
   readonly isLost: boolean;
@@ -97,21 +97,21 @@ class Fold {
   readonly calls = new Map<string, Call>();
   last = 0;
   #open = new Map<string, Call>();
-  /** Attempts at the next answer, and the pauses after them. */
+  /** Attempts to get the next answer, and the pauses after them. */
   #lost: { readonly note: Note; readonly span: Span }[] = [];
   #start: number;
   #before: number;
 
   constructor(events: readonly ReportEvent[]) {
     const [first] = events;
-    // The first request may have gone out before the run had begun.
+    // The first request may have been sent before `run.started`.
     const turn = events.find((event) => event.type === 'turn');
     this.#start = Math.min(first?.at ?? 0, turn ? turn.at - turn.ms : Number.POSITIVE_INFINITY);
     this.#before = first?.at ?? 0;
   }
 
   take(event: ReportEvent): void {
-    // While nobody worked on it, the run's clock stood still.
+    // The run's clock stopped while no process was working on it.
     if (event.type === 'resumed') this.#start += Math.max(0, event.at - this.#before);
     this.#before = event.at;
     const now = Math.max(0, event.at - this.#start);
@@ -160,7 +160,7 @@ class Fold {
     }
   }
 
-  /** No answer came any more. */
+  /** No further answer came. */
   end(): void {
     const last = this.iterations.at(-1);
     for (const { note, span } of this.#lost.splice(0)) {

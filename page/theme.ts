@@ -1,10 +1,10 @@
-/** Light or dark: as the system has it, until somebody chooses. */
+/** Light or dark: follows the system until the reader chooses. */
 
 import { h } from './dom.ts';
 
 const KEY = 'patchsmith-theme';
 
-/** A button that turns one into the other. The choice is kept where the browser keeps anything for files. */
+/** A button that switches between them. The choice is stored, if the browser stores anything for files. */
 export function themeButton(): HTMLElement {
   const { documentElement: root } = document;
   const system = matchMedia('(prefers-color-scheme: dark)');
@@ -38,6 +38,6 @@ function keep(theme: string): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice holds as long as the page.
+    // The choice lasts until the page is closed.
   }
 }

@@ -1,8 +1,8 @@
-/** Characters that cannot be seen, move what is around them or were no character at all, made visible. */
+/** Shows characters that are invisible, reorder the text around them, or are bytes that are not UTF-8. */
 
 /**
- * Controls, marks of the reading direction, blanks without width, fillers, tags, selectors that can carry hidden text, and
- * lone surrogates. Tabs and line feeds are kept.
+ * Control characters, direction marks, zero-width spaces, fillers, tags, variation selectors that can carry hidden
+ * text, and lone surrogates. Tabs and line feeds are kept.
  */
 const UNSEEN =
   /\u034f|[\u180b-\u180f]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\ud800-\udfff]/u;
@@ -10,7 +10,7 @@ const ALL_UNSEEN = new RegExp(UNSEEN.source, 'gu');
 
 const NAMES: Readonly<Record<number, string>> = { 0: 'NUL', 13: 'CR', 27: 'ESC', 127: 'DEL', 65279: 'BOM' };
 
-/** The text in pieces: as it is, and marks for what could not be seen. */
+/** The text in pieces: visible text as it is, and marks in place of invisible characters. */
 export function visible(text: string): (string | HTMLElement)[] {
   if (!UNSEEN.test(text)) return [text];
   const pieces: (string | HTMLElement)[] = [];
@@ -24,7 +24,7 @@ export function visible(text: string): (string | HTMLElement)[] {
   return pieces;
 }
 
-/** The same as plain text, for attributes and names of elements. */
+/** The same as plain text, for attributes and accessible names. */
 export function visibleText(text: string): string {
   return text.replace(ALL_UNSEEN, (found) => nameOf(found.codePointAt(0) ?? 0));
 }
@@ -47,7 +47,7 @@ function hex(code: number): string {
   return code.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** Bytes, one a character, as UTF-8; a byte that is not becomes a lone surrogate. */
+/** Decodes UTF-8 from a string with one character per byte. Invalid bytes become lone surrogates. */
 export function decoded(latin1: string): string {
   if (!/[\u0080-\u00ff]/.test(latin1)) return latin1;
   const bytes = Uint8Array.from(latin1, (character) => character.charCodeAt(0));

@@ -1,6 +1,6 @@
 /**
- * Bundles the program into a folder, dist/ unless another is named: the command line as an entry with lazily loaded chunks, so
- * that --help does not pay for the SDK, and the action as one file that is committed.
+ * Bundles the program into a folder, by default dist/: the command line as an entry with lazily loaded chunks, so that
+ * --help does not load the SDK, and the action as one file that is committed.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { reportPageForBundle } from './report-page.mjs';
 
 const outdir = process.argv[2] ?? 'dist';
 
-/** What the page of a report is made of: it is text in both bundles, with licences of its own. */
+/** The sources of the report's page, which is text in both bundles and has its own licences. */
 const ofThePage = new Set();
 
 const common = {
@@ -21,20 +21,20 @@ const common = {
   target: 'node20.19',
   loader: { '.md': 'text', '.yml': 'text' },
   plugins: [reportPageForBundle(ofThePage)],
-  // Half the text to read at every start; names stay as they are, for those who read a stack trace.
+  // Halves the text to read at every start. Names stay as they are, so that stack traces remain readable.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'linked',
-  // Clients that only some need, of 60 MB and more: whoever asks Claude through another cloud installs its own.
+  // Clients of 60 MB and more that only some need: users of Claude through another cloud install its client.
   external: ['@anthropic-ai/bedrock-sdk', '@anthropic-ai/vertex-sdk', 'google-auth-library'],
   logLevel: 'warning',
 };
 
-// CommonJS dependencies load node's modules with it.
+// CommonJS dependencies load Node's modules with it.
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-// The ripgrep of the action is no work of this script (scripts/ripgrep.mjs).
+// The action's ripgrep is kept: scripts/ripgrep.mjs puts it there.
 for (const name of outdir === 'dist' ? builtBefore() : []) rmSync(`${outdir}/${name}`);
 
 const [cli, action, documents] = await Promise.all([
@@ -43,7 +43,7 @@ const [cli, action, documents] = await Promise.all([
     entryPoints: { cli: 'src/cli.ts', library: 'src/library.ts' },
     splitting: true,
     metafile: true,
-    // Ships its binary in platform packages, which a bundle cannot carry.
+    // Ships its binary in platform packages, which cannot be bundled.
     external: [...common.external, '@vscode/ripgrep'],
   }),
   build({
@@ -54,7 +54,7 @@ const [cli, action, documents] = await Promise.all([
     metafile: true,
     alias: { '@vscode/ripgrep': './src/adapters/workspace/search/bundled-ripgrep.ts' },
   }),
-  // A program of its own, which both of them start.
+  // A separate program that both of them start.
   build({
     ...common,
     entryPoints: { documents: 'src/adapters/documents/program.ts' },
@@ -69,7 +69,7 @@ for (const name of readdirSync(outdir).filter((file) => /^(?!action).*\.js$/.tes
   if (/\brequire\b/.test(text)) writeFileSync(join(outdir, name), withRequire(text));
 }
 for (const { path, contents } of documents.outputFiles) writeFileSync(path, contents);
-// The two steps are told apart by a file of their own: a post step whose main step was killed at once knows nothing else.
+// The post step has its own file: if the main step was killed at once, nothing else could tell the two apart.
 writeFileSync(`${outdir}/action-post.js`, "process.argv[2] = 'post';\nawait import('./action.js');\n");
 
 for (const [name, { metafile }] of Object.entries({ cli, action }))
@@ -78,7 +78,7 @@ for (const [name, { metafile }] of Object.entries({ cli, action }))
     licensesOf([...Object.keys(metafile.inputs), ...Object.keys(documents.metafile.inputs), ...ofThePage]),
   );
 
-/** The licences of all packages that a bundle holds a part of. */
+/** The licences of all packages that are part of a bundle. */
 function licensesOf(sources) {
   const folders = new Set(
     sources.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
@@ -96,7 +96,7 @@ function licensesOf(sources) {
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** What starts the file as a program stays its first line. */
+/** Keeps the shebang as the first line. */
 function withRequire(text) {
   const end = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0;
   return `${text.slice(0, end)}${REQUIRE}\n${text.slice(end)}`;

@@ -1,4 +1,9 @@
-/** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/check.schema.json, docs/provider-command.schema.json, docs/events.schema.json, docs/plan.schema.json, docs/patchsmith.schema.json, docs/settings.md, docs/errors.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
+/**
+ * Writes the generated pages and schemas: docs/result.schema.json, docs/publication.schema.json,
+ * docs/check.schema.json, docs/provider-command.schema.json, docs/events.schema.json, docs/plan.schema.json,
+ * docs/patchsmith.schema.json, docs/settings.md, docs/errors.md, docs/security.md, docs/action.md and action.yml. A
+ * test compares them.
+ */
 import { writeFileSync } from 'node:fs';
 import { actionManifest, actionPage } from './docs/action-docs.ts';
 import {

@@ -1,8 +1,8 @@
-#!/bin/sh
-# Installs bubblewrap, which the sandbox and its tests need, and for `tests` libfaketime, with which they set the clock, script,
-# which gives them a terminal, and Chromium, in which they open reports, where that can be done without asking anybody. Where CI
-# is set and AppArmor keeps bubblewrap from making namespaces (Ubuntu 23.10 and later), it also loads a profile that lets it.
-# Otherwise it says what to type and lets go on: tests then fail, or are skipped, with the reason.
+# !/bin/sh Installs bubblewrap for the sandbox. With the argument `tests` it also installs what the tests use:
+# libfaketime to set the clock, script for a terminal, and Chromium to open reports. It only installs what needs no
+# password. If CI is set and AppArmor forbids bubblewrap to create namespaces (Ubuntu 23.10 and later), it also loads a
+# profile that permits it. Otherwise it prints the command to type and continues: tests then fail, or are skipped, with
+# the reason.
 set -eu
 
 missing=''
@@ -11,7 +11,7 @@ command -v bwrap > /dev/null 2>&1 || missing='bubblewrap'
 [ "${1:-}" != tests ] || command -v script > /dev/null 2>&1 || missing="$missing bsdutils"
 [ "${1:-}" != tests ] || command -v chromium > /dev/null 2>&1 || command -v google-chrome > /dev/null 2>&1 ||
   missing="$missing chromium"
-# Without them the completion of these shells goes untested.
+# Without these shells, their completion is not tested.
 for shell in zsh fish; do
   [ "${1:-}" != tests ] || command -v $shell > /dev/null 2>&1 || missing="$missing $shell"
 done
@@ -29,7 +29,7 @@ install() {
   $as_root apt-get update -q && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 if [ -n "$missing" ]; then
-  advice="Missing: sudo apt-get install -y $missing (or the like of your system)."
+  advice="Missing: sudo apt-get install -y $missing (or the equivalent on your system)."
   if [ "$may_install" = no ] || ! command -v apt-get > /dev/null 2>&1; then
     echo "$advice" >&2
   elif ! install > "$log" 2>&1; then
@@ -41,9 +41,9 @@ fi
 command -v bwrap > /dev/null 2>&1 || exit 0
 bwrap --unshare-all --ro-bind / / true > /dev/null 2>&1 && exit 0
 [ "$(sysctl -n kernel.apparmor_restrict_unprivileged_userns 2> /dev/null || echo 0)" = 1 ] || exit 0
-# A profile is a change to the machine's rules: on a machine that somebody works at, it is theirs to make.
+# A profile changes the machine's security rules, so on a machine that people work at, they decide.
 if [ -z "${CI:-}" ] || [ "$may_install" = no ]; then
-  echo "AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says how to fix it." >&2
+  echo "AppArmor forbids bubblewrap to create namespaces: patchsmith doctor says how to fix it." >&2
   exit 0
 fi
 allow() {

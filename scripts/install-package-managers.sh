@@ -1,6 +1,5 @@
-#!/bin/sh
-# Installs, on a runner of CI, the package managers whose recipes the full suite carries out (docs/sandbox.md) and the runner
-# lacks. Maven's plugins come as packages too: the suite has them from a repository of its own.
+# !/bin/sh On a CI runner, installs the package managers that the full suite needs for its recipes (docs/sandbox.md) and
+# that are missing. Maven's plugins are installed as packages too: the suite serves them from a local repository.
 set -eu
 
 as_root=''

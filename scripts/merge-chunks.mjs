@@ -1,7 +1,7 @@
 /**
- * Makes few files of the many chunks of a bundle. There is a chunk for every set of lazily loaded modules that share code, which
- * makes a hundred for one command, and node takes a third of a millisecond for each. Those that the same commands load when they
- * start become one file, so that no command loads more than it did.
+ * Merges the many chunks of a bundle into few files. The bundler creates a chunk for every set of lazily loaded modules
+ * that share code. That is a hundred for one command, and Node takes a third of a millisecond for each. Chunks that the
+ * same commands load at startup become one file, so that no command loads more than before.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,20 +9,23 @@ import { build } from 'esbuild';
 
 const STATIC = /(?:\bfrom|\bimport)"\.\/([^"]+\.js)"/g;
 const LAZY = /\bimport\("\.\/([^"]+\.js)"\)/g;
-/** Characters of a chunk that is not worth a file of its own. */
+/** Chunks with fewer characters do not get their own file. */
 const MAX_SMALL = 2_500;
 const CHUNK = /"\.\/(chunk-\w+\.js)"/g;
-/** What a file takes from a chunk. */
+/** The imports of a file from a chunk. */
 const TAKEN = /\bimport(?:\{([^}]*)\}from)?"\.\/(chunk-\w+\.js)"/g;
-/** What a chunk offers. Its own names may be others. */
+/** The exports of a chunk, whose internal names may differ. */
 const OFFERED = /\bexport\{([^}]*)\}/g;
 
-/** `entry` is the file in `folder` that is started; `options` are those of esbuild for the bundle, whitespace minified. */
+/**
+ * `entry` is the file in `folder` that is started; `options` are those of esbuild for the bundle, with minified
+ * whitespace.
+ */
 export async function mergeChunks(folder, entry, options) {
   const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
   const files = new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   const parts = partsOf(files, entry);
-  /** Where a chunk has gone; its names there end with a suffix, since other chunks may have the same. */
+  /** The file that a chunk was merged into. Its names get a suffix there, since other chunks may use the same names. */
   const places = new Map(
     parts.flatMap((chunks, at) =>
       chunks.map((chunk, nth) => [chunk, { file: `part-${at}.js`, suffix: `$${nth}` }]),
@@ -46,7 +49,7 @@ export async function mergeChunks(folder, entry, options) {
       ...options,
       outdir: undefined,
       write: false,
-      // They name the file with the licences, which stays.
+      // They name the file with the licences, which is kept.
       legalComments: 'inline',
       stdin: { contents: contents.join(''), resolveDir: resolve(folder) },
       external: [
@@ -69,8 +72,8 @@ export async function mergeChunks(folder, entry, options) {
 }
 
 /**
- * The chunks that go together: those that the start loads, and of the others those that the same lazy modules of it load. Small
- * ones that several of these share go with the start.
+ * Groups of chunks to merge: those that are loaded at startup, and those that the same lazy modules load. Small ones
+ * that several of these share go into the first group.
  */
 function partsOf(files, entry) {
   const atStart = loadedBy(files, entry);
@@ -95,7 +98,7 @@ function partsOf(files, entry) {
   return [...parts.values()].filter((chunks) => chunks.length > 1);
 }
 
-/** The file and everything that it loads before it runs. */
+/** The file and everything that it imports statically. */
 function loadedBy(files, name, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);
@@ -107,7 +110,7 @@ function namesIn(text, pattern) {
   return [...text.matchAll(pattern)].map(([, name]) => name);
 }
 
-/** `a` and `a as b`: with the suffix at the name that the chunk had given it. */
+/** `a` and `a as b`, with the suffix appended to the chunk's own name. */
 function renamed(taken, suffix) {
   return taken
     .split(',')

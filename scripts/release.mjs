@@ -1,8 +1,9 @@
 /**
- * Packs a release: `node scripts/release.mjs FOLDER`. The folder then holds the npm tarball, SHA256SUMS of it and of the committed
- * files of the action, and the release notes. Prints version, major-tag and npm-tag for the workflow that publishes them
- * (.github/workflows/release.yml). Refuses a version that is not ready, and says why. GITHUB_REPOSITORY (OWNER/NAME), where it
- * is set, must be the repository that package.json names: npm checks the provenance against it.
+ * Packs a release: `node scripts/release.mjs FOLDER`. The folder then contains the npm tarball, SHA256SUMS of it and of
+ * the committed files of the action, and the release notes. Prints version, major-tag and npm-tag for the workflow that
+ * publishes them (.github/workflows/release.yml). Refuses a version that is not ready, and says why. If
+ * GITHUB_REPOSITORY (OWNER/NAME) is set, it must be the repository that package.json names: npm checks the provenance
+ * against it.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,7 +28,7 @@ const notes = notesOf(readFileSync('CHANGELOG.md', 'utf8'));
 if (notes === null) refuse(`CHANGELOG.md has no section "## ${version}", or it is empty`);
 
 mkdirSync(folder, { recursive: true });
-// Nothing is built here: what was tested is what is packed.
+// Nothing is built here, so that the tested files are packed.
 const [{ filename }] = JSON.parse(
   output('npm', ['pack', '--json', '--ignore-scripts', '--no-update-notifier', '--pack-destination', folder]),
 );
@@ -36,7 +37,7 @@ const sums = [[filename, join(folder, filename)], ...committed.map((path) => [pa
 writeFileSync(join(folder, 'SHA256SUMS'), sums.map(([name, path]) => `${sha256(path)}  ${name}\n`).join(''));
 writeFileSync(join(folder, 'notes.md'), `${notes}\n`);
 
-// A prerelease is nobody's default: neither `npm install patchsmith` nor `uses: …@v1` gets it.
+// A prerelease is never the default: neither `npm install patchsmith` nor `uses: …@v1` gets it.
 console.log(`version=${version}`);
 console.log(`major-tag=${prerelease === undefined ? `v${major}` : ''}`);
 console.log(`npm-tag=${prerelease === undefined ? 'latest' : 'next'}`);

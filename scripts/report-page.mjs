@@ -1,6 +1,6 @@
 /**
- * The page that a report is written into: page/report.html with its script and style in it, and a policy that names their
- * hashes, so that a browser runs and applies nothing else, and sends nothing.
+ * The template of reports: page/report.html with its script and style inlined, and a content security policy with their
+ * hashes, so that a browser runs nothing else and sends nothing.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,10 +10,10 @@ import { build } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../page/', import.meta.url));
 
-/** Any path that ends like this stands for the whole page as text. */
+/** An import that ends like this gives the whole page as text. */
 const PAGE = /\/page\/report\.html$/;
 
-/** The page with marks in place of what belongs to a run, and the names of the sources in it. */
+/** The page with placeholders for the data of a run, and the names of its sources. */
 async function reportPage() {
   const { outputFiles, metafile } = await build({
     entryPoints: [`${folder}main.ts`, `${folder}style.css`],
@@ -29,7 +29,7 @@ async function reportPage() {
     logLevel: 'warning',
   });
   const textOf = (end) => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim() ?? '';
-  // In a string or a pattern it means the same, and neither ends the element nor opens a comment in it.
+  // This means the same in a string or a regular expression, but neither ends the element nor opens a comment.
   const script = textOf('.js').replaceAll(/<(?=\/script|!--)/gi, '\\x3c');
   const style = textOf('.css');
   const policy = [
@@ -39,7 +39,7 @@ async function reportPage() {
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
-    // No text becomes markup or code, whatever the script does with it.
+    // No string becomes markup or code, whatever the script does.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');
@@ -55,7 +55,7 @@ function hashOf(text) {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** For esbuild. `sources` receives what the page was made of. */
+/** A plugin for esbuild. `sources` receives the sources of the page. */
 export function reportPageForBundle(sources = new Set()) {
   const page = reportPage();
   return {
@@ -70,7 +70,7 @@ export function reportPageForBundle(sources = new Set()) {
   };
 }
 
-/** For the test runner, and for scripts that load the sources as they are. */
+/** A plugin for the test runner, and for scripts that load the sources directly. */
 export async function reportPageModule(path) {
   return PAGE.test(path) ? `export default ${JSON.stringify((await reportPage()).text)};` : null;
 }

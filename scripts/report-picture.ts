@@ -8,7 +8,7 @@ import { openReport, startBrowser } from '../tests/support/browser/chromium.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'patchsmith-picture-'));
 try {
-  // The page names the folder that the demo's plan is in: that of whoever makes the picture is nobody's business.
+  // The page names the folder of the demo's plan, which would be a private path.
   const installed = join(home, 'patchsmith');
   for (const folder of ['dist', 'fixtures']) cpSync(folder, join(installed, folder), { recursive: true });
   cpSync('package.json', join(installed, 'package.json'));

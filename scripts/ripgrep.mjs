@@ -1,7 +1,7 @@
 /**
- * Puts the ripgrep of the action beside its bundle: the binaries of the packages that package-lock.json pins, each package
- * checked against the hash that the lock file has of it. To be run when the version of @vscode/ripgrep changes. What the binaries
- * contain, and under which licences, is listed by hand in dist/rg/NOTICES.txt: a test says what is missing there.
+ * Puts the action's ripgrep beside its bundle: the binaries of the packages that package-lock.json pins, each package
+ * checked against its hash in the lock file. Run it when the version of @vscode/ripgrep changes. dist/rg/NOTICES.txt
+ * lists by hand what the binaries contain, and under which licences; a test says what is missing there.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -5,10 +5,13 @@ import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { reportPageModule } from './report-page.mjs';
 
-// The hooks run in a thread of their own, which loads this file again.
+// The hooks run in a separate thread, which loads this file again.
 if (isMainThread) register(import.meta.url);
 
-/** The hook that Node calls for each import: a text becomes a module that exports it, everything else goes on to `next`. */
+/**
+ * The hook that Node calls for each import: a text becomes a module that exports it, everything else is passed to
+ * `next`.
+ */
 export async function load(url, context, next) {
   const { pathname } = new URL(url);
   const page = await reportPageModule(pathname);

@@ -1,6 +1,6 @@
 /**
- * Writes the types of the library into one file, dist/library.d.ts, for packing. They name zod, whose schemas the tools of a
- * program are written with.
+ * Writes the types of the library into one file, dist/library.d.ts, for packing. They import zod, because programs
+ * define their tools with its schemas.
  */
 import { writeFileSync } from 'node:fs';
 import { rollup } from 'rollup';
@@ -10,7 +10,7 @@ const bundle = await rollup({ input: 'src/library.ts', plugins: [dts()], externa
 const { output } = await bundle.generate({ format: 'es' });
 const [{ code }] = output;
 const VALUES = ['defineTool', 'failedCall', 'run', 'said'];
-// Schemas are values in the sources, and only types here.
+// Schemas are values in the sources, but only types here.
 const types = code.replace(/^export \{ (.*) \};$/m, (_, names) => {
   const types = names.split(', ').filter((name) => !VALUES.includes(name));
   return `export { ${VALUES.join(', ')} };\nexport type { ${types.join(', ')} };`;

@@ -55,7 +55,7 @@ test('bubblewrap is installed where it is missing, as root and with sudo', () =>
 test('without the right to install, it says what to type', () => {
   expect(stepOn({ bwrap: 'missing', user: 1000 }, true)).toEqual({
     done: [],
-    said: 'Missing: sudo apt-get install -y bubblewrap (or the like of your system).\n',
+    said: 'Missing: sudo apt-get install -y bubblewrap (or the equivalent on your system).\n',
   });
 });
 
@@ -67,7 +67,7 @@ test('AppArmor is told to let bubblewrap work in CI, and nowhere else', () => {
   });
   expect(stepOn(machine, false)).toEqual({
     done: [],
-    said: 'AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says how to fix it.\n',
+    said: 'AppArmor forbids bubblewrap to create namespaces: patchsmith doctor says how to fix it.\n',
   });
   expect(stepOn({ ...machine, restricted: false }, true)).toEqual({ done: [], said: '' });
 });

@@ -12,26 +12,26 @@ import { type PatchFile, parsedFile } from './patch.ts';
 import { type Line, linesOf } from './rows.ts';
 import { diffTable, type Layout } from './table.ts';
 
-/** What a file is shown with. */
+/** What is needed to show a file. */
 export interface FileView {
   readonly patched: PatchFile;
-  /** Of elements in it: `f3`, `f3h2`. */
+  /** Prefix of the ids of its elements: `f3`, `f3h2`. */
   readonly anchor: string;
   readonly provenance: FileProvenance | null;
   readonly calls: ReadonlyMap<string, Call>;
   readonly layout: Layout;
 }
 
-/** Lines that are made at a time; the rest waits for its button. */
+/** Number of lines created at a time; a button shows more. */
 const MOST_LINES = 1_500;
 
-/** Lines of one table; what is far away from the eye is not laid out. */
+/** Number of lines per table; tables outside the viewport are not laid out. */
 const CHUNK = 200;
 
-/** Origins that one hunk names before it counts them. */
+/** Maximum number of origins listed for a hunk; the rest is only counted. */
 const MOST_ORIGINS = 3;
 
-/** The letter that git gives a kind of change, and the word for it. */
+/** Git's letter for a kind of change, and the word for it. */
 export const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   create: ['A', 'added'],
   modify: ['M', 'modified'],
@@ -40,7 +40,7 @@ export const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   mode: ['M', 'mode changed'],
 };
 
-/** The hunks of a file, as many as are asked for: `upTo` is the number of a hunk that must be among them. */
+/** The first hunks of a file; `upTo` is the number of a hunk that must be included. */
 export function fileBody(view: FileView, upTo = 0): HTMLElement {
   const body = h('div', { class: 'hunks' });
   const parsed = parsedFile(view.patched);
@@ -68,7 +68,7 @@ interface Rest {
   readonly upTo: number;
 }
 
-/** Hunks from one number on, and a button for those that are still to come. */
+/** Hunks from one number on, and a button for the rest. */
 function more(body: HTMLElement, view: FileView, { hunks, language, from, upTo }: Rest): void {
   let made = 0;
   let at = from;

@@ -1,4 +1,4 @@
-/** Colours for code: highlight.js, by way of lowlight, which returns a tree and no markup. */
+/** Syntax highlighting with highlight.js, through lowlight, which returns a tree instead of markup. */
 
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -109,19 +109,19 @@ const LANGUAGES: Readonly<Record<string, keyof typeof grammars>> = {
   ...{ csproj: 'xml', yml: 'yaml', yaml: 'yaml' },
 };
 
-/** A piece of a line and the class of its colour; empty for none. */
+/** A piece of a line and its CSS class; empty for none. */
 export interface Piece {
   readonly text: string;
   readonly kind: string;
 }
 
-/** More characters at a time, or in one line, are shown without colours. */
+/** Longer texts and longer lines are not highlighted. */
 const MAX_CODE = 60_000;
 const MAX_LINE = 2_000;
 
 const lowlight = createLowlight(grammars);
 
-/** The grammar for a file by its name; null when there is none. */
+/** The grammar for a file name, or null. */
 export function languageOf(path: string): string | null {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   return (
@@ -129,7 +129,7 @@ export function languageOf(path: string): string | null {
   );
 }
 
-/** Each line in pieces; null where the code is not coloured. */
+/** Each line in pieces; null if the code is not highlighted. */
 export function coloured(lines: readonly string[], language: string | null): Piece[][] | null {
   if (language === null) return null;
   const code = lines.join('\n');
@@ -146,7 +146,7 @@ export function coloured(lines: readonly string[], language: string | null): Pie
   return made.length === lines.length ? made : null;
 }
 
-/** Null where a grammar fails: the code is shown without colours. */
+/** Null if the grammar fails: the code is then shown without highlighting. */
 function treeOf(language: string, code: string): Tree | null {
   try {
     return lowlight.highlight(language, code) as Tree;

@@ -1,28 +1,28 @@
-/** The patch in the page, cut into files without being parsed: each is parsed when it is shown. */
+/** Splits the patch in the page into files. Each file is only parsed when it is shown. */
 
 import type { ChangedFile } from '../../src/domain/changes/changed-file.ts';
 import { type PatchHunk, readPatchText } from '../../src/domain/changes/patch-text.ts';
 import { decoded } from '../visible.ts';
 
-/** A file of the patch as text, one character a byte; null for one that is not in the page. */
+/** A file of the patch as text with one character per byte; null if it is not in the page. */
 export interface PatchFile {
   readonly file: ChangedFile;
   readonly text: string | null;
 }
 
-/** What one file of the patch holds, or why that cannot be shown. */
+/** The contents of one file of the patch, or why it cannot be shown. */
 export type ParsedFile =
   | { readonly status: 'ok'; readonly hunks: readonly PatchHunk[]; readonly mode: string | null }
   | { readonly status: 'binary'; readonly mode: string | null }
   | { readonly status: 'failed'; readonly why: string };
 
-/** The files of the result with their parts of the patch. */
+/** The files in the result, each with its part of the patch. */
 export function patchFiles(files: readonly ChangedFile[], patch: string): PatchFile[] {
   const parts = partsOf(patch);
   return files.map((file, at) => ({ file, text: parts[at] ?? null }));
 }
 
-/** A file that becomes a link is two parts under one head, and one file. */
+/** A file that becomes a link has two parts with the same header, but counts as one file. */
 function partsOf(patch: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < patch.length; ) {

@@ -1,31 +1,31 @@
-/** The lines of a hunk as rows of a table, with the words that differ between a line and what it became. */
+/** The lines of a hunk as table rows, with the words that differ between an old line and its replacement. */
 
 import { diffWordsWithSpace } from 'diff';
 import type { PatchHunk } from '../../src/domain/changes/patch-text.ts';
 import { decoded } from '../visible.ts';
 
-/** A part of a line, in UTF-16 units. */
+/** A range of a line, in UTF-16 units. */
 export type Range = readonly [from: number, to: number];
 
-/** One line. `old` and `now` are its numbers; null on the side where it is not. */
+/** One line. `old` and `now` are its line numbers; null on a side that does not contain it. */
 export interface Line {
   readonly sign: ' ' | '+' | '-';
   readonly old: number | null;
   readonly now: number | null;
   readonly text: string;
-  /** The file ends without a line ending here. */
+  /** The file ends here without a newline. */
   readonly isUnended: boolean;
-  /** What differs from its counterpart. */
+  /** The ranges that differ from its counterpart. */
   words: readonly Range[];
 }
 
-/** One row side by side; null is an empty half. */
+/** One row of the side-by-side view; null is an empty half. */
 export interface Pair {
   readonly left: Line | null;
   readonly right: Line | null;
 }
 
-/** Longer lines, and longer blocks of them, are not compared word by word. */
+/** Longer lines and longer blocks are not compared word by word. */
 const MAX_COMPARED = 400;
 const MAX_PAIRED = 200;
 
@@ -51,7 +51,7 @@ export function linesOf({ oldStart, newStart, lines }: PatchHunk): Line[] {
   return made;
 }
 
-/** Removed lines beside the lines that stand in their place. */
+/** Removed lines next to the lines that replace them. */
 export function pairsOf(lines: readonly Line[]): Pair[] {
   const pairs: Pair[] = [];
   let [gone, come]: [Line[], Line[]] = [[], []];
@@ -66,7 +66,7 @@ export function pairsOf(lines: readonly Line[]): Pair[] {
       flush();
       pairs.push({ left: line, right: line });
     } else if (line.sign === '-') {
-      // A removed line after an added one begins another block.
+      // A removed line after an added one starts a new block.
       if (come.length > 0) flush();
       gone.push(line);
     } else come.push(line);
@@ -83,7 +83,7 @@ function compare(left: Line, right: Line): void {
     (sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length),
     0,
   );
-  // Lines that have little in common are two lines, and marks all over them tell nothing.
+  // If two lines have little in common, marking all the differences would not help.
   if (same * 3 < Math.min(left.text.length, right.text.length)) return;
   const ranges: { gone: Range[]; come: Range[] } = { gone: [], come: [] };
   let [old, now] = [0, 0];

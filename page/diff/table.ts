@@ -4,12 +4,12 @@ import { h, put } from '../dom.ts';
 import { coloured, type Piece } from './highlight.ts';
 import { type Line, pairsOf, type Range } from './rows.ts';
 
-/** How a diff is laid out. */
+/** The layout of a diff. */
 export type Layout = 'unified' | 'split';
 
 type Colours = ReadonlyMap<Line, readonly Piece[]>;
 
-/** The table of some lines that follow each other. `label` names it for those who do not see where it stands. */
+/** A table of consecutive lines. `label` names it for screen readers. */
 export function diffTable(lines: readonly Line[], layout: Layout, language: string | null, label: string) {
   const colours = coloursOf(lines, language);
   const table = h('table', { class: `diff ${layout}`, 'aria-label': label });
@@ -29,7 +29,7 @@ export function diffTable(lines: readonly Line[], layout: Layout, language: stri
   return table;
 }
 
-/** Old and new lines are coloured apart, each side as the code that it is. */
+/** Old and new lines are highlighted separately, each side as complete code. */
 function coloursOf(lines: readonly Line[], language: string | null): Colours {
   const colours = new Map<Line, readonly Piece[]>();
   for (const sign of ['-', '+'] as const) {
@@ -70,7 +70,7 @@ function classOf({ sign }: Line): string {
   return sign === '+' ? 'add' : sign === '-' ? 'del' : '';
 }
 
-/** The number is no text, so that copied code has none of them. */
+/** The number is an attribute, not text, so that it is not copied with the code. */
 function number(n: number | null): HTMLElement {
   return h('td', { class: 'n', 'data-n': n });
 }
@@ -89,7 +89,7 @@ function code(line: Line, colours: Colours): HTMLElement {
   return cell;
 }
 
-/** A piece of a line that begins at `from`, cut where marked words begin and end. */
+/** A piece of a line that begins at `from`, split where marked words begin and end. */
 function* marked(text: string, from: number, words: readonly Range[]): Generator<[string, boolean]> {
   let at = from;
   const end = from + text.length;

@@ -1,4 +1,4 @@
-/** Where everything is, what the run worked on and in, and what can be done with it. */
+/** The files of the run, its environment, and how to use the patch. */
 
 import { formatNumber } from '../../src/domain/text/format-number.ts';
 import { formatSize } from '../../src/domain/text/format-size.ts';

@@ -1,4 +1,4 @@
-/** The patch, file by file. Diffs are made when they come near to the eye, and large ones when they are asked for. */
+/** The patch, file by file. Diffs are created when they come near the viewport, and large ones on request. */
 
 import type { ChangedFile } from '../../src/domain/changes/changed-file.ts';
 import { formatNumber } from '../../src/domain/text/format-number.ts';
@@ -11,28 +11,28 @@ import { h, put } from '../dom.ts';
 import { callKey, type Run } from '../run.ts';
 import { visibleText } from '../visible.ts';
 
-/** Files with more changed lines, and files after this many lines, begin folded. */
+/** Files with more changed lines, and files after this many lines, start collapsed. */
 const LARGE = 400;
 const OPEN_LINES = 2_500;
 
-/** More files are laid out only where they can be seen. */
+/** With more files than this, only visible ones are laid out. */
 const MANY = 50;
 
-/** Below this width, in CSS pixels, two columns of code cannot be read. */
+/** Below this width, in CSS pixels, two columns of code are unreadable. */
 const MIN_SPLIT = 900;
 
 /** Hunks by the call that made them. */
 export type MadeBy = ReadonlyMap<string, readonly { readonly anchor: string; readonly text: string }[]>;
 
-/** The section, and how to bring one of its elements to light. */
+/** The section, and how to reveal one of its elements. */
 export interface Changes {
   readonly section: HTMLElement;
   readonly madeBy: MadeBy;
-  /** Unfolds what holds the element with this id. */
+  /** Opens the parts that contain the element with this id. */
   reveal(id: string): void;
 }
 
-/** The section with a list of all files and their diffs. `patch` has one character a byte. */
+/** The section with a list of all files and their diffs. `patch` has one character per byte. */
 export function changesSection(run: Run, patch: string): Changes {
   const { result, patch: known } = run.data;
   const byPath = new Map(result.provenance?.files.map((file) => [file.path, file]));
@@ -116,7 +116,7 @@ export function changesSection(run: Run, patch: string): Changes {
 
 const NAMES: Readonly<Record<Layout, string>> = { unified: 'Unified', split: 'Side by side' };
 
-/** One file that can be folded. */
+/** One collapsible file. */
 class FileItem {
   readonly element: HTMLDetailsElement;
   readonly view: Omit<FileView, 'layout'>;
@@ -131,14 +131,14 @@ class FileItem {
     const summary = h('summary', {}, h('span', { class: 'path' }, ...kindAndName(file)), counts(file));
     if (lines > LARGE && text !== null) put(summary, h('span', { class: 'large' }, 'large, folded'));
     this.element = h('details', { class: 'file', id: view.anchor, open: isOpen }, summary);
-    // Room for what is to come, so that the page does not grow under the reader.
+    // Reserves space, so that the page does not jump while the reader scrolls.
     if (isOpen) this.element.style.setProperty('--lines', String(Math.min(lines + 6, 60)));
     this.element.addEventListener('toggle', () => {
       if (this.element.open && isNear(this.element)) this.fill();
     });
   }
 
-  /** Makes the diff of an open file. */
+  /** Creates the diff of an open file. */
   fill(upTo = 0): void {
     if (!this.element.open || this.#body !== null) return;
     const layout = window.innerWidth < MIN_SPLIT ? 'unified' : this.#layout();
@@ -147,7 +147,7 @@ class FileItem {
     this.element.append(this.#body);
   }
 
-  /** Makes it anew, if it was made. */
+  /** Creates it again, if it exists. */
   refill(): void {
     if (this.#body === null) return;
     this.#body.remove();
@@ -155,7 +155,7 @@ class FileItem {
     this.fill();
   }
 
-  /** Unfolds it up to a hunk. */
+  /** Opens it up to a hunk. */
   show(hunk: number): void {
     this.element.open = true;
     if (document.getElementById(`${this.view.anchor}h${hunk}`) !== null) return;
@@ -232,7 +232,7 @@ function storedLayout(): Layout {
   try {
     return localStorage.getItem(KEY) === 'split' ? 'split' : 'unified';
   } catch {
-    // A browser that keeps nothing for files.
+    // The browser stores nothing for files.
     return 'unified';
   }
 }
@@ -241,6 +241,6 @@ function storeLayout(layout: Layout): void {
   try {
     localStorage.setItem(KEY, layout);
   } catch {
-    // The choice holds as long as the page.
+    // The choice lasts until the page is closed.
   }
 }

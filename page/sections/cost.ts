@@ -1,4 +1,4 @@
-/** Tokens, cache share and cost of every request, as three plots over one axis, and the same as a table. */
+/** Tokens, cache share and cost of every request, as three plots with a common axis and as a table. */
 
 import { formatNumber } from '../../src/domain/text/format-number.ts';
 import { folded, h, put } from '../dom.ts';
@@ -6,7 +6,7 @@ import { duration, money, percent, short } from '../format.ts';
 import { type Asked, allTokens, type Run } from '../run.ts';
 import { LEFT, PARTS, plots, stepOf, xOf } from './plots.ts';
 
-/** The section; it says so where nothing was counted. */
+/** The section. Says so if nothing was counted. */
 export function costSection({ asked, data: { result } }: Run): HTMLElement {
   const section = h(
     'section',

@@ -1,13 +1,13 @@
-/** What the run was to do. */
+/** The task of the run. */
 
 import type { PlanSource } from '../../src/domain/run/plan.ts';
 import { block, type Child, facts, folded, h, put } from '../dom.ts';
 import type { Run } from '../run.ts';
 
-/** Longer tasks begin folded. */
+/** Longer tasks start collapsed. */
 const SHORT = 1_500;
 
-/** Title, source and globs, and the task as the model got it. */
+/** Title, source and globs, and the task as the model received it. */
 export function planSection({ data: { result }, started }: Run): HTMLElement {
   const section = h(
     'section',
@@ -67,7 +67,7 @@ function sourceOf(source: PlanSource): Child {
   }
 }
 
-/** The address is the text, so that nobody is led to where they do not expect. */
+/** The address is also the text of the link, so that readers see where it leads. */
 function link(url: string): Child {
   if (!/^https?:\/\/[^\s\\]+$/.test(url) || !URL.canParse(url)) return url;
   return h('a', { href: url, rel: 'noopener noreferrer' }, url);

@@ -126,7 +126,7 @@ function barsOf(
   ];
 }
 
-/** The next number that is 1, 2 or 5 times a power of ten, so that half of it is a round number too. */
+/** The next larger number that is 1, 2 or 5 times a power of ten, so that half of it is round as well. */
 function niceMost(values: readonly number[]): number {
   const most = Math.max(...values, 0);
   if (most === 0) return 1;

@@ -1,19 +1,19 @@
-/** Everything that deserves a look before the patch is taken: secrets, flags, what was denied, and warnings. */
+/** Everything to check before accepting the patch: secrets, flags, denied actions and warnings. */
 
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type Child, h, put } from '../dom.ts';
 import type { Run } from '../run.ts';
 
-/** Entries of one list before the rest is folded. */
+/** Number of entries of a list that are shown before the rest is collapsed. */
 const MOST = 30;
 
-/** With its code, where it has one: results of earlier versions have none. */
+/** With its code, if it has one: results of earlier versions have none. */
 function warningEntry(text: string): Child[] {
   const [, code, said = ''] = /^\[(WARN_[A-Z_]+)\] (.*)$/s.exec(text) ?? [];
   return code === undefined ? [text] : [h('span', { class: 'badge' }, code), ` ${said}`];
 }
 
-/** The section; it says so where there is nothing. */
+/** The section. Says so if there is nothing. */
 export function pointsSection({ data: { result, flagMeanings }, calls }: Run): HTMLElement {
   const section = h(
     'section',

@@ -1,4 +1,4 @@
-/** The iterations as a picture: one row each on one clock, and what happened in it below. */
+/** The iterations as a timeline: one row each on a common clock, with its events below. */
 
 import { formatNumber } from '../../src/domain/text/format-number.ts';
 import { pluralize } from '../../src/domain/text/pluralize.ts';
@@ -16,20 +16,20 @@ const KINDS: Readonly<Record<SpanKind, string>> = {
   verify: 'verification',
 };
 
-/** Places in the patch that a call names before it counts them. */
+/** Maximum number of places in the patch listed for a call; the rest is only counted. */
 const MOST_PLACES = 20;
 
-/** More rows are laid out only where they can be seen. */
+/** With more rows than this, only visible ones are laid out. */
 const MANY = 50;
 
-/** The section, and how to bring a call or an iteration to light. */
+/** The section, and how to reveal a call or an iteration. */
 export interface Timeline {
   readonly section: HTMLElement;
-  /** Unfolds what holds the element with this id. */
+  /** Opens the parts that contain the element with this id. */
   reveal(id: string): void;
 }
 
-/** One row an iteration. What is below a row is made when it is unfolded. */
+/** One row per iteration. Its details are created when the row is opened. */
 export function timelineSection(run: Run, madeBy: MadeBy): Timeline {
   const { iterations, length } = run;
   const section = h(

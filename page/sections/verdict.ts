@@ -1,4 +1,4 @@
-/** What comes first: how the run ended, why, and what a reviewer has to look at. */
+/** The top of the page: how the run ended, why, and what a reviewer has to check. */
 
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { formatNumber } from '../../src/domain/text/format-number.ts';
@@ -7,7 +7,7 @@ import { facts, h, put } from '../dom.ts';
 import { duration, moment, money, percent } from '../format.ts';
 import { allTokens, type Run } from '../run.ts';
 
-/** How a state of a run is coloured. */
+/** The colour of each state of a run. */
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   interrupted: 'Interrupted',
 };
 
-/** The heading with the outcome, the figures of the run, and what there is to look at. */
+/** The heading with the outcome, the figures of the run, and the points to check. */
 export function verdictSection(run: Run): HTMLElement {
   const { result, notes, madeAt } = run.data;
   const tone = toneOf(result);
@@ -144,7 +144,7 @@ function figures({ data: { result }, started, iterations }: Run): HTMLElement {
   );
 }
 
-/** Links to everything that speaks against taking the patch as it is. */
+/** Links to every reason not to accept the patch as it is. */
 function pointsOf({ data: { result } }: Run): HTMLElement | false {
   const points: [number, string, string][] = [
     [result.secrets.length, 'possible secret', '#points'],

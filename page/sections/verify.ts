@@ -1,11 +1,11 @@
-/** The commands that judge the work. */
+/** The verify commands. */
 
 import type { CommandReport } from '../../src/domain/run/events.ts';
 import { block, folded, h, put } from '../dom.ts';
 import { duration } from '../format.ts';
 import type { Run } from '../run.ts';
 
-/** The last verification, and what the same commands did before the work. */
+/** The last verification, and the results of the same commands before the work. */
 export function verifySection(run: Run): HTMLElement {
   const { verify, verifyIn, verifyBaseline, preexistingFailures, setup } = run.data.result;
   const section = h(
@@ -34,7 +34,7 @@ export function verifySection(run: Run): HTMLElement {
   return section;
 }
 
-/** Commands with how they ended. The output of one that failed is unfolded. */
+/** Commands and how they ended. The output of failed ones is shown open. */
 export function reportsList(reports: readonly CommandReport[], { data }: Run): HTMLElement {
   return h(
     'div',

@@ -25,7 +25,7 @@ export function checkSchema(): string {
   return `${JSON.stringify({ title: 'patchsmith check, version 1', ...schema }, null, 2)}\n`;
 }
 
-/** `docs/provider-command.schema.json`: the JSON schema of the lines between patchsmith and a program that answers for a model. */
+/** `docs/provider-command.schema.json`: the JSON schema of the lines between patchsmith and a provider program. */
 export function commandSchema(): string {
   const as = { target: 'draft-2020-12', io: 'input', unrepresentable: 'any' } as const;
   const schema = {
@@ -43,7 +43,10 @@ function inner(type: z.ZodType, as: Parameters<typeof z.toJSONSchema>[1]): objec
   return schema;
 }
 
-/** `docs/plan.schema.json`: the JSON schema of the front matter of a plan, for editors. A list may be a single text there. */
+/**
+ * `docs/plan.schema.json`: the JSON schema of the front matter of a plan, for editors. Lists may be single strings
+ * there.
+ */
 export function planSchema(): string {
   const { $schema, properties = {}, ...rest } = z.toJSONSchema(PlanFrontMatter, { io: 'input' });
   const text = { type: 'string', pattern: '\\S' };
@@ -81,18 +84,18 @@ const ATTEMPT = {
   ofAttempt: z.int().positive().exactOptional().describe('Only on stdout, with --attempts: which of them'),
 };
 
-/** The lines of `events.jsonl`, one object a type, and the last line on stdout with `--output jsonl`. */
+/** The lines of `events.jsonl`, one object per type, and the last line on stdout with `--output jsonl`. */
 export const EVENT_LINES = [
   ...RunAction.options.map((option) => option.extend({ ...PLACE, ...ATTEMPT })),
   RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line'),
 ];
 
-/** `docs/events.schema.json`: the JSON schema of one of them. */
+/** `docs/events.schema.json`: the JSON schema of one of these lines. */
 export function eventsSchema(): string {
   const schema = z.toJSONSchema(z.union(EVENT_LINES), {
     target: 'draft-2020-12',
     reused: 'ref',
-    // Blocks of the model's answers are kept as they came.
+    // Blocks of the model's answers are kept unchanged.
     unrepresentable: 'any',
   });
   return `${JSON.stringify({ title: `patchsmith events, version ${JOURNAL_VERSION}`, ...schema }, null, 2)}\n`;

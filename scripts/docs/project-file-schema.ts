@@ -5,8 +5,9 @@ import { ServerEntries } from '../../src/domain/mcp/server-spec.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `docs/patchsmith.schema.json`: the JSON schema of `.patchsmith.yml`, for editors. It takes whatever patchsmith takes; what depends on
- * the operator's settings, and what a text says, only patchsmith can tell.
+ * `docs/patchsmith.schema.json`: the JSON schema of `.patchsmith.yml`, for editors. It accepts everything that
+ * patchsmith accepts; only patchsmith itself can check what depends on the operator's settings or on the content of a
+ * string.
  */
 export function projectFileSchema(): string {
   const settable = settingEntries().filter(({ file }) => file !== 'refused');
@@ -45,7 +46,7 @@ function writtenAs(entry: SettingEntry): Json {
   };
 }
 
-/** A value of a file is never null: a line without one is a mistake. */
+/** A value in the file is never null: a line without a value is a mistake. */
 function inJson(type: z.ZodType): Json {
   const { $schema: _, ...schema } = z.toJSONSchema(type instanceof z.ZodNullable ? notNull(type) : type, {
     io: 'input',
@@ -68,7 +69,7 @@ function alternatives(schema: Json): object[] {
 const TEXT = { type: 'string' };
 const TEXTS = { anyOf: [TEXT, { type: 'array', items: TEXT }] };
 
-/** A project file names programs alone, which run in the sandbox. */
+/** A project file can only name programs, which run in the sandbox. */
 const SERVERS = {
   type: 'object',
   additionalProperties: serverInFile(),

@@ -10,7 +10,7 @@ import { HOLDS } from '../../tests/attacks/held-by.ts';
 import { STAGES } from '../../tests/attacks/stages.ts';
 import { FUZZ as FUZZ_RUNS } from '../../tests/support/setup/sample.ts';
 
-/** `docs/security.md`: what is promised in each mode, and how each attack of the suite ends. */
+/** `docs/security.md`: what each mode promises, and how each attack of the suite ends. */
 export function securityPage(): string {
   const attacks = STAGES.flatMap((stage) => stage.attacks);
   const tables = CATEGORIES.map((category) =>
@@ -28,7 +28,7 @@ export function securityPage(): string {
   return `${[THREATS, OPEN, TESTED, counted, HELD_BY, kinds(), ...tables, FUZZ].join('\n\n')}\n`;
 }
 
-/** What each name in the column "held by" stands for. */
+/** The meaning of each name in the column "held by". */
 function kinds(): string {
   const rows = Object.values(HOLDS).map(({ label, reach, means }) => cells([label, means, REACHES[reach]]));
   return ['| held by | what that is | where |', '|---|---|---|', ...rows].join('\n');
@@ -223,9 +223,9 @@ reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the run
 
 ## Results`;
 
-const HELD_BY = `Each row names what holds the attack; where there are several, they stand one behind the other, or hold a part of it each.`;
+const HELD_BY = `Each row names what holds the attack; where there are several, each is a further line of defence, or stops a part of the attack.`;
 
-/** How many of a kind the two ways to run the tests try. */
+/** How many of a kind `npm test` and the nightly suite try. */
 function runs(what: keyof typeof FUZZ_RUNS): string {
   const { sampled, all } = FUZZ_RUNS[what];
   const [few, many] = [sampled, all].map((number) => number.toLocaleString('en-US'));
@@ -247,4 +247,4 @@ the tests and, where that is root, as one without privileges. After each run not
 protected has changed, nothing is alive, no file has a set-id bit, git runs nothing that was planted, the runner has stayed below
 400 MB, and the result is final; where a deadline strikes in their midst, the run is over within five seconds of it, with all of
 this: ${runs('sequences')}.
-\`PATCHSMITH_FUZZ_SEED\` and \`PATCHSMITH_FUZZ_SEQUENCES\` play others, and more.`;
+\`PATCHSMITH_FUZZ_SEED\` and \`PATCHSMITH_FUZZ_SEQUENCES\` select others, and more.`;

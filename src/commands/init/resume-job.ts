@@ -149,7 +149,7 @@ function journalSteps(suffix: string): string {
           path: \${{ runner.temp }}/patchsmith-journal.tar
           if-no-files-found: error
           overwrite: true
-          # It holds the conversation and contents of files; anyone who may read the repository may read it.
+          # It contains the conversation and contents of files; anyone who can read the repository can read it.
           retention-days: 1
 `;
 }
@@ -159,8 +159,8 @@ function fetchSteps(suffix: string, ofMatrix: boolean, fetched: string): string 
     ? '        # There is no artifact if this one was not cut off.\n        id: fetch\n        continue-on-error: true\n'
     : '';
   return `\
-      # An artifact of this workflow run, which only its own jobs can have made. Never name another run here: the artifacts of
-      # a run for a pull request are its author's, a fork's among them.
+      # An artifact of this workflow run, which only its own jobs can have made. Never use the artifacts of another run
+      # here: for a pull request, also from a fork, its author controls them.
       - name: Fetch the journal
 ${mayLack}        uses: ${DOWNLOAD}
         with:
