@@ -1,4 +1,4 @@
-/** The contents of files at one moment, to be compared with another moment. */
+/** The contents of files at one moment, for comparison with another. */
 
 import { createHash } from 'node:crypto';
 import type { RepoPath } from '../../domain/changes/path.ts';

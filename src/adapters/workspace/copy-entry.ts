@@ -17,13 +17,14 @@ import { setImmediate } from 'node:timers/promises';
 import { openRegularIn } from '../../files/opened-file.ts';
 import type { TreeView } from '../../files/tree-view.ts';
 
-/** What is larger is copied in pieces, between which a signal is heard. */
+/** Larger files are copied in pieces, and the signal is checked between them. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Copies a file, or a link as a link, to a place where nothing is yet; false when the signal ended that early. A file keeps the time
- * of its last change, which build tools go by, and its holes, but no set-uid and set-gid bits; where the file system can, it shares
- * its blocks with the original. Throws what the file system throws, and for what has become neither file nor link.
+ * Copies a file, or a link as a link, to a path that does not exist yet; false if the signal stopped it early. A file keeps the
+ * time of its last change, which build tools go by, and its holes, but no set-uid and set-gid bits; where the file system can, it
+ * shares its blocks with the original. Throws the errors of the file system, and if the entry has become something other than a
+ * file or a link.
  */
 export async function copyEntry(
   view: TreeView,
@@ -92,7 +93,7 @@ async function copyContent(
 const PIECE_BYTES = 1024 * 1024;
 const ZEROS = Buffer.alloc(PIECE_BYTES);
 
-/** What is empty is left out: a file of holes takes no room, however large it says it is. */
+/** Skips holes, so that a sparse file takes no space, whatever its nominal size. */
 async function copyPieces(from: number, to: number, signal: AbortSignal): Promise<boolean> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * How files are read, listed and searched while the baseline is being taken: by rules of their own, so that nothing is shared
- * with the look at the whole tree, which collects the rules of the start on its way.
+ * Reads, lists and searches files while the baseline is being taken. This uses separate rules: nothing is shared with the scan of
+ * the whole tree, which is still collecting the original ones.
  */
 
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { foldersOf } from './baseline/tracked-paths.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { readableFiles } from './work-tree-files.ts';
 
-/** What is known of the checkout before it is looked at. */
+/** What is known about the checkout before it is scanned. */
 interface EarlyParts {
   readonly checkout: Checkout;
   readonly shadowDir: string;

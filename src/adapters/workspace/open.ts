@@ -52,8 +52,8 @@ export interface BegunWorkspace {
   /** As `openWorkspace`. Call once. */
   takeBaseline(): Promise<WholeWorkspace>;
   /**
-   * The same, but of a tree with many files the workspace comes before its baseline: reads do not wait for it. Call once, in
-   * place of the other.
+   * The same, but for a tree with many files it returns before the baseline is known: reads do not wait for it. Call once,
+   * instead of the other.
    */
   takeMeanwhile(): Promise<Workspace>;
 }
@@ -90,7 +90,7 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
   };
 }
 
-/** What has been read before the work tree is looked at. */
+/** What was read before the work tree is scanned. */
 interface Prepared {
   readonly checkout: Checkout;
   readonly shadowDir: string;
@@ -108,7 +108,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   return takeWhole(await prepare(checkout, places));
 }
 
-/** Takes no look at the files of the work tree, except for rule files that only the index tells of. */
+/** Does not look at files of the work tree, except rule files that are only known from the index. */
 async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Prepared> {
   const { root } = checkout;
   const {
@@ -210,11 +210,11 @@ export function nestedIn(
   return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...found], warn);
 }
 
-/** What does not wait for a look at the files. */
+/** The work that need not wait for a scan of the files. */
 interface KnownTrees {
   /** Null without a commit. */
   readonly head: Promise<Buffer> | null;
-  /** Null where git makes no tree of the index, such as in the middle of a merge. */
+  /** Null if git cannot write a tree from the index, as in the middle of a merge. */
   readonly index: Promise<string | null>;
 }
 

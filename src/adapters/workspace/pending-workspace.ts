@@ -28,7 +28,7 @@ export function pendingWorkspace({ root, base, sandboxGitDir, files, taken }: Pe
   return {
     root,
     sandboxGitDir,
-    // Whoever records the base asks for the rest of it: until then it stays what was recorded first.
+    // The base stays as it was first recorded until the caller that records it asks for the rest.
     base: () => (isAskedFor ? (whole?.base() ?? base) : base),
     async baseline() {
       const workspace = await taken;
@@ -51,7 +51,7 @@ export function pendingWorkspace({ root, base, sandboxGitDir, files, taken }: Pe
     nestedChanges: async (...given) => (await taken).nestedChanges(...given),
     uncommitted: async (...given) => (await taken).uncommitted(...given),
     makePatch: async (...given) => (await taken).makePatch(...given),
-    // Without a baseline nothing has been done, and nothing is there to be tidied.
+    // Without a baseline nothing has been done, so there is nothing to clean up.
     sweep: async () => (await taken.catch(() => null))?.sweep(),
     keepEssentials: async (...given) => (await taken.catch(() => null))?.keepEssentials(...given) ?? null,
 

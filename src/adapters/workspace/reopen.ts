@@ -58,7 +58,7 @@ export interface ReopenedWorkspace {
 /** The reopened workspace of an earlier run, or why it cannot be reopened. */
 export type Reopening = ReopenedWorkspace | Failed;
 
-/** A workspace that is yet to be reopened; a sandbox for its commands can be opened in the meantime. */
+/** A workspace that has not been reopened yet; a sandbox for its commands can be opened in the meantime. */
 export interface BegunReopening {
   readonly sandboxGitDir: SandboxGitDir;
   /** As `reopenWorkspace`. Call once. */
@@ -113,7 +113,7 @@ export async function reopenWorkspace(
       `The checkout ${checkout.root} has ${checkout.objectFormat} ids, the run has ${base.objectFormat} ids.`,
     );
   const settings = await readUserSettings(checkout.root, places.env);
-  // Created anew, since the checkout's objects may be somewhere else now.
+  // Created again, since the checkout's objects may be somewhere else now.
   makeRepository(shadowRepository(checkout, shadowDir));
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
   // The process may have been killed while writing it.

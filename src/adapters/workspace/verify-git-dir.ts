@@ -1,5 +1,5 @@
 /**
- * What verify commands get in place of what the model's commands had: a git dir as it was when the run began and, on
+ * Prepares what verify commands use instead of the model's commands' files: a git dir as it was when the run began and, on
  * request, a fresh checkout of the base with the run's changes.
  */
 

@@ -1,8 +1,8 @@
 /**
- * A copy of a whole work tree, ignored files and uncommitted work included, for an attempt of its own. Its history stays
- * where it is: the copy has an empty folder in place of the git dir.
+ * Copies a whole work tree for one attempt, including ignored files and uncommitted work, but not its history: the copy has an
+ * empty folder instead of the git dir.
  *
- * Links are copied as links and never followed. Where the file system can, a file shares its blocks with the original.
+ * Links are copied as links and never followed. If the file system supports it, files share their blocks with the original.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -70,7 +70,7 @@ export async function trackedBelow(
 ): Promise<string[]> {
   const args = ['--literal-pathspecs', 'ls-files', '--stage', '-z', '--', ...folders];
   const listed = decodeName(await runGit({ cwd: root, args, env: userGitEnvironment(env) }));
-  // A submodule is an entry of its own.
+  // A submodule is a separate entry.
   const files = listed.split('\0').filter((entry) => entry !== '' && !entry.startsWith('160000 '));
   return files.map((entry) => entry.slice(entry.indexOf('\t') + 1));
 }

@@ -34,7 +34,7 @@ export function workTreeFiles(
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   const { root } = tree;
   const files = openNofollowFiles(root);
-  /** Of a file that git ignores nothing is known until it is read. */
+  /** Nothing is known about an ignored file until it is read. */
   const unknownState = (path: RepoPath): FileState | null => {
     const read = files.read(path, MAX_READ_BYTES);
     if (read.status === 'failed') return null;
@@ -112,13 +112,13 @@ export function readableFiles(
   };
 }
 
-/** The write as a change, where no capture shows it. */
+/** The write as a change, if no capture shows it. */
 function unseenWrite(
   { path, before, after }: PathChange & { after: FileState },
   { created }: { created: boolean },
   isIgnored: boolean,
 ): FoundChange | null {
-  // One that is too large to be read was there all the same.
+  // A file that is too large to read still existed.
   const kind = created ? 'create' : 'modify';
   if (isIgnored) return { path, before, after, kind, excluded: 'ignored' };
   return before !== null && (before.raw ?? before.blob) === after.blob

@@ -1,4 +1,4 @@
-/** The tree a run began with: stored whole in the shadow repository where that is asked for, and turned into a fresh checkout again. */
+/** The tree that a run began with: stores it whole in the shadow repository on request, and makes a fresh checkout of it. */
 
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -31,7 +31,7 @@ export class BaselineRules {
     } else this.#conversions.seeMachineRules(this.#tree.takeMachineRules(infoDir, settings));
   }
 
-  /** Rules in a folder of their own that are the same as `from`, to be changed; an earlier process may have left some there. */
+  /** A copy of `from` in a separate folder, which may then be changed. An earlier process may have left one there. */
   static copy(from: BaselineRules, folder: string, settings: UserSettings): BaselineRules {
     from.#tree.copyMachineRules(folder);
     const rules = new BaselineRules(folder, null, settings);
@@ -56,12 +56,12 @@ export class BaselineRules {
     return this.#frozen;
   }
 
-  /** From now on the rules stay as they are, but for what is put into them. */
+  /** From now on the rules only change through `put`. */
   freeze(): void {
     this.#frozen = true;
   }
 
-  /** Changes one rule file; null takes it out. What has been answered before is forgotten. */
+  /** Changes one rule file; null removes it. Earlier answers are dropped. */
   put(path: string, bytes: Uint8Array | null): void {
     this.#tree.put(path, bytes);
     this.#ignored.forget();
@@ -74,7 +74,7 @@ export class BaselineRules {
     return this.#tree.bytesOf(path);
   }
 
-  /** Paths of the rule files of the work tree that these rules were made of. */
+  /** Paths of the work tree's rule files that these rules contain. */
   files(): string[] {
     return this.#tree.files();
   }

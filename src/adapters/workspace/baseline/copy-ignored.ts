@@ -69,7 +69,7 @@ function entriesAtTop(root: string): Entry[] {
   return entries.map(({ name, folder }) => ({ path: name, isFolder: folder }));
 }
 
-/** By the rules of the copy, where none of the entries exists yet. `problem` ends a sentence; empty if git had none. */
+/** According to the rules of the copy, where none of the entries exists yet. `problem` ends a sentence; empty if git had none. */
 async function ignoredAmong(
   copy: string,
   entries: readonly Entry[],

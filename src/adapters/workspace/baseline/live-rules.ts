@@ -1,6 +1,6 @@
 /**
- * Ignore rules and attributes as they are now. As long as no rule file differs from the start they are those of the start;
- * from then on they are a second copy, in which git is asked in the same way.
+ * The current ignore rules and attributes. As long as no rule file differs from the start, these are the original rules. After
+ * that they are a second copy, which git is asked about in the same way.
  */
 
 import { closeSync } from 'node:fs';
@@ -18,18 +18,21 @@ import type { Conversion } from './conversion.ts';
 export interface LiveRulesParts {
   readonly root: string;
   readonly baseline: BaselineRules;
-  /** Makes rules that are the same as those of the start, to be changed. */
+  /** Makes a copy of the original rules, which may then be changed. */
   copy(): BaselineRules;
   readonly closed: Pick<ClosedPlaces, 'insist'>;
   readonly guard: Pick<PathGuard, 'protects'>;
-  /** True for a rule file against the policy: its changes are about to be put back, and must not hide others from that. */
+  /**
+   * True for a rule file that the policy forbids to change: it is about to be reverted, and must not hide other files from being
+   * reverted.
+   */
   isVoid(path: string): boolean;
   /** The time of the file system, in ns. */
   clock(): bigint;
   warn(warning: Warning): void;
 }
 
-/** What rule files that a run wrote may hold: git takes thirty times as much memory. */
+/** Size limits of rule files that a run wrote: git needs thirty times as much memory. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_FILES = 10_000;
@@ -102,8 +105,8 @@ export class LiveRules {
   }
 
   /**
-   * Ends the first look, or takes up the rules of an earlier process: what the start had is watched from now on. `isThere`
-   * says of which rule files the start had more than an entry of the index.
+   * Ends the first scan, or continues with the rules of an earlier process: the original rule files are watched from now on.
+   * `isThere` says which of them existed as files, not only in the index.
    */
   begin(isThere: (path: string) => boolean): void {
     const { baseline } = this.#parts;
@@ -143,7 +146,7 @@ export class LiveRules {
     const opening = closed.insist(path, () => openRegularIn(view, path));
     if (opening.status === 'unreadable') return;
     if (opening.status === 'absent') {
-      // Nothing that is gone is kept in mind, but for what may come again.
+      // Forgets deleted files, except those that may come back.
       if (this.#inIndex.has(path)) return;
       this.#files.set(path, null);
       this.#put(path, null);

@@ -1,6 +1,6 @@
 /**
- * Takes the objects of a tree over from a store that keeps each of them in a file of its own, by second names of those files:
- * to pack them, git would open and compress every one of them again.
+ * Takes over the objects of a tree from a store with loose objects by hard-linking them. To pack them, git would open and
+ * compress each one again.
  */
 
 import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
@@ -13,8 +13,8 @@ import { askGit } from '../../../git/git.ts';
 const MANY_LOOSE = 6_700;
 
 /**
- * Whether a store has so many loose objects, by the same sample that git takes, and they are this user's: a run directory is
- * to be its owner's alone.
+ * Whether a store has that many loose objects, estimated from the same sample as git's, and they belong to this user: everything
+ * in a run directory must belong to its owner.
  */
 export function hasManyLoose(objects: string): boolean {
   const sample = join(objects, '17');

@@ -10,7 +10,7 @@ export const SYSTEM_ATTRIBUTES = [
   '/opt/homebrew/etc/gitattributes',
 ];
 
-/** False where there are no rules: no file, or one that git cannot read either and ignores. */
+/** False if there are no rules: no file, or one that git cannot read either and therefore ignores. */
 export function takeRules(from: string | null, to: string): boolean {
   if (from === null || isNullDevice(from) || !mayBeRead(from)) return false;
   return copyIfThere(from, to);

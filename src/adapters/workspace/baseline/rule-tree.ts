@@ -1,7 +1,4 @@
-/**
- * A copy of the rule files of a checkout in a tree that holds nothing else, where git itself can be asked without looking at
- * the work tree.
- */
+/** A copy of a checkout's rule files in a tree of their own, where git can be asked without access to the work tree. */
 
 import {
   copyFileSync,
@@ -107,7 +104,7 @@ export class RuleTree {
     this.#due.set(path, bytes);
   }
 
-  /** The bytes of one rule file; null when there is none. */
+  /** The bytes of one rule file, or null. */
   bytesOf(path: string): Uint8Array | null {
     const due = this.#due.get(path);
     return due === undefined ? readIfThere(this.#placeOf(path)) : due;
@@ -174,7 +171,7 @@ export class RuleTree {
     };
   }
 
-  /** What goes first makes room for what comes. */
+  /** Removals come first, to make room for additions. */
   #writeDue(): void {
     const due = [...this.#due].sort(([, a], [, b]) => Number(a !== null) - Number(b !== null));
     this.#due.clear();

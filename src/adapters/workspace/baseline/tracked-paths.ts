@@ -3,7 +3,7 @@
 /** Which paths are in whatever the ignore rules say. */
 interface TrackedFiles {
   isTracked(path: string): boolean;
-  /** Tells of the names in a folder, which is cheaper than to ask for each path. */
+  /** Answers for the names in a folder, which is cheaper than asking for each path. */
   trackedIn(folder: string): (name: string) => boolean;
 }
 
@@ -40,12 +40,12 @@ export class TrackedPaths {
     return this.#files.isTracked(path);
   }
 
-  /** Tells which names in a folder, `''` for the root, are such files. */
+  /** Returns a function that says which names in a folder (`''` for the root) are such files. */
   filesIn(folder: string): (name: string) => boolean {
     return this.#files.trackedIn(folder);
   }
 
-  /** Files of the base that the index has not: no rule takes them out of it. */
+  /** Files of the base that are not in the index: no rule removes them from the base. */
   keepBase(isInBase: (path: string) => boolean): void {
     this.#isKept = isInBase;
   }
@@ -63,7 +63,7 @@ export class TrackedPaths {
     return this.#submodules.has(path);
   }
 
-  /** The submodule that `path` is or lies in; null when there is none. */
+  /** The submodule that `path` is or lies in, or null. */
   submoduleOf(path: string): string | null {
     if (this.#submodules.size === 0) return null;
     if (this.#submodules.has(path)) return path;

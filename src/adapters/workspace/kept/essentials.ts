@@ -1,4 +1,4 @@
-/** What is left of a run's own objects when it has ended: what undo, blame and replay need beyond the repository's. */
+/** Reduces a run's objects at its end to those that undo, blame and replay need and that the repository does not have. */
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export interface EndedRun {
   readonly changes: readonly PathChange[];
   /** Reads what the run's store has or borrows. */
   readonly read: ReadBlobs;
-  /** All objects of the base are in a pack of its own. */
+  /** All objects of the base are in one separate pack. */
   readonly hasWholeBase: boolean;
 }
 

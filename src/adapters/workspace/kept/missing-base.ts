@@ -11,7 +11,7 @@ import { leftOut } from '../baseline/base-copy.ts';
 
 /** The base to complete, and where to store it. */
 export interface IncompleteBase {
-  /** The git dir through which objects are read: the run's, the repository's where there is one, and those taken here. */
+  /** The git dir through which objects are read: the run's, the repository's if there is one, and those added here. */
   readonly objectsGitDir: string;
   /** Where those go. */
   readonly takenGitDir: string;
@@ -25,7 +25,7 @@ export interface IncompleteBase {
 /** What is still missing; `tree`: not even the names of the files are known. */
 export type CompletedBase = { status: 'ok' } | { status: 'tree' } | { status: 'files'; paths: string[] };
 
-/** Contents are taken by their id alone: a file that is no longer as it was is no part of the base. */
+/** Contents are accepted by their id only: a file that has changed is not part of the base. */
 export async function completeBase({
   objectsGitDir,
   takenGitDir,

@@ -1,4 +1,6 @@
-/** The base that a run's changes count from, and what is made of it and of them at the end: patches, and what the run keeps. */
+/**
+ * The base that a run's changes are counted from, and what is made from both at the end: the patches, and the objects to keep.
+ */
 
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
@@ -24,8 +26,8 @@ export class RunBase {
   readonly #parts: RunBaseParts;
   #base: BaseRevision;
   /**
-   * Resolves when the shadow repository holds the whole base, if it is to; started while the model is busy, needed when the run
-   * is over.
+   * Resolves when the shadow repository contains the whole base, if it should. Started while the model is busy, needed at the end
+   * of the run.
    */
   #keeping: Promise<void> | null = null;
 
@@ -39,7 +41,7 @@ export class RunBase {
     return this.#base;
   }
 
-  /** Has the whole base stored, if it is to be, without anybody waiting for it yet. */
+  /** Starts storing the whole base, if it should be stored, without waiting for it. */
   startKeeping(): void {
     if (this.#parts.keepsBase) this.#keeping ??= this.#keep();
   }

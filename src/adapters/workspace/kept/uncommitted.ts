@@ -1,4 +1,4 @@
-/** The files of a run's base that its commit does not have: what was uncommitted or untracked when the run began. */
+/** The files of a run's base that are not in its commit: those that were uncommitted or untracked when the run began. */
 
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit } from '../../../git/git.ts';
@@ -14,7 +14,7 @@ export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 /** A path that differs between commit and base. */
 export interface UncommittedFile {
   readonly path: string;
-  /** Its state in the commit; null where it has none. */
+  /** Its state in the commit, or null. */
   readonly committed: TreeEdit['state'];
   /** Blob in the base; null where the file had been deleted, and for a submodule. */
   readonly blob: string | null;
@@ -22,7 +22,7 @@ export interface UncommittedFile {
   readonly size: number;
 }
 
-/** The tree of the base's commit, that of no files without commits; null when the repository does not hold the commit. */
+/** The tree of the base's commit, or the empty tree if there are no commits; null if the repository does not have the commit. */
 export async function committedTree(shadowDir: string, base: BaseRevision): Promise<string | null> {
   if (base.commit === null) return EMPTY_TREE[base.objectFormat];
   const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', '--quiet', `${base.commit}^{tree}`];

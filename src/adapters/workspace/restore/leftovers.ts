@@ -26,7 +26,7 @@ export async function removeLeftovers(root: string, targets: readonly string[]):
         if (TEMPORARY_NAME.test(name)) unlinkSync(below(place.folder, name));
       }
     } catch (error) {
-      // What cannot be examined or removed is found and reported by the next look at the work tree.
+      // The next scan of the work tree finds and reports what cannot be examined or removed.
       ioFailure(error, target, 'read');
     } finally {
       closeSync(place.folder);

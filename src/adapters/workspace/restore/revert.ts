@@ -69,8 +69,8 @@ async function restore(
 const MOVED_IN = 'it is older than the run and was moved there';
 
 /**
- * What may be the user's came from an unrecorded place, by moving or by copying, since `mv` copies between mounts. Among new
- * things, only a repository could be the copy of a repository.
+ * Entries that may be the user's were moved or copied from an unrecorded place, since `mv` copies between mounts. Among new
+ * entries, only a repository can be a copy of a repository.
  */
 export function whyKept({
   root,

@@ -12,12 +12,12 @@ interface BaseSources {
   readonly tracked: TrackedPaths;
 }
 
-/** The base: what the user's index has, but for edits, or the files that an earlier process has taken. */
+/** The states of the base: those in the user's index except for edits, or those that an earlier process recorded. */
 export class BaseStates {
   readonly #sources: BaseSources;
   /** Files of the base that the index has otherwise; null is absence. */
   #edits: ReadonlyMap<string, FileState | null> = new Map();
-  /** The files of the base where an earlier process has taken it; null: those of the index, but for the edits. */
+  /** The files of the base if an earlier process recorded it; null means those of the index except for edits. */
   #taken: ReadonlyMap<string, FileState> | null = null;
 
   constructor(sources: BaseSources) {
@@ -35,7 +35,7 @@ export class BaseStates {
     this.#keep(new Map());
   }
 
-  /** The base is the index, but for paths that differ in the work tree as it was found. */
+  /** The base is the index, except for paths that differed in the work tree at the start. */
   takeEdits(edits: ReadonlyMap<string, FileState | null>): void {
     this.#keep(edits);
   }

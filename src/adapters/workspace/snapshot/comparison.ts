@@ -1,4 +1,4 @@
-/** Compares what a look found with what is known, takes it over, and says what has changed. */
+/** Compares the results of a scan with the known states, updates these, and returns the changes. */
 
 import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';
@@ -14,7 +14,7 @@ import { hiddenChange, type IntoView, type RuleEffects } from './rule-effects.ts
 import type { Walked, WalkedTree } from './walked-tree.ts';
 import type { Writers } from './writers.ts';
 
-/** What a look is compared with, and what keeps the result. */
+/** What a scan is compared with, and what stores the result. */
 export interface ComparisonParts {
   readonly tree: WalkedTree;
   readonly index: BaselineIndex;
@@ -28,7 +28,7 @@ export interface ComparisonParts {
   began(): bigint | null;
 }
 
-/** What is wanted of a comparison besides its changes. */
+/** Options of a comparison. */
 export interface ComparisonNotes {
   /** The file system's time before the look, in ns. */
   readonly clock: bigint;
@@ -38,13 +38,13 @@ export interface ComparisonNotes {
   readonly identical?: { readonly sinceNs: bigint; readonly found: PathChange[] };
 }
 
-/** Brings what is known up to date with each look. */
+/** Updates the known states after each scan. */
 export class Comparison {
   readonly #parts: ComparisonParts;
   /** Files and folders that the last look could not read. */
   #unreadable: ReadonlySet<string> = new Set();
   #hidden: readonly string[] = [];
-  /** What has come into view at the last look. */
+  /** Files that came into view in the last scan. */
   #shown: ReadonlySet<string> = new Set();
 
   constructor(parts: ComparisonParts) {
@@ -96,13 +96,13 @@ export class Comparison {
       const before = known.stateOf(path);
       wanted.push({ path, stat, before, inIndex: index.entries.get(path)?.blob ?? null });
     }
-    // Files that existed before come first: no number of new files may hide what happened to them.
+    // Files that existed before come first, so that many new files cannot hide what happened to them.
     return wanted.sort((a, b) => Number(a.before === null) - Number(b.before === null));
   }
 
   /**
-   * Attributes turn the contents of files that the run has changed. One that is as it was at the start stays that, as it does
-   * for git, which does not read it.
+   * New attributes apply to files that the run has changed. A file with its original bytes keeps its state, as in git, which does
+   * not reread it.
    */
   async #keepUnchanged(wanted: readonly Wanted[], taken: Map<string, Taken>): Promise<void> {
     const { contents, tree, base } = this.#parts;
@@ -124,7 +124,7 @@ export class Comparison {
     }
   }
 
-  /** What was read is known from now on. */
+  /** Everything that was read counts as known from now on. */
   #takeOver(
     wanted: readonly Wanted[],
     taken: ReadonlyMap<string, Taken>,

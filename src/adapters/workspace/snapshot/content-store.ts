@@ -34,7 +34,7 @@ export interface Wanted {
   readonly stat: FileStat;
   /** What is known about the path so far; null if nothing is. */
   readonly before: FileState | null;
-  /** The blob that the user's index has for the path; null when there is none. */
+  /** The blob that the user's index has for the path, or null. */
   readonly inIndex: string | null;
 }
 
@@ -75,7 +75,7 @@ const STREAMED_BYTES = 16 * 1024 * 1024;
 /** How often a file that changes while it is being read is read again. */
 const ATTEMPTS = 4;
 
-/** One look at the tree, in which all wanted files are opened. */
+/** One scan of the tree, in which all requested files are opened. */
 type Viewed = ContentSources & { readonly view: TreeView };
 
 /** Stores all wanted files; every wanted path gets an answer. */
@@ -170,7 +170,7 @@ async function readOne(want: Wanted, turning: Turning, sources: Viewed): Promise
 
 type Content = { blob: string; size: number; raw?: string };
 
-/** Null if the file ended too early, so that what was read is not a state it ever had. */
+/** Null if the file ended too early: the file never had the contents that were read. */
 async function takeContent(
   file: OpenedFile,
   want: Wanted,

@@ -1,6 +1,6 @@
 /**
- * Tells changes made before a command from those made after it, by the times that the kernel records. A second look at the
- * whole tree would also do, but would double the cost of every command.
+ * Distinguishes changes made before a command from later ones by the kernel's timestamps. A second scan of the whole tree would
+ * do as well, but would double the cost of every command.
  */
 
 import { type BigIntStats, lstatSync, utimesSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { foldersOf } from '../baseline/tracked-paths.ts';
 export interface Instant {
   readonly clockNs: bigint;
   readonly monotonicMs: number;
-  /** The file system's time of the last look at the whole tree. */
+  /** The file system's time of the last full scan. */
   readonly lastLookNs: bigint;
 }
 
@@ -22,7 +22,7 @@ const DRIFT_MS = 100;
 const TRIES = 20;
 
 /**
- * The time of the file system, in ns, by a file that is written for it. What is not older than that may change again without
+ * The time of the file system, in ns, taken from a file that is written for it. A file that is not older may change again without
  * a trace.
  */
 export function fileSystemTime(file: string): bigint {
@@ -75,7 +75,7 @@ export function earlierThan(
     // A file in the root that is older than the last look was not there then; not every file system updates a renamed file's
     // ctime.
     if (stat !== null) return stat.ctimeNs >= then.lastLookNs;
-    // What is gone left its trace in the nearest folder that still exists; the root itself is never renamed.
+    // A deletion leaves its trace in the nearest folder that still exists; the root itself is never renamed.
     const left = [...above, ''].filter((folder) => folderStat(folder) !== null);
     return left.every((folder, at) => (folder === '' && at > 0) || isOld(folderStat(folder)));
   };
@@ -110,7 +110,7 @@ function statOf(view: TreeView, path: string): BigIntStats | null {
   try {
     return lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    // Nothing can be said about what cannot be examined, as about what is gone.
+    // If an entry cannot be examined, nothing is known about it, as for one that is gone.
     invisible(error);
     return null;
   }

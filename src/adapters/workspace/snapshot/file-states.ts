@@ -53,7 +53,7 @@ export class KnownFiles {
     for (const path of this.#parts.index.entries.keys()) this.#known.set(path, GONE);
   }
 
-  /** What is at the path is looked at again, whatever its stat says. */
+  /** The path is examined again, whatever its stat says. */
   unsettle(path: string): void {
     const known = this.#known.get(path);
     if (known) this.#known.set(path, { ...known, stat: null });
@@ -74,7 +74,7 @@ export class KnownFiles {
       if (state ? entry?.blob !== state.blob || entry.mode !== state.mode : entry)
         edits.push({ path, state });
     }
-    // What is settled is implied where there are many files.
+    // With many files, settled ones have no record.
     const { isMany } = this.#parts.settled;
     for (const path of isMany ? entries.unsettled() : entries.keys())
       if (!this.#known.has(path)) edits.push({ path, state: null });
@@ -125,7 +125,7 @@ export class KnownFiles {
   /** Drops known files that are gone, and restores entries that count as present without a file. */
   updateMissing({ scope, gone }: Walked, stays: (path: string) => boolean): PathChange[] {
     const { index, tracked } = this.#parts;
-    // For the whole tree, git reports what is gone.
+    // For the whole tree, git reports deleted files.
     const inIndex = scope === '' ? gone : tracked.isFolder(scope) ? index.entries.keys() : [scope].values();
     const changes: PathChange[] = [];
     for (const path of new Set([...this.#known.keys(), ...inIndex])) {

@@ -1,4 +1,4 @@
-/** The pointer that git-lfs stores in place of a large file. Format: github.com/git-lfs/git-lfs, docs/spec.md. */
+/** The pointer that git-lfs stores instead of a large file. Format: github.com/git-lfs/git-lfs, docs/spec.md. */
 
 import { createHash } from 'node:crypto';
 

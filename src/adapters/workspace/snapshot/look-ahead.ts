@@ -35,7 +35,7 @@ export class LookAhead {
     const { tracked, rules } = this.#tree;
     const found: string[] = [];
     let looked = 0;
-    // What is found is examined as well: nearer folders come first.
+    // Folders found on the way are examined as well, nearer ones first.
     const folders = candidates.filter((path) => path.endsWith('/'));
     for (const path of folders) {
       if (looked >= most) break;

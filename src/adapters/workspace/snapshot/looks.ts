@@ -1,6 +1,6 @@
 /**
- * Looks at the work tree by the rules of the moment. What a look at everything leaves for the next one is kept here: the
- * folders as they were read, and which rules it went by.
+ * Scans the work tree by the current rules. Keeps what a full scan leaves for the next one: the folders that it read, and the
+ * rules that it used.
  */
 
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
@@ -9,23 +9,23 @@ import type { IsExpected } from './seed.ts';
 import { type Earlier, walk, walkAll } from './walk.ts';
 import type { Walked, WalkedTree } from './walked-tree.ts';
 
-/** What is looked at, and what git knows about it without a look. */
+/** What is scanned, and what git knows about it without a scan. */
 export interface LooksParts {
   readonly tree: WalkedTree;
   readonly settled: StatUnchanged;
   readonly known: KnownFiles;
 }
 
-/** Full scans within one capture: a program that keeps rewriting rule files does not hold it up. */
+/** Maximum number of full scans within one capture, so that a program that keeps rewriting rule files cannot hold it up. */
 const MAX_LOOKS = 4;
 
-/** One look after the other; a look at everything is repeated where it has met rules that change what it should have seen. */
+/** Scans, one at a time. A full scan is repeated if it finds rules that change what it should have seen. */
 export class Looks {
   readonly #parts: LooksParts;
   readonly #folders: Earlier['folders'] = new Map();
   /** Paths that are not as at the start, or were not: other attributes turn them otherwise. */
   readonly #touched = new Set<string>();
-  /** The rules that the last look at everything went by; none for the first look of a process that resumes. */
+  /** The rules that the last full scan used; none for the first scan of a resuming process. */
   #generation = -1;
   #attributes = 0;
   #hadNewRules = false;
@@ -34,12 +34,12 @@ export class Looks {
     this.#parts = parts;
   }
 
-  /** The last look at everything that was kept was the first one by its rules. */
+  /** The last recorded full scan was the first one to use its rules. */
   get hadNewRules(): boolean {
     return this.#hadNewRules;
   }
 
-  /** The rules of now are not those of the last look at everything that was kept. */
+  /** The current rules differ from those of the last recorded full scan. */
   get hasNewRules(): boolean {
     return this.#parts.tree.rules.generation !== this.#generation;
   }
@@ -58,7 +58,7 @@ export class Looks {
     return { ...walked, isUnchanged: (path) => believed.isSettled(path) && !changed.has(path) };
   }
 
-  /** Looks at one path and what is below it; `''` is everything. */
+  /** Scans one path and everything below it; `''` is the whole tree. */
   async at(scope: string, clock: bigint): Promise<Walked> {
     const { rules } = this.#parts.tree;
     if (scope !== '') return this.#once(scope, clock);
@@ -69,12 +69,12 @@ export class Looks {
       if (attributesGeneration !== this.#attributes)
         for (const path of this.#touched) this.#parts.known.unsettle(path);
       const walked = await this.#once(scope, clock);
-      // A rule file that was met on the way may hold for what was seen before.
+      // A rule file found on the way may apply to files that were seen before it.
       if (rules.generation === generation || looks === MAX_LOOKS) return walked;
     }
   }
 
-  /** A look at everything has gone by the rules of now. */
+  /** A full scan has used the current rules. */
   keepRules(): void {
     const { generation, attributesGeneration } = this.#parts.tree.rules;
     this.#hadNewRules = this.hasNewRules;

@@ -1,6 +1,6 @@
 /**
- * What changed rules do to the files of a snapshot. A file that a rule no longer hides comes into view, and was there before
- * the run or is its work; one that a new rule hides is no longer git's, though it is still there.
+ * The effects of changed rules on the files of a snapshot. A file that is no longer hidden comes into view; it existed before the
+ * run or is its work. A file that a new rule hides is still there, but git no longer sees it.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export interface IntoView {
 /** Keeps in mind which files rules have shown and hidden. */
 export class RuleEffects {
   readonly #parts: RuleEffectsParts;
-  /** What git ignored at the start, repositories of their own included; folders end with a slash. */
+  /** Paths that git ignored at the start, including nested repositories; folders end with a slash. */
   #ignoredAtStart: ReadonlySet<string> = new Set();
   /** Files that are in view, though the run has not made them and the base has not got them. */
   readonly #exposed = new Map<string, FileStat>();
@@ -59,19 +59,19 @@ export class RuleEffects {
     this.#ignoredAtStart = new Set(decodeName(readFileSync(ignoredFile)).split('\0').slice(0, -1));
   }
 
-  /** There may have been something at the path when the run began, of which nothing is known. */
+  /** Something unknown may have been at the path when the run began. */
   mayHaveBeen(path: string): boolean {
     if (this.#ignoredAtStart.has(path)) return true;
     for (const folder of foldersOf(path)) if (this.#ignoredAtStart.has(`${folder}/`)) return true;
     return false;
   }
 
-  /** Files that came into view and are left out, as of the last look at everything; sorted. */
+  /** Files that came into view and are left out, according to the last full scan; sorted. */
   exposed(): string[] {
     return [...this.#exposed.keys()].sort();
   }
 
-  /** Sorts out files of a look of which nothing was known. */
+  /** Classifies files of a scan that were not known before. */
   async intoView({ scope, files }: Walked, isNew: (path: string) => boolean): Promise<IntoView> {
     const { tree, began } = this.#parts;
     if (scope === '')
@@ -118,7 +118,7 @@ export class RuleEffects {
   }
 }
 
-/** A file that came out of view keeps what was known of it. */
+/** A file that is now hidden keeps its known state. */
 export function hiddenChange(path: string, state: FileState | null): PathChange {
   return { path, before: state, after: state, ignored: 'from_now' };
 }

@@ -1,4 +1,4 @@
-/** What is known of files before anything is read: as much as the user's index proves. */
+/** The states of files that are known before anything is read: those that the user's index proves. */
 
 import type { FileState } from '../../../domain/changes/change.ts';
 import type { FileStat } from '../../../files/stat.ts';
@@ -12,7 +12,7 @@ import type { Walked, WalkedTree } from './walked-tree.ts';
 /** Whether a path may have the state that the index has; null where every path may. */
 export type IsExpected = ((path: string, entry: FileState) => boolean) | null;
 
-/** What is recorded, and by what. */
+/** What is recorded, and where it comes from. */
 interface SeedParts {
   readonly known: KnownFiles;
   readonly index: BaselineIndex;

@@ -41,7 +41,7 @@ export interface SnapshotParts {
   readonly emptyFoldersFile: string;
 }
 
-/** The work tree as last seen; each look returns what has changed since the previous one. */
+/** The work tree as last seen; each scan returns the changes since the previous one. */
 export class Snapshot {
   readonly #parts: SnapshotParts;
   readonly #known: KnownFiles;
@@ -168,7 +168,7 @@ export class Snapshot {
     return { ...nowByBoth(() => this.#readClock()), lastLookNs: this.#lastLookNs };
   }
 
-  /** Removes git dirs that commands created since `then`, for when no capture has got to it; null means since the start. */
+  /** Removes git dirs that commands created since `then`, if no capture has done so; null means since the start. */
   async sweepGitDirs(then: Instant | null): Promise<void> {
     const { planted, tree } = this.#parts;
     const isEarlier = then === null ? () => false : appearedBefore(then, this.instant(), tree.root);
@@ -188,7 +188,7 @@ export class Snapshot {
       const isEarlier = earlierThan(then, now, view);
       for (const change of changes) {
         const { path } = change;
-        // What rules do to a file counts as the work of whoever changed the rules, however old the file is.
+        // The effect of a rule on a file is attributed to whoever changed the rule, however old the file is.
         const isShown = this.#comparison.isShown(path);
         const isByRules =
           this.#looks.hadNewRules && (isShown || change.ignored !== undefined || isTurned(change));
@@ -228,7 +228,7 @@ export class Snapshot {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** What the run may change, and what it may set, is counted from here on. */
+  /** Changes, and set-uid and set-gid bits, are counted from here on. */
   #beginLimits(): void {
     this.#parts.contents.budget.begin();
     this.#parts.tree.setIds.begin();

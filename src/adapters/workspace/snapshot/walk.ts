@@ -15,7 +15,7 @@ export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
   return new Walk(tree, view, null).from(scope).finally(() => view.close());
 }
 
-/** What one look at the whole tree keeps for the next. */
+/** What one full scan keeps for the next. */
 export interface Earlier {
   /** The files known at the start, which git checks. */
   readonly settled: StatUnchanged;

@@ -23,7 +23,7 @@ export interface WalkedTree {
   onRuleFile(path: string): void;
 }
 
-/** What is at and below `scope`. */
+/** Everything at and below `scope`. */
 export interface Walked {
   /** The path that was examined: the requested one, or a folder above it that is not a folder or that git would not see. */
   readonly scope: string;
@@ -34,15 +34,15 @@ export interface Walked {
   isUnchanged(path: string): boolean;
   /** Files of the baseline index that no longer exist. */
   readonly gone: readonly string[];
-  /** Files and folders that cannot be read, or are too large to be; what is known about them stays. */
+  /** Files and folders that cannot be read or are too large; their known states stay. */
   readonly unreadable: readonly string[];
-  /** Folders that are repositories of their own. */
+  /** Folders that are separate repositories. */
   readonly nested: readonly string[];
   /** Folders that also have a `.git` but are looked into because they hold known files. */
   readonly embedded: readonly string[];
   /** Folders that git ignores; their contents are not examined. */
   readonly ignored: readonly string[];
-  /** Files that git ignores, but for those in such folders and in folders that have not changed since the last look. */
+  /** Files that git ignores, except those in such folders and in folders that have not changed since the last scan. */
   readonly ignoredFiles: readonly string[];
   /** Names that git refuses to store. */
   readonly unstorable: readonly string[];

@@ -1,4 +1,4 @@
-/** What a look at the work tree has to say about paths that are not in the patch as they are on disk. */
+/** Warnings about paths that are not in the patch as they are on disk. */
 
 import type { PathChange } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';

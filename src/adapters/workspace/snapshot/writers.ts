@@ -1,13 +1,13 @@
 /**
- * Who wrote what a look at everything has found because rules have changed: a file that rules have hidden and hide no longer
- * may have been written long before the commands that brought it into view.
+ * Finds who wrote files that a full scan found because the rules have changed. Such a file may have been written long before the
+ * commands that brought it into view.
  */
 
 import type { Writer } from '../../../domain/changes/change.ts';
 import type { WriteLog } from '../unwalked/write-log.ts';
 import type { Walked } from './walked-tree.ts';
 
-/** What a look has found, and what is known about its files. */
+/** The results of a scan, and what is known about its files. */
 interface Found {
   readonly walked: Walked;
   /** Nothing was known of the path. */
@@ -32,7 +32,7 @@ export class Writers {
     return this.#writers.get(path) ?? null;
   }
 
-  /** Takes in a look at everything; null where it has gone by the same rules as the one before. */
+  /** Takes the result of a full scan; null if it used the same rules as the one before. */
   see(found: Found | null): void {
     this.#writers = new Map();
     if (found === null) return;
@@ -40,13 +40,13 @@ export class Writers {
     for (const [path, { ctimeNs }] of walked.files) {
       if (!isNew(path)) continue;
       const writer = this.#log.writerOf(path, ctimeNs);
-      // One that no rule is known to have hidden, or that is older than the work, has come with a folder.
+      // A file that no known rule has hidden, or that is older than the work, came with a folder.
       const isByUser = shown.has(path) && ctimeNs >= (beganNs ?? 0n);
       if (writer !== null && (writer !== 'outside' || isByUser)) this.#writers.set(path, writer);
     }
   }
 
-  /** The file was moved: that counts as the work of whoever moved it, however old the file is. */
+  /** The file was moved, which is attributed to whoever moved it, however old the file is. */
   forget(path: string): void {
     this.#writers.delete(path);
   }

@@ -29,7 +29,7 @@ export function keepBeginning(shadowDir: string): void {
   if (!existsSync(file)) writeFileSync(file, '{}\n');
 }
 
-/** The same for a run that has come to another checkout: what was changed in there before is not its doing. */
+/** The same for a run that is resumed in another checkout: earlier changes there are not the run's. */
 export function moveBeginning(shadowDir: string): void {
   const file = join(shadowDir, BEGINNING);
   if (existsSync(file)) writeFileSync(file, '{}\n');

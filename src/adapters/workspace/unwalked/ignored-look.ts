@@ -1,4 +1,4 @@
-/** A look at the files that git ignores: what it found counts until something may write again. */
+/** Scans the files that git ignores. The result is valid until something may write again. */
 
 import { IgnoredFileList } from '../../../domain/changes/ignored-files.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
@@ -9,14 +9,14 @@ import { findIgnoredChanges, type IgnoredPlaces } from './ignored-changes.ts';
 import { IgnoredWriteList } from './ignored-writes.ts';
 import type { WriteLog } from './write-log.ts';
 
-/** Where to look, and whom to tell. */
+/** Where to scan, and the callbacks for results. */
 export interface IgnoredLookParts extends IgnoredPlaces {
   readonly writeLog: Pick<WriteLog, 'writerOf'>;
   readonly objectFormat: BaseRevision['objectFormat'];
   readonly warnings: Set<Warning>;
 }
 
-/** What a look found. */
+/** The result of a scan. */
 interface Looked {
   readonly names: IgnoredFileList;
   readonly writes: IgnoredWriteList;
@@ -24,7 +24,7 @@ interface Looked {
   readonly isWhole: boolean;
 }
 
-/** Looks once for two questions, the second of which follows the first without a write in between. */
+/** One scan answers two questions that are asked without a write in between. */
 export class IgnoredLook {
   readonly #parts: IgnoredLookParts;
   #last: Promise<Looked> | null = null;
@@ -33,7 +33,7 @@ export class IgnoredLook {
     this.#parts = parts;
   }
 
-  /** Something may write from here on. */
+  /** From here on, something may write. */
   forget(): void {
     this.#last = null;
   }
@@ -43,7 +43,7 @@ export class IgnoredLook {
     return (await (this.#last ?? this.#look())).names.list();
   }
 
-  /** As `Workspace.ignoredChanges`: looks anew. */
+  /** As `Workspace.ignoredChanges`: always scans again. */
   async writes(): ReturnType<Workspace['ignoredChanges']> {
     this.#last = this.#look();
     const { writes, isWhole } = await this.#last;
@@ -61,7 +61,7 @@ export class IgnoredLook {
         if (stat !== null) writes.add(path, stat);
       });
     } catch (error) {
-      // What was found before the cut is still worth reporting.
+      // If time ran out, the files found so far are still worth reporting.
       if (!(error instanceof CutShort)) throw error;
       warnings.add(IGNORED_CUT_SHORT);
       return { names, writes, isWhole: false };

@@ -1,6 +1,6 @@
 /**
- * The writes among the changes of ignored files: which files were written, by whom, and what they are now. Their contents are
- * not stored, and what was there before is not known.
+ * The writes among the changes to ignored files: which files were written, by whom, and their current state. Contents are not
+ * stored, and the earlier state is not known.
  */
 
 import { closeSync } from 'node:fs';
@@ -19,7 +19,7 @@ import type { WriteLog } from './write-log.ts';
 /** How many files are named, by who wrote them. */
 const MAX_OWN = 500;
 const MAX_OUTSIDE = 50;
-/** What is read to name them: the ids of larger ones are not known. */
+/** Maximum size of files that are read: larger ones get no id. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ export class IgnoredWriteList {
     list.push({ path, size, by });
   }
 
-  /** Reads what is there now. Where time runs out, the files are only names. */
+  /** Reads the current files. If time runs out, only their names are returned. */
   async writes(
     { root, rules, closed, folders }: WalkedTree,
     format: BaseRevision['objectFormat'],
@@ -70,7 +70,7 @@ export class IgnoredWriteList {
         await breath.after(1, size);
         const after = stateAt({ view, closed, format }, path);
         if (after === null) continue;
-        // What the rules of the start do not hide was seen to be absent.
+        // A file that the original rules do not hide was seen to be absent.
         const isNew = atStart !== null && !atStart.has(path);
         const change: FoundChange = {
           ...{ path, before: null, after, excluded: 'ignored' },
@@ -93,7 +93,7 @@ interface FileReading extends Pick<WalkedTree, 'closed'> {
   readonly format: BaseRevision['objectFormat'];
 }
 
-/** Null for what is gone or cannot be read. */
+/** Null if the file is gone or cannot be read. */
 function stateAt({ view, closed, format }: FileReading, path: string): FileState | null {
   const link = closed.insist(path, () => view.readLink(path));
   if (link.status === 'seen')

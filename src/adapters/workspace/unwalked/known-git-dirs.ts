@@ -14,7 +14,7 @@ export interface KnownGitDir {
   readonly inode: string;
 }
 
-/** `from` is where it was before, or where the git dir was that it may be a copy of. */
+/** `from` is its earlier path, or that of the git dir that it may be a copy of. */
 export type JudgedGitDir =
   | { is: 'new'; path: string }
   | { is: 'moved' | 'perhaps_copied'; path: string; from: string };
@@ -62,7 +62,7 @@ export class KnownGitDirs {
     });
   }
 
-  /** One that is neither in its place nor in any of these; null if there is none. */
+  /** A known git dir that is neither at its own path nor at any of these, or null. */
   lost(places: readonly string[]): string | null {
     return viewing(this.#root, (view) => this.#lostAmong(this.#displaced(view), places, view));
   }

@@ -72,7 +72,7 @@ export class PlantedGit {
     return this.#known.lost(this.#repositories);
   }
 
-  /** Records what the first look at the whole tree finds as the user's. */
+  /** Records the git dirs that the first full scan finds as the user's. */
   async begin(walked: Walked, clock: bigint): Promise<void> {
     const { gitDirs, repositories, unreadable } = await this.#look(walked, clock);
     this.#known.add([...gitDirs, ...repositories]);
@@ -84,7 +84,7 @@ export class PlantedGit {
     this.#known.recall(gitDirs);
   }
 
-  /** Removes what commands created, as found by a look at the whole tree. True if anything was removed. */
+  /** Removes git dirs that commands created, as found by a full scan. True if anything was removed. */
   async remove(walked: Walked, clock: bigint, isEarlier: IsEarlier): Promise<boolean> {
     return this.#removeFrom(await this.#look(walked, clock), isEarlier);
   }

@@ -1,7 +1,7 @@
 /**
- * Removes a git dir that commands created, through descriptors and without following links: nothing outside can be reached,
- * whatever is in the dir and whoever moves its folders in the meantime. Names are listed and removed on another thread: there may
- * be any number of them, and files of any size.
+ * Removes a git dir that commands created, through descriptors and without following links. So nothing outside can be reached,
+ * whatever the dir contains and even if its folders are moved in the meantime. Names are listed and removed on another thread,
+ * because there may be any number of them, and files of any size.
  */
 
 import { randomUUID } from 'node:crypto';

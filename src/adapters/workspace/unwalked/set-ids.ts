@@ -1,15 +1,15 @@
 /**
- * Finds set-uid and set-gid bits that commands leave in the work tree. A program owned by root with such a bit gives every
- * user of the machine root access, long after the run. The sandbox's filter prevents setting one; without a filter, the bits
- * are cleared by whatever reaches the place: the walk after every command and, for ignored files, the look at the end of the
- * run. Until then they are there, as they are while the command runs.
+ * Finds set-uid and set-gid bits that commands leave in the work tree. A program owned by root with such a bit gives every user
+ * of the machine root access, long after the run. The sandbox's filter prevents setting one; without a filter, the bits are
+ * cleared by whatever reaches the place: the walk after every command and, for ignored files, the look at the end of the run.
+ * Until then they are there, as they are while the command runs.
  *
- * The ctime shows what the run did: it changes with the mode and cannot be set back. A file that had a bit before keeps it
- * until a command changes or moves the file, since its contents may then be the command's. A folder keeps a set-gid bit that
- * it had at the start under the same path, or that its parent has: folders inherit one without anyone asking for it, and
- * with it a group for everything inside.
+ * The ctime shows what the run did: it changes with the mode and cannot be set back. A file that had a bit before keeps it until
+ * a command changes or moves the file, since its contents may then be the command's. A folder keeps a set-gid bit that it had at
+ * the start under the same path, or that its parent has: folders inherit the bit automatically, and it sets the group of
+ * everything inside.
  *
- * Not detected: capabilities of files, for which Node has no call. Inside the sandbox nothing has the right to set any.
+ * Not detected: capabilities of files, for which Node has no call. No process in the sandbox has the right to set any.
  */
 
 import {

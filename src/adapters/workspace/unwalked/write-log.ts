@@ -1,6 +1,6 @@
 /**
- * Who wrote a file that git ignored, for when it matters later: commands are known by the time they ran, and what is written
- * within it by the kernel's time of the file; file tools by the file. Kept beside the run's objects, for the next process.
+ * Records who wrote ignored files, in case it matters later. A file whose ctime falls into the time of a command was written by
+ * that command; files written by file tools are recorded by name. Stored beside the run's objects, for the next process.
  */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ interface CommandSpan {
   to: bigint | null;
 }
 
-/** Remembers when commands ran, and which ignored files file tools wrote. */
+/** Records when commands ran, and which ignored files were written by file tools. */
 export class WriteLog {
   readonly #file: string;
   readonly #spans: CommandSpan[] = [];
@@ -37,7 +37,7 @@ export class WriteLog {
     this.#file = file;
   }
 
-  /** Takes up the log of an earlier process. Commands during which it died ran until now at the latest. */
+  /** Continues the log of an earlier process. Commands that were running when it died ended now at the latest. */
   recall(now: bigint): void {
     if (!existsSync(this.#file)) return;
     const kept = readFileSync(this.#file, 'utf8');
@@ -51,7 +51,7 @@ export class WriteLog {
     if (this.#spans.at(-1)?.to === null) this.end(now);
   }
 
-  /** The clock of the work tree is another one, or was set: times say nothing. */
+  /** The work tree has a different clock, or the clock was set: times mean nothing. */
   distrust(): void {
     this.#isUsable = false;
   }
@@ -61,7 +61,7 @@ export class WriteLog {
     this.#append({ from: String(from), by });
   }
 
-  /** They have ended, and nothing of them runs any more. */
+  /** The commands have ended, and none of their processes is left. */
   end(to: bigint): void {
     this.#append({ to: String(to) });
   }
@@ -71,7 +71,7 @@ export class WriteLog {
     this.#append({ path, at: String(at), by });
   }
 
-  /** Who gave the file its ctime; `outside` is nothing of the run, null not known. */
+  /** Who last changed the file, by its ctime; `outside` means nothing in the run, null unknown. */
   writerOf(path: string, ctimeNs: bigint): Writer | 'outside' | null {
     const written = this.#files.get(path);
     if (written?.at === ctimeNs) return written.by;

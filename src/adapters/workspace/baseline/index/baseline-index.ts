@@ -100,9 +100,9 @@ export async function crlfInIndex(
 }
 
 /**
- * Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null if there is none. The
- * copy keeps that mtime: with a later one, git and other readers would trust files that changed in the very moment the real
- * index was written.
+ * Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null if there is none. The copy
+ * keeps that mtime: with a later one, git and other readers would trust files that changed at the moment when the real index was
+ * written.
  */
 export function copyIndex(
   fromGitDir: string,

@@ -77,7 +77,10 @@ export class IndexEntries {
     return ordinal !== null && this.#settled[ordinal] === 1;
   }
 
-  /** Tells of the names in a folder, `''` for the root, whether they are settled files. Cheaper than to ask for each path. */
+  /**
+   * Returns a function that says whether a name in this folder (`''` for the root) is a settled file. Cheaper than asking for
+   * each path.
+   */
   settledIn(folder: string): (name: string) => boolean {
     const names = this.#namesIn(folder);
     return (name) => {

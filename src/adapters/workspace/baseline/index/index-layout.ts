@@ -67,7 +67,7 @@ function findEntries(bytes: Buffer, idBytes: number): { layout: IndexLayout; aft
     if (!isBelowRoot(bytes, name, end)) return null;
     const last = length - 1;
     const order = last < 0 ? 1 : compareBytes([bytes, name, end], [bytes, names[last] ?? 0, ends[last] ?? 0]);
-    // Several entries of one path are told apart by their stages, and none of them is merged.
+    // If a path has several entries, they differ in their stage, and none of them is stage 0.
     if (order < 0 || (order === 0 && !isNextStage(bytes, (starts[last] ?? 0) + AT.blob + idBytes, flags)))
       return null;
     if (order > 0) length += 1;
@@ -81,7 +81,7 @@ function findEntries(bytes: Buffer, idBytes: number): { layout: IndexLayout; aft
   return at > limit ? null : { layout: { starts, names, lastNames, ends, length }, after: at };
 }
 
-/** Below, at or above 0 as some bytes come before, with or after others. Node's own function looks at its arguments for longer. */
+/** Compares bytes: negative, 0 or positive, as for sorting. Node's own function spends more time checking its arguments. */
 export function compareBytes([one, from, end]: ByteRange, [other, otherFrom, otherEnd]: ByteRange): number {
   const common = Math.min(end - from, otherEnd - otherFrom);
   for (let at = 0; at < common; at += 1) {
@@ -94,7 +94,7 @@ export function compareBytes([one, from, end]: ByteRange, [other, otherFrom, oth
 /** Some of these bytes. */
 type ByteRange = readonly [bytes: Buffer, from: number, end: number];
 
-/** No name of the path is empty, `.` or `..`, and none has a NUL: git refuses to write such an index, and reads it all the same. */
+/** No component of the path is empty, `.` or `..`, and none contains a NUL. Git refuses to write such an index, but reads it. */
 function isBelowRoot(bytes: Buffer, from: number, end: number): boolean {
   let start = from;
   for (let at = from; at <= end; at += 1) {

@@ -24,7 +24,7 @@ export interface IndexRecord {
   readonly size: number;
   readonly ino: number;
   readonly mode: number;
-  /** 0 unless the path is to be merged. */
+  /** 0 unless the path is unmerged. */
   readonly stage: number;
   readonly assumeUnchanged: boolean;
   readonly skipWorktree: boolean;
@@ -93,7 +93,7 @@ export class IndexRecords {
   proves(ordinal: number, written: { readonly s: number; readonly ns: number }): boolean {
     const bytes = this.#bytes;
     const start = this.#starts[ordinal] ?? 0;
-    // The user told git not to look, or there is nothing to look at.
+    // The user told git not to check the file, or there is none.
     if ((bytes.readUInt16BE(start + AT.blob + this.#idBytes) & (FLAG.assumeUnchanged | FLAG.stage)) !== 0)
       return false;
     if ((this.#moreFlags(ordinal) & (MORE_FLAG.skipWorktree | MORE_FLAG.intentToAdd)) !== 0) return false;
@@ -147,7 +147,7 @@ export class IndexRecords {
     return aEnd - a === bEnd - b && compareBytes([bytes, a, aEnd], [bytes, b, bEnd]) === 0;
   }
 
-  /** The entry of a path; null when there is none. */
+  /** The entry of a path, or null. */
   find(path: string): number | null {
     const wanted = encodeName(path);
     const ordinal = this.#lowerBound(wanted);

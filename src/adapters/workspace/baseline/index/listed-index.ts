@@ -28,8 +28,8 @@ export function listedIndex(idBytes: number): { add(piece: Buffer): void; bytes(
 }
 
 /**
- * One entry: `mode blob stage TAB path NUL` and five lines of what git knows of the file. Git keeps its format free to
- * change; an entry in another form is taken without its stat, so that the file is hashed.
+ * One entry: `mode blob stage TAB path NUL` and five lines with the file's stat. Git may change this format; an entry in another
+ * form is used without its stat, so that the file is hashed.
  */
 const ENTRY = /(\d{6}) ([0-9a-f]+) (\d)\t([^\0]+)\0((?: {2}[a-z]+: [^\n]*\n)*)/gy;
 const DEBUG =
@@ -64,7 +64,7 @@ function recordOf(
     assumeUnchanged | extended | (Number(stage) << 12) | Math.min(name.length, 0x0fff),
     40 + idBytes,
   );
-  // Those that only format 3 has: what git holds in the upper half of its flags.
+  // Flags that only format 3 has; git keeps them in the upper half of its flags in memory.
   record.writeUInt16BE((flags >>> 16) & 0x6000, 40 + idBytes + 2);
   name.copy(record, nameAt);
   return record;
