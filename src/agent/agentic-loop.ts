@@ -26,6 +26,7 @@ import { reportWhile } from './report-while.ts';
 import type { ReviewParts } from './review.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
+import { wokenBetween } from './woken-between.ts';
 
 /** What the loop drives, and what bounds it. */
 export interface LoopParts {
@@ -39,6 +40,8 @@ export interface LoopParts {
   overChanges(): ExceededChangeLimit | null;
   /** The hosts that were refused to commands since this was last asked. */
   refused(): HostRefusal[];
+  /** Calls `wake` once there is a host among them that was never refused before; replaces an earlier `wake`. */
+  onRefused(wake: () => void): void;
   /** Has the finished work reviewed, and says what blocks it; never asked where the run has no review. */
   review(
     state: RunState,
@@ -100,9 +103,10 @@ export class AgenticLoop {
         const resumed = this.#parts.resumption?.() ?? null;
         if (resumed !== null) yield this.#advance(resumed);
       } else {
-        for await (const action of this.#step(this.#state)) {
+        const steps = this.#step(this.#state);
+        for await (const action of wokenBetween(steps, (wake) => this.#parts.onRefused(wake))) {
           yield* this.#refused();
-          yield this.#advance(action);
+          if (action !== null) yield this.#advance(action);
         }
       }
     }
@@ -118,7 +122,7 @@ export class AgenticLoop {
       });
   }
 
-  /** Recorded before the call or command that asked for the hosts ends, so that a continued run has not lost them. */
+  /** Recorded while the call or command that asked for the hosts runs, so that a run which is killed in it has not lost them. */
   *#refused(): Generator<RunEvent> {
     const hosts = this.#parts.refused();
     if (hosts.length > 0) yield this.#advance({ type: 'network.refused', hosts });

@@ -88,7 +88,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
     tools,
     servers: () => [],
     ...settled,
-    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace, refused: parts.refused },
+    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace, ...parts.refusals },
     status: 'ready',
     directory: located.directory,
     close: () => closing.close(),
@@ -123,7 +123,7 @@ interface OpenParts<Taken> extends FirstLook {
   readonly provider: LlmProvider;
   readonly warnings: readonly Warning[];
   readonly beside: OpenSibling;
-  readonly refused: Ready['refused'];
+  readonly refusals: Pick<Ready, 'refused' | 'onRefused'>;
   readonly begun: BegunTaking<Taken>;
 }
 

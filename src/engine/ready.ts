@@ -34,6 +34,8 @@ export interface Ready {
   readonly servers: () => readonly ServerUse[];
   /** The hosts that were refused to commands since this was last asked. */
   readonly refused: () => HostRefusal[];
+  /** Calls `wake` once there is a host among them that was never refused before; replaces an earlier `wake`. */
+  readonly onRefused: (wake: () => void) => void;
   readonly permits: (path: string) => boolean;
   /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;

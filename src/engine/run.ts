@@ -125,6 +125,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     interrupt,
     overChanges: () => workspace.exceeded(),
     refused: ready.refused,
+    onRefused: ready.onRefused,
     async *review(reviewed, asking) {
       const { reviewWork } = await import('../agent/review.ts');
       yield* reviewWork(reviewed, { ...asking, workspace, redact });

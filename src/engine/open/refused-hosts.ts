@@ -18,6 +18,8 @@ const MAX_NOTES = 10;
 export class RefusedHosts {
   #all: readonly RefusedHost[] = [];
   #unrecorded = new Map<string, HostRefusal>();
+  #hasNew = false;
+  #wake = (): void => undefined;
   /** Commands that are running, with the call of each; null for one of the operator's. */
   readonly #running = new Map<symbol, string | null>();
 
@@ -30,7 +32,17 @@ export class RefusedHosts {
   take(): HostRefusal[] {
     const taken = [...this.#unrecorded.values()];
     this.#unrecorded = new Map();
+    this.#hasNew = false;
     return taken;
+  }
+
+  /**
+   * Calls `wake` once there is a host that was never refused before, at once if it is not taken yet. As often as there are hosts
+   * that are counted separately; replaces an earlier `wake`.
+   */
+  onNew(wake: () => void): void {
+    this.#wake = wake;
+    if (this.#hasNew) wake();
   }
 
   /** One more refusal, to the commands that are running now. */
@@ -39,11 +51,15 @@ export class RefusedHosts {
   }
 
   #add(refused: RefusedHost, running: readonly (string | null)[]): void {
+    const known = this.#all.length;
     this.#all = withRefused(this.#all, [refused]);
     const calls = [...new Set(running.filter((call) => call !== null))];
     const key = JSON.stringify([refused.host, calls]);
     const before = this.#unrecorded.get(key)?.times ?? 0;
     this.#unrecorded.set(key, { ...refused, times: before + refused.times, calls });
+    if (this.#all.length === known) return;
+    this.#hasNew = true;
+    this.#wake();
   }
 
   /** The same sandbox, whose failed commands name the hosts that were refused while they ran. */

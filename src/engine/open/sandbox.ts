@@ -5,13 +5,14 @@ import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
-import type { HostRefusal, RefusedHost } from '../../domain/review/refused-hosts.ts';
+import type { RefusedHost } from '../../domain/review/refused-hosts.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
+import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Closing } from './closing.ts';
 import { RefusedHosts } from './refused-hosts.ts';
@@ -24,10 +25,12 @@ export type OpenSibling = (
   place: Pick<SandboxOptions, 'root' | 'shownAs' | 'sandboxGitDir'>,
 ) => Promise<Sandbox>;
 
+type RefusalsToRecord = Pick<Ready, 'refused' | 'onRefused'>;
+
 /** An open sandbox with its proxy, or why there is none. */
 export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
-  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling; refused: () => HostRefusal[] });
+  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling; refusals: RefusalsToRecord });
 
 /** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
@@ -62,13 +65,17 @@ export async function openContained(
     closing.own(() => sandbox.close());
     await egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
-    return { ...opened, warnings, beside, refused: () => [] };
+    return { ...opened, warnings, beside, refusals: { refused: () => [], onRefused() {} } };
   }
   session.record({ network: { allowed: [...allowed], refused: [] } });
   if (egress !== null) closing.own(() => reportRefused(session, egress, { allowed, refusals }));
   // Closed first, so that no command sends another request.
   closing.own(() => sandbox.close());
-  return { ...opened, sandbox: withNotes(sandbox), beside, refused: () => refusals.take() };
+  return {
+    ...opened,
+    ...{ sandbox: withNotes(sandbox), beside },
+    refusals: { refused: () => refusals.take(), onRefused: (wake) => refusals.onNew(wake) },
+  };
 }
 
 /** The same sandbox, whose strict scripts overlook no failure. The parser is loaded for those that could. */

@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { RunResult } from '../../../src/domain/run/result.ts';
@@ -8,6 +8,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
@@ -106,6 +107,36 @@ test('a host that was refused to a run before it was continued stays denied', as
   ]);
   const replayed = await cliHere(['replay', one.runDir], { cwd: root, env });
   expect(replayed.exitCode, replayed.stderr).toBe(0);
+});
+
+test('so does one that was refused to a command in which the run was killed', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const forever = call('run_command', { command: 'curl -sS https://example.org; sleep 3600' });
+  const one = await scriptedRun({
+    repository: { root },
+    turns: [{ calls: [write('b.txt')] }, { calls: [forever] }],
+    args: ['--sandbox', 'required'],
+    built: true,
+    async during({ pid, runDir }) {
+      const journal = join(runDir, 'events.jsonl');
+      const isRecorded = () =>
+        existsSync(journal) && readFileSync(journal, 'utf8').includes('network.refused');
+      await until('the refusal is recorded', isRecorded);
+      process.kill(pid, 'SIGKILL');
+    },
+  });
+  const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
+  onTestFinished(() => server.close());
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: temporaryFolder(), XDG_STATE_HOME: temporaryFolder() },
+    ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
+  };
+  const again = await cliHere(['resume', one.runDir, '--output', 'json'], { cwd: root, env });
+  const result = RunResult.parse(JSON.parse(again.stdout));
+  expect([again.exitCode, hostsIn(result)], again.stderr).toEqual([
+    0,
+    [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]],
+  ]);
 });
 
 testAtNight('and one that was refused to the attempt that is kept', async () => {

@@ -70,3 +70,22 @@ test('of commands side by side each may have asked', async () => {
   await outer.run({ ...COMMAND, call: 'c' });
   expect(refusals.take()).toEqual([{ ...refusedHost('a.org'), calls: ['c', 'd'] }]);
 });
+
+test('whoever records refusals is woken once for each new host, also for one that came before', async () => {
+  const refusals = new RefusedHosts();
+  const woken: number[] = [];
+  const listen = () => refusals.onNew(() => void woken.push(refusals.take().length));
+  listen();
+  await ending(refusals, 0, '', ['a.org', 'a.org', 'b.org']).run(COMMAND);
+  expect(woken).toEqual([1, 2]);
+  refusals.onNew(() => undefined);
+  await ending(
+    refusals,
+    0,
+    '',
+    Array.from({ length: 200 }, (_, at) => `${at}.org`),
+  ).run(COMMAND);
+  listen();
+  listen();
+  expect(woken).toHaveLength(3);
+});

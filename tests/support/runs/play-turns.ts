@@ -67,6 +67,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     review: (state, asking) => reviewWork(state, { ...asking, workspace, redact: (text) => text }),
     overChanges: () => null,
     refused: () => [],
+    onRefused() {},
     onText: () => undefined,
   });
   const events: RunEvent[] = [];
