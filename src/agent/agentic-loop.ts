@@ -1,8 +1,8 @@
 /**
  * The loop: model turn, tool calls, verification, until `stopReason` says stop.
  *
- * It yields every event before it acts on it: its consumer writes the journal, which makes the journal a write-ahead log.
- * There is no `try` and no limit here; limits are in `stopReason`, state is the fold of the events.
+ * It yields every event before it acts on it: its consumer writes the journal, which makes the journal a write-ahead log. There
+ * is no `try` and no limit here: `stopReason` has the limits, and the state is the fold of the events.
  */
 
 import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-request.ts';
@@ -73,7 +73,7 @@ export class AgenticLoop {
   }
 
   /**
-   * `first` is what is already known to have happened. Ends with `run.stopped`; returns at once when that is already
+   * `first` are events that are already known to have happened. Ends with `run.stopped`; returns at once when that is already
    * recorded. Rejects only for bugs and a broken machine.
    */
   async *run(first: readonly RunAction[] = []): AsyncGenerator<RunEvent> {

@@ -74,7 +74,7 @@ function compactionFailed(kind: CompactionFailed['kind'], message: string): Comp
   return { type: 'compaction.failed', kind, message };
 }
 
-/** Null for an answer that is a summary. One that was cut off lacks what is left to do, which comes last. */
+/** Null if the answer is a summary. A truncated one lacks the remaining tasks, which come last. */
 function whyNoSummary({ stop, stopDetail, text, calls }: LlmTurn): string | null {
   switch (stop) {
     case 'refusal':

@@ -12,8 +12,8 @@ import type { RunAction } from '../domain/run/events.ts';
 import type { Workspace } from '../ports/workspace.ts';
 
 /**
- * The events that record these changes: as made by `source`, but for files that have just come into view and that something
- * else wrote. What came from outside is first, as where it is found before a call.
+ * The events that record these changes as made by `source`, except for files that have just come into view and that something
+ * else wrote. Changes from outside come first, as when they are found before a call.
  */
 export function creditedChanges(
   { writerOf }: Pick<Workspace, 'writerOf'>,

@@ -1,4 +1,4 @@
-/** Records the writes to ignored paths that only the last look at them shows. */
+/** Records the writes to ignored paths that only their final scan shows. */
 
 import type { CodeChange, FileState, FoundChange } from '../domain/changes/change.ts';
 import { toCodeChanges } from '../domain/changes/change.ts';
@@ -6,8 +6,8 @@ import type { RunAction } from '../domain/run/events.ts';
 import type { IgnoredWrites } from '../ports/workspace.ts';
 
 /**
- * The events for what is not in the history yet: one for the run's own writes, and one for those from outside. What a path was
- * last known to be is what it was before.
+ * The events for writes that are not in the history yet: one for the run's own, and one for those from outside. The last known
+ * state of a path is its state before the write.
  */
 export function ignoredRecorded(
   { found, leftOut }: IgnoredWrites,

@@ -1,4 +1,4 @@
-/** What a killed run left unfinished: calls and commands in progress, and what they had changed by then. */
+/** The unfinished work of a killed run: calls and commands in progress, and their changes so far. */
 
 import type { PathChange } from '../domain/changes/change.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
@@ -11,7 +11,9 @@ import type { CommandChanges } from './policy.ts';
 
 /** What to record for calls during which the runner died. */
 export interface Settlement {
-  /** The changes found, grouped by what made them; to be judged by the policy and recorded before the run continues. */
+  /**
+   * The changes found, grouped by their cause. They have to be checked against the policy and recorded before the run continues.
+   */
   readonly made: CommandChanges[];
   /** To be recorded after `made`. */
   readonly answers: RunAction[];
@@ -27,9 +29,9 @@ export interface SettlementRules {
 }
 
 /**
- * Attributes what was `found` in the work tree since the last event to the calls in progress. A call that changed something
- * is answered as interrupted. One that changed nothing is left to run as if it had not begun, except a command or a call to the
- * outside, since these may have had other effects.
+ * Attributes the changes `found` since the last event to the calls in progress. A call that changed something is answered as
+ * interrupted. One that changed nothing runs as if it had not begun, except a command or a call to the outside, since these may
+ * have had other effects.
  */
 export function settleInterrupted(
   state: RunState,
@@ -69,7 +71,7 @@ function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Le
   for (const group of groupsOf(open)) {
     const { lane, isOutside = false } = group[0].tool;
     const isCommand = lane === 'command';
-    // What is already recorded was everything: the next look came after the calls had ended.
+    // All changes are already recorded: the next scan came after the calls had ended.
     const isSettled = phase.captured || group.some(({ changed }) => changed.length > 0);
     const own = isSettled ? [] : found.filter(({ path }) => isCommand || path === group[0].target);
     if (own.length > 0) {
@@ -111,7 +113,7 @@ function openCalls({ calls, underWay }: ToolsPhase, tools: readonly Tool[]): Ope
   });
 }
 
-/** Commands ran together, so their changes cannot be told apart; every other call is its own group. */
+/** Commands ran together, so their changes cannot be separated; every other call is its own group. */
 function groupsOf(open: readonly OpenCall[]): [OpenCall, ...OpenCall[]][] {
   const [first, ...more] = open.filter(({ tool }) => tool.lane === 'command');
   const alone = open.filter(({ tool }) => tool.lane !== 'command').map((call): [OpenCall] => [call]);

@@ -1,4 +1,4 @@
-/** Enforces the policy on commands: disallowed changes are put back as soon as the commands have ended. */
+/** Enforces the policy on commands: forbidden changes are reverted as soon as the commands have ended. */
 
 import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
 import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
@@ -34,7 +34,7 @@ export async function enforcePolicy(
   const repositories = await workspace.repositoriesAround(changes.map(({ path }) => path));
   const isPlanted = (path: string) => repositories.some((folder) => belongsTo(path, folder));
   const refused = withConflictingPaths(
-    // What only a rule brought into view or took out of it may be the user's: it is reported at the end, and not put back.
+    // A file that only a rule brought into view or hid may be the user's: it is reported at the end, but not reverted.
     changes.filter(({ path, ignored }) => ignored === undefined && (!permits(path) || isPlanted(path))),
     changes,
   );
@@ -92,7 +92,7 @@ export async function enforcePolicy(
 /** Maximum number of paths named in one event. */
 const MAX_HIDDEN = 100;
 
-/** What the last look at the work tree could not examine, and the event that reports it. */
+/** The paths that the last scan of the work tree could not examine, and the event that reports them. */
 export function hiddenFiles(workspace: Workspace): {
   hidden: readonly string[];
   actions: readonly RunAction[];

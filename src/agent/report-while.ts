@@ -1,9 +1,6 @@
 /** Turns work that reports its progress into a generator of these reports. */
 
-/**
- * Yields what the work reports, in its order and as soon as it is reported; returns what the work resolves with, after all of
- * it. Rejects as the work does.
- */
+/** Yields reports of the work in order and as they come, then returns its result. Rejects if the work does. */
 export async function* reportWhile<Report, Result>(
   work: (report: (happening: Report) => void) => Promise<Result>,
 ): AsyncGenerator<Report, Result> {

@@ -1,4 +1,4 @@
-/** What the runner says to a reviewer, and what it says of the findings. Loaded only for a run that is reviewed. */
+/** The runner's messages to a reviewer, and about its findings. Loaded only for a run that is reviewed. */
 
 import again from '../../prompts/review/again.md';
 import findingsTemplate from '../../prompts/review/findings.md';
@@ -47,7 +47,7 @@ export function reviewAgainPrompt(problem: string): string {
   return render(again, { problem }).trim();
 }
 
-/** Tells the model that did the work what a reviewer objects to. The findings cannot close the tag that encloses them. */
+/** Tells the model that did the work about a reviewer's objections. The findings cannot close the tag that encloses them. */
 export function reviewFindingsPrompt(findings: readonly Finding[]): string {
   const lines = findings.map((finding) => `${placeOf(finding)}: ${finding.problem}`);
   return render(findingsTemplate, { findings: asData('findings', lines.join('\n\n')) }).trim();

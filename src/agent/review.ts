@@ -1,6 +1,6 @@
 /**
  * Has the finished work reviewed: a separate conversation, which knows the task and the patch, ends with findings. The patch may
- * say anything, so its reader has no tool but the one that takes the findings.
+ * contain any text, so the reviewer's only tool is the one that takes the findings.
  */
 
 import * as z from 'zod';
@@ -38,7 +38,7 @@ export interface ReviewParts {
   readonly workspace: Pick<Workspace, 'makePatch'>;
   readonly redact: Redact;
   readonly signal: AbortSignal;
-  /** The state after what was yielded last. */
+  /** The state after the last yielded event. */
   now(): RunState;
 }
 
@@ -48,7 +48,10 @@ const MAX_PATCH_CHARS = 200_000;
 /** How often a reviewer is asked before its answer is given up on. */
 const MAX_ASKED = 3;
 
-/** Does what is due of it: has the work reviewed, or tells the model that did it what blocks it. The work stays what it was. */
+/**
+ * Takes the next step of the review: has the work reviewed, or tells the model that did it about blocking findings. The work tree
+ * is not changed.
+ */
 export async function* reviewWork(state: RunState, parts: ReviewParts): AsyncGenerator<RunAction> {
   if (state.phase.at === 'review') yield* askReviewer(state, parts);
   else

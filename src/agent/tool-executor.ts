@@ -41,7 +41,7 @@ export interface ExecutorParts {
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
-  /** The base has been recorded without its tree, which is to be recorded before anything is changed. Default: it has one. */
+  /** The base was recorded without its tree, which has to be recorded before anything is changed. Default: it has one. */
   readonly awaitsBaseline?: boolean;
   /** Maximum characters of one result; results are truncated nowhere else. */
   readonly maxOutputChars: number;
@@ -49,7 +49,7 @@ export interface ExecutorParts {
    * Interrupts this one call, where that differs from what interrupts the turn: a replay lets calls end that ended in time.
    */
   readonly interruptOf?: ((call: ToolCall) => AbortSignal) | undefined;
-  /** What is known to have come of a call of a tool that is outside; where it is given, no such call is made. */
+  /** The recorded result of a call to the outside; if given, no such call is made. */
   readonly outcomeOf?: ((call: ToolCall) => ToolOutcome) | undefined;
 }
 
@@ -94,12 +94,12 @@ export class ToolExecutor {
     return { ...turn, calls: withOwnNames(turn.calls, this.#tools) };
   }
 
-  /** Forgets what was shown by other calls than these: their results are gone from the conversation. */
+  /** Forgets everything shown by calls other than these: their results are no longer in the conversation. */
   forgetAllBut(calls: ReadonlySet<string>): void {
     this.#parts.seen.forgetAllBut(calls);
   }
 
-  /** Yields events, each lane's starts before the lane runs. Stops between lanes when the run is to end. */
+  /** Yields events, each lane's starts before the lane runs. Stops between lanes if the run has to end. */
   async *execute(turn: TurnCalls): AsyncGenerator<RunAction> {
     if (turn.cutOff) {
       for (const call of turn.calls) {
@@ -151,8 +151,8 @@ export class ToolExecutor {
   }
 
   /**
-   * One last look at the work tree: a change since the last call belongs to no call, and is recorded as such. What commands
-   * wrote to ignored paths is only found here; `history` is what is recorded already.
+   * The final scan of the work tree: a change since the last call belongs to no call, and is recorded as such. Writes of commands
+   * to ignored paths are only found here; `history` are the events recorded so far.
    */
   async *settle(iteration: number, history: readonly CodeChange[]): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
@@ -184,7 +184,7 @@ export class ToolExecutor {
     return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };
   }
 
-  /** Null for a call that is not made, since what came of it is known. */
+  /** Null for a call that is not made because its result is known. */
   async #resultOf(prepared: PreparedCall, context: ToolContext): Promise<ToolResult | null> {
     if ('refusal' in prepared) return prepared.refusal;
     if (prepared.isOutside && this.#parts.outcomeOf !== undefined) return null;

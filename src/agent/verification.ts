@@ -28,7 +28,7 @@ interface ReportParts {
 
 interface VerifyParts extends ReportParts {
   readonly sandbox: Pick<Sandbox, 'run'>;
-  /** For setup: what comes later builds on what came before. */
+  /** For setup: later commands build on earlier ones. */
   readonly stopsAtFailure?: boolean;
 }
 
@@ -56,10 +56,10 @@ export class Verification {
   }
 
   /**
-   * Runs all commands, even after one has failed, so that one fix round can address every failure. What they change in the
-   * work tree is recorded as theirs and stays out of the patch, or is put back if it may not change; a fresh checkout is
-   * discarded together with their changes. Files of the patch among those changes are reported, since the patch has other
-   * contents for them. Does nothing when the run is to stop before the first command.
+   * Runs all commands, even after one has failed, so that one fix round can address every failure. Their changes to the work tree
+   * are recorded as theirs and stay out of the patch; forbidden ones are reverted. A fresh checkout is discarded together with
+   * their changes. Files of the patch among those changes are reported, since the patch has other contents for them. Does nothing
+   * if the run has to stop before the first command.
    */
   async *run(verified: Verified): AsyncGenerator<RunAction> {
     const { place, workspace } = this.#parts;
@@ -133,7 +133,7 @@ function notMade(output: string): CommandReport {
   return { command: CHECKING_OUT, end, output };
 }
 
-/** Shown in place of a command line when the checkout itself fails. */
+/** Shown instead of a command line when the checkout itself fails. */
 const CHECKING_OUT = 'git checkout (the base with the patch)';
 
 /**

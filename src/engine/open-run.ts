@@ -175,7 +175,7 @@ function checkContainment<Taken extends TakenWorkspace>(
   return refusal;
 }
 
-/** A large work tree takes its time, and a run that is to stop does not wait for it. */
+/** A large work tree takes time, and a run that has to stop does not wait for it. */
 async function take<Taken extends TakenWorkspace>(
   session: Session,
   { located, admitted, begun }: Stages<Taken> & { begun: BegunTaking<Taken> },

@@ -41,7 +41,7 @@ export function ownTool(tool: Tool): Tool {
   };
 }
 
-/** The schema of a tool, with an issue in place of what it throws, and of what naming the path throws that a call will write. */
+/** The schema of a tool. Exceptions that it throws, or that naming the path of a write throws, become issues. */
 function guardedSchema(tool: Tool): z.ZodType {
   return z.unknown().transform((input, context) => {
     try {

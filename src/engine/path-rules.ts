@@ -1,4 +1,4 @@
-/** The globs that hold for a run besides its plan's. */
+/** The globs that apply to a run in addition to its plan's. */
 
 import type { Settings } from '../config/schema.ts';
 import type { RunStarted } from '../domain/run/events.ts';

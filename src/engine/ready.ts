@@ -44,10 +44,10 @@ export interface Ready {
   readonly interrupt: AbortSignal;
   /** The signal of one call, where it differs. */
   readonly interruptOf?: (call: ToolCall) => AbortSignal;
-  /** What is known to have come of a call to the outside, which is then not made. */
+  /** The recorded result of a call to the outside, which is then not made. */
   readonly outcomeOf?: (call: ToolCall) => ToolOutcome;
   readonly redact: Redact;
-  /** What carries the run on when its loop has stopped; absent or null where it ends. */
+  /** Continues the run when its loop has stopped; absent or null if it ends. */
   readonly resumption?: () => RunAction | null;
   /** Further readers of the events; each is called when those before it have written. */
   readonly sinks: readonly EventSink[];
@@ -64,7 +64,7 @@ export interface Beginning {
   readonly state: RunState;
   /** What is already known to have happened next. */
   readonly actions: readonly RunAction[];
-  /** What the model has been shown so far. */
+  /** What the model has seen so far. */
   readonly seen: SeenLines;
   openJournal(): EventSink;
 }
@@ -84,7 +84,7 @@ export function newRun(start: RunStarted, at: number, { events }: RunDirectory, 
   };
 }
 
-/** Thrown where it turns out on the way that the run may not go on. */
+/** Thrown when it turns out later that the run may not continue. */
 export class LateRefusal extends Error {
   readonly outcome: RunOutcome;
 
@@ -132,7 +132,7 @@ export function interruptedOutcome(
     unwritable: null,
     withheld: null,
     publishFailure: null,
-    // It was not looked at again yet, so nothing can be said of it but where it is.
+    // It has not been examined again yet, so only its place is known.
     unmade: isResumed ? 'the run had not gone on yet, and what it did before is in its journal' : unknown,
     unreviewed: null,
     forbiddenPaths: [],

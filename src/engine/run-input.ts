@@ -1,4 +1,4 @@
-/** What a run is given, and whom it tells of itself. Types only. */
+/** The inputs of a run, and the callbacks for its observers. Types only. */
 
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import type { SharedLog } from '../adapters/sinks/log.ts';
@@ -16,12 +16,15 @@ import type { ProcessParts } from '../host/process-parts.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import type { Trust } from './trust/trust.ts';
 
-/** What whoever starts a run wants to hear of it, and to decide about it. */
+/** The callbacks with which a caller observes a run and decides about it. */
 export interface RunHooks {
   readonly watcher?: RunWatcher;
-  /** Has this called before a second signal or a crash ends the process at once, with the outcome that stands for that; it must not wait for anything. */
+  /**
+   * Registers a function that is called, with the matching outcome, before a second signal or a crash ends the process at once.
+   * It must not wait for anything.
+   */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
-  /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
+  /** Called once, before the run spends anything; returns an outcome if it may not continue. */
   readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
   /** Called with what the work tree is, before the run spends anything; returns an outcome when it may not begin from that. */
   readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
@@ -45,7 +48,7 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly sharedLog?: SharedLog;
   /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
-  /** Names of those that are not patchsmith's own, so that only the program that has them could carry the run on. */
+  /** Names of those that are not patchsmith's own: only the program that has them could resume the run. */
   readonly ownTools?: readonly string[];
   /** Number of files above which a work tree is large. Default: that of the workspace. */
   readonly manyFiles?: number;
@@ -53,15 +56,15 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */
   readonly trust?: Trust;
-  /** Where one of several attempts works, in place of the checkout. */
+  /** Where one of several attempts works, instead of the checkout. */
   readonly attempt?: AttemptPlace;
   /** Of a run that is the chosen one of several attempts, or continues it. Null or absent: there were none. */
   readonly attempts?: Attempts | null;
-  /** When the attempts began of which the chosen one is brought in (Unix time in milliseconds). */
+  /** When the attempts began, if the chosen one is being brought in (Unix time in milliseconds). */
   readonly attemptsBeganAt?: number;
   /** Whoever starts the run keeps others out of the work tree. Default: it does so itself. */
   readonly holdsWorkTree?: boolean;
-  /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
+  /** Only the steps before the first request, for a caller that prints the findings. Default: false. */
   readonly isCheck?: boolean;
 }
 
@@ -74,13 +77,13 @@ export interface AttemptPlace {
   readonly runId: string;
   /** The root is that of the copy. */
   readonly checkout: Checkout;
-  /** The user's work tree, in place of which commands see the copy. */
+  /** The user's work tree: commands see the copy at this path. */
   readonly root: string;
   /** Called when the work has come to its end, with the warnings so far. Later ones are about the copy. */
   onWorked(warnings: readonly string[]): void;
 }
 
-/** What a run that is about to begin works for. */
+/** The plan and the branch of a run that is about to spend something. */
 export interface WorkAhead {
   readonly plan: Plan;
   /** The branch that is checked out; null for none. */

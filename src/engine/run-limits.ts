@@ -21,7 +21,10 @@ export function limitsOf(settings: Settings): Limits {
   });
 }
 
-/** What a run may change. A resumed run may have been allowed less, and never gets more than today's settings permit. */
+/**
+ * What a run may change. A resumed run keeps lower limits that it began with, and never gets more than the current settings
+ * allow.
+ */
 export function changeLimits(
   { input }: { readonly input: RunInput },
   recorded: Limits | null = null,

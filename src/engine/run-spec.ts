@@ -24,7 +24,7 @@ export interface Located<Taken extends TakenWorkspace = TakenWorkspace> {
   readonly status: 'located';
   readonly checkout: Checkout;
   readonly directory: RunDirectory;
-  /** Checks whether the run may begin, and reads what it is to do. */
+  /** Checks whether the run may begin, and reads its task. */
   admit(): Promise<Admitted<Taken> | Stopped>;
 }
 
@@ -39,9 +39,9 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   openProvider(): Promise<Providing>;
   /** Prepares the workspace as far as the sandbox needs it. Leaves the checkout as it is. */
   begin(): Promise<BegunTaking<Taken>>;
-  /** Why the run cannot go on in this sandbox; null when it can. */
+  /** Why the run cannot continue in this sandbox; null if it can. */
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;
-  /** Why the run cannot reach its end whatever the model does, looked up before it is asked; null when nothing says so. */
+  /** Why the run cannot succeed whatever the model does, found before the model is asked; null if nothing was found. */
   whyHopeless?(opened: FirstLook): Promise<string | null>;
   /** Sends the first request early, where it can go out before the workspace has been taken. */
   prefetch?(provider: LlmProvider, sandbox: Sandbox): PrefetchedTurn | null;
@@ -52,7 +52,7 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
 /** What is open before the workspace is taken, and what is known by then. */
 export interface FirstLook {
   readonly sandbox: Sandbox;
-  /** What the wanted sandbox's `lookup` printed; null where it was not run. */
+  /** The output of the requested sandbox's `lookup`; null if it was not run. */
   readonly lookedUp: string | null;
 }
 

@@ -182,7 +182,10 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   return { stop, state: loop.state, driven: ended.status === 'done' ? followed : ended };
 }
 
-/** What people have to know of a conversation that was not shortened, or without a summary; null for nothing, and for what was said. */
+/**
+ * The warning about a conversation that was not shortened, or was shortened without a summary; null if there is none, or if it
+ * was already given.
+ */
 function compactionWarning(event: RunEvent, { done }: CompactionState): Warning | null {
   if (event.type === 'compaction.failed')
     return warning(
@@ -205,7 +208,7 @@ function compactionWarning(event: RunEvent, { done }: CompactionState): Warning 
     : null;
 }
 
-/** Who goes on, and why. */
+/** Which model continues, and why. */
 function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): Warning {
   const what = why === 'refusal' ? 'refused' : 'could not be reached';
   return warning(
@@ -219,7 +222,7 @@ const LOOK_CUT_SHORT = warning(
   'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.',
 );
 
-/** The journal comes first: what is not on disk has not happened. */
+/** The journal comes first: an event that is not on disk has not happened. */
 async function openSinks(session: Session, ready: Ready, stateNow: () => RunState): Promise<void> {
   const { directory, redact, sinks, beginning } = ready;
   const { input, progress, runId } = session;

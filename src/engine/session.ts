@@ -33,7 +33,7 @@ import { limitsOf } from './run-limits.ts';
 import { openTimes, type RunTimes } from './run-times.ts';
 import { secretsOf } from './secrets-of.ts';
 
-/** What a run needs before its loop, in the order in which it is looked at. */
+/** What a run needs before its loop, in the order in which it is checked. */
 export const OPENING_STAGES = [
   'work tree',
   'plan',
@@ -77,11 +77,11 @@ export class Session {
   directory: RunDirectory | null = null;
   /** Of the checkout; null before it was found. */
   root: string | null = null;
-  /** What is being looked at while the run is opened. */
+  /** The current stage of opening the run. */
   stage: OpeningStage = 'work tree';
   /** Of a check; null before they were looked up. */
   programs: NamedPrograms | null = null;
-  /** The command that carries the run on from where it has stopped; null where there is none. */
+  /** The command that resumes the run from where it stopped, or null. */
   nextCommand: string | null = null;
   /** The page of this run was written. */
   hasReport = false;
@@ -169,7 +169,7 @@ export class Session {
 
   /** Keeps other runs out of the work tree until the end. Null when that is done, else why it cannot be. */
   async takeWorkTree({ root, gitDir }: Pick<Checkout, 'root' | 'gitDir'>): Promise<string | null> {
-    // What is said of an attempt is said of the work tree that its copy stands for.
+    // Messages about an attempt name the work tree that its copy represents.
     this.root = this.input.attempt?.root ?? root;
     this.record({ root: this.root });
     if (this.input.holdsWorkTree === true) return null;
@@ -179,9 +179,9 @@ export class Session {
     return null;
   }
 
-  /** Printed before anything else, for whoever has to find a run that was killed. */
+  /** Printed before anything else, so that people can find a run that was killed. */
   printName({ path }: RunDirectory): void {
-    // What is kept of a check is named at its end.
+    // The end of a check says what it keeps.
     if (this.input.isCheck !== true) this.progress.note(`run ${this.runId} in ${path}`);
   }
 
@@ -190,7 +190,7 @@ export class Session {
     return this.directory !== null && !isThere(this.directory);
   }
 
-  /** Adds to the result and writes it, so that a run that dies leaves what is known so far. */
+  /** Adds to the result and writes it, so that everything known so far survives if the run dies. */
   recordAndSave(part: Partial<RunResult>): void {
     this.record(part);
     this.writeResult();
@@ -205,13 +205,13 @@ export class Session {
   writeResult(): void {
     if (this.directory === null) return;
     writeResult(this.directory, resultText(this.result, this.redact));
-    // The page of an earlier end no longer holds.
+    // The report of an earlier end is no longer valid.
     if (!this.#isKept) removeReport(this.directory);
     if (!this.#isKept) this.input.onSuddenEnd?.((outcome) => this.#endSuddenly(outcome));
     this.#isKept = true;
   }
 
-  /** `soFar` says what the result would say if the run ended now. It is asked when the process is about to end at once. */
+  /** `soFar` returns the result as if the run ended now. It is called when the process is about to end at once. */
   follow(soFar: () => Partial<RunResult>): void {
     this.#soFar = soFar;
   }
@@ -278,7 +278,7 @@ export class Session {
   }
 }
 
-/** Said at once: what a run keeps takes it some seconds. */
+/** Printed at once, since storing what a run keeps takes some seconds. */
 function stopping(interruption: Interruption): string {
   return interruption.cause === 'deadline'
     ? 'The time is up: keeping the work so far …'

@@ -54,7 +54,7 @@ export async function tracesOf(
   return [traces];
 }
 
-/** Sends what has not been sent. Says what could not be, which changes nothing about the run. */
+/** Sends the remaining spans. Reports those that could not be sent; this does not affect the run. */
 export async function deliverTraces({ sinks, interrupt, progress }: Session): Promise<void> {
   const withinMs = interrupt.aborted ? HASTY_DELIVERY_MS : DELIVERY_MS;
   for (const sink of sinks) {

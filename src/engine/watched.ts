@@ -1,4 +1,6 @@
-/** Ports that let people see what is under way, and for how long: the model, commands, and looks at the whole work tree. */
+/**
+ * Wraps ports so that people see what is in progress, and for how long: the model, commands, and scans of the whole work tree.
+ */
 
 import type { Progress } from '../adapters/sinks/progress/progress.ts';
 import type { Workspace } from '../ports/workspace.ts';

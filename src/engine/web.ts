@@ -1,4 +1,4 @@
-/** The web, as far as the model may read it. What speaks to it is loaded with the first call. */
+/** The model's access to the web. Its modules are loaded with the first call. */
 
 import { SEARCHES, searchByEnvironment } from '../adapters/network/web/search.ts';
 import { readApiKey } from '../config/dotenv.ts';
@@ -23,14 +23,16 @@ export async function searchKeyIn(
   const notes: Warning[] = [];
   for (const { keyVariable } of SEARCHES) {
     const read = await readApiKey(env, cwd, keyVariable);
-    // What is wrong with the file as a whole is said where the model's key is looked for.
+    // Problems with the whole file are reported when the model's key is looked up.
     notes.push(...read.notes.filter((note) => warningText(note).includes(keyVariable)));
     if (read.key !== null) return { key: { [keyVariable]: read.key }, notes };
   }
   return { key: {}, notes };
 }
 
-/** What the tools of a run read and search with, as it was recorded; null where a run has no such tool. */
+/**
+ * What the web tools of a run read and search with, according to the recorded settings; null for a tool that it does not have.
+ */
 export function webOf(
   input: Asking,
   { webFetch, webSearch }: Pick<RunStarted['toolSettings'], 'webFetch' | 'webSearch'>,
@@ -57,7 +59,7 @@ async function openPages({ env, version }: Asking, hosts: readonly string[]): Pr
   return openPageReader({ hosts, upstream, agent: `patchsmith/${version}`, markdownOf: htmlReader() });
 }
 
-/** A run that is resumed without the key still has the tool, which then says what is missing. */
+/** A run that is resumed without the key keeps the tool, which then reports the missing key. */
 async function openSearch({ env }: Asking): Promise<Pick<SearchProvider, 'search'>> {
   const { fetchByEnvironment } = await import('../adapters/network/machine-proxy.ts');
   const missing = `There is no key to search with: ${SEARCHES.map(({ keyVariable }) => keyVariable).join(' or ')} is not set.`;

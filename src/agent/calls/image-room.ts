@@ -23,7 +23,7 @@ export class ImageRoom {
     this.#redact = redact;
   }
 
-  /** The images that are shown, and why others are not, a line each. */
+  /** The images that are shown, and one line for each other image that says why it is not. */
   take(found: readonly FoundImage[]): {
     readonly images: readonly Image[];
     readonly notes: readonly string[];
@@ -64,7 +64,7 @@ export class ImageRoom {
   }
 
   #whyNotTold(data: string, bytes: Uint8Array): string | null {
-    // What is recorded is redacted, and an image with a hole would be another one.
+    // Everything recorded is redacted, and redacting part of an image would make it a different one.
     const text = Buffer.from(bytes).toString('latin1');
     return this.#redact(text) === text && this.#redact(data) === data
       ? null

@@ -31,7 +31,7 @@ export async function* recordEarlier(
   const kind = lane[0]?.lane;
   if (kind === 'write') {
     const targets = targetsOf(lane);
-    // Rules may bring any file into view, and what was changed before must not count as their doing.
+    // New rules may bring any file into view, and earlier changes must not be attributed to these commands.
     const scope = targets.some(isRuleFile) ? 'all' : targets;
     yield* creditedChanges(workspace, await workspace.capture(scope), { by: 'outside' }, iteration);
   }

@@ -4,9 +4,9 @@ import { isWithin } from '../../domain/changes/path.ts';
 import type { Lane } from '../../domain/conversation/tool.ts';
 
 /**
- * Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. What calls from outside
- * change can be told apart from what commands change, since they never run together. Calls that may find images, which are held
- * until the lane has ended, run in lanes of a bounded length.
+ * Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. Calls to the outside
+ * never run together with commands, so their changes can be distinguished. Images stay in memory until their lane has ended, so
+ * lanes of calls that may return images are bounded in length.
  */
 export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: string | null }>(
   calls: readonly T[],
@@ -38,7 +38,7 @@ function conflict(a: string | null | undefined, b: string | null | undefined): b
 }
 
 /**
- * Maximum number of calls that run at the same time: each takes processes, memory and open files, and a turn may hold
+ * Maximum number of calls that run at the same time: each takes processes, memory and open files, and a turn may contain
  * hundreds.
  */
 const MAX_SIDE_BY_SIDE = 16;

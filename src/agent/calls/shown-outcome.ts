@@ -1,4 +1,4 @@
-/** What the model sees of a call: redacted, truncated, with its notices. Nothing else truncates a result. */
+/** The result of a call as the model sees it: redacted, truncated, with its notices. Nothing else truncates a result. */
 
 import { cutTo, type Excerpt, excerptLength } from '../../domain/conversation/excerpt.ts';
 import type { ToolOutcome } from '../../domain/conversation/tool.ts';

@@ -1,8 +1,8 @@
 /**
- * Brings the chosen attempt into the user's work tree. Its directory becomes that of the run, and from there it is a run that
- * is carried on in another checkout of its base: what it recorded is put there, its setup commands run again, and its patch
- * is made and proven anew. Nothing is asked of the model, unless only its share of the caps has stopped it and the others have left
- * something over: then it goes on. A process that dies along the way leaves a run to be resumed.
+ * Brings the chosen attempt into the user's work tree. Its directory becomes that of the run, and the run is resumed in another
+ * checkout of its base: its recorded changes are applied there, its setup commands run again, and its patch is made and proven
+ * again. The model is not asked, unless the attempt only stopped because its share of the caps was used up and the others left
+ * something over: then it continues. If the process dies along the way, the run can be resumed.
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { type OpenFor, runOpened } from '../run.ts';
 import type { Session } from '../session.ts';
 import type { AttemptsPlace, Made } from './make-attempt.ts';
 
-/** The attempt that was chosen, and what is to be said of all. */
+/** The chosen attempt, and what to report about all of them. */
 export interface Chosen extends AttemptsPlace {
   readonly status: 'chosen';
   readonly best: Made;
@@ -66,7 +66,7 @@ export async function bringIn(
   return runOpened(
     {
       ...input,
-      // Whoever watches knows that the work has begun, and where.
+      // Observers already know that the work has begun, and where.
       ...(watcher === undefined
         ? {}
         : { watcher: { onStart() {}, onDirectory() {}, onResult: (result) => watcher.onResult(result) } }),
@@ -93,7 +93,7 @@ function endOf({ result: { outcome, exitCode, reason } }: Made): SupersededEnd {
   return { outcome, exitCode, reason };
 }
 
-/** What the result of the attempt says, of the files where they are now. */
+/** The result of the attempt, for the files at their present place. */
 function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
   const { runId: _, status: __, patch, uncommittedPatch, ...others } = result;
   return {
@@ -103,7 +103,7 @@ function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
   };
 }
 
-/** The journal comes last: without it, a directory holds no run. */
+/** The journal comes last: a directory without one contains no run. */
 function takeOver(from: string, to: string): void {
   const [old, own] = [runDirectoryAt(from), runDirectoryAt(to)];
   for (const name of [

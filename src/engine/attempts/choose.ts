@@ -1,4 +1,4 @@
-/** Which attempt is brought into the work tree, and what is said of the others. */
+/** Decides which attempt is brought into the work tree, and what is reported about the others. */
 
 import { type AttemptFacts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { chosenAmong } from '../../domain/attempts/rank.ts';

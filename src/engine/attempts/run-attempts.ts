@@ -1,8 +1,8 @@
 /**
- * Several attempts at one task: each is a run of its own, on a copy of the work tree and with its share of the caps. The best
- * one by facts is brought into the work tree; the others stay below the run directory.
+ * Several attempts at one task: each is a run of its own, on a copy of the work tree and with its share of the caps. The best one
+ * by facts is brought into the work tree; the others stay below the run directory.
  *
- * The first one begins alone. What is wrong with plan, key or sandbox is then said once, and the others find its prompt in the
+ * The first one begins alone, so that problems with plan, key or sandbox are reported once, and the others find its prompt in the
  * provider's cache.
  */
 
@@ -35,7 +35,7 @@ export async function runAttempts(input: RunInput): Promise<RunOutcome> {
   session.end();
   try {
     const outcome = await bringIn(session, end);
-    // From here on nothing is to be written of the run by this session.
+    // From here on, this session must not write anything about the run.
     session.decide(outcome);
     session.letGo();
     return outcome;
@@ -76,10 +76,10 @@ async function planOnStdin(session: Session): Promise<{ status: 'ok'; open: () =
   return { status: 'ok', open: () => Readable.from([Buffer.from(bytes)]) };
 }
 
-/** More than a plan may have, so that its reader refuses what was cut. */
+/** More than a plan may have, so that its reader refuses a truncated one. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** What is asked before the run may spend anything is asked once. */
+/** The check before a run may spend anything is made only once. */
 function once({ beforeSpending }: RunInput): Pick<RunInput, 'beforeSpending'> {
   if (beforeSpending === undefined) return {};
   let asked: ReturnType<typeof beforeSpending> | null = null;

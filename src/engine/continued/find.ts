@@ -16,7 +16,7 @@ import { noChange, policyViolation, type RunOutcome, usageError } from '../../do
 import type { GitHub } from '../../ports/github.ts';
 import type { BesideCheckout } from './local-merge.ts';
 
-/** A pull request of ours that a run continues. */
+/** Finds the pull request by patchsmith that a run continues. */
 export interface Continued {
   readonly repository: OnGitHub;
   readonly pull: OwnPull;
@@ -37,7 +37,7 @@ export interface ContinueQuestion {
   readonly openBeside: () => Promise<BesideCheckout>;
 }
 
-/** `none`: the event is about nothing of ours, so that the run is an ordinary one. */
+/** `none`: the event is about no pull request by patchsmith, so the run is an ordinary one. */
 export type ContinueFound =
   | { status: 'none' }
   | { status: 'found'; continued: Continued }

@@ -1,4 +1,4 @@
-/** What git makes of commits of this checkout, in a repository of our own that reads the checkout's objects. */
+/** Merges commits of this checkout with git, in a separate repository that reads the checkout's objects. */
 
 import { join, resolve } from 'node:path';
 import type { CleanMerge } from '../../adapters/github/branch.ts';
@@ -12,7 +12,7 @@ import { userGitEnvironment } from '../../git/user-settings.ts';
 
 /** A repository of our own beside a checkout. */
 export interface BesideCheckout {
-  /** The newest commit that both contain; null if there is none here. */
+  /** The newest common ancestor; null if there is none in this checkout. */
   mergeBase(one: string, other: string): Promise<string | null>;
   merge(before: string, ours: string, theirs: string): Promise<MergedTrees>;
   readonly cleanMerge: CleanMerge;

@@ -1,4 +1,7 @@
-/** Which pull request of ours an event is about, before anything is checked out: so that a workflow can check out its head. */
+/**
+ * Finds the pull request by patchsmith that an event is about before anything is checked out, so that a workflow can check out
+ * its head.
+ */
 
 import * as z from 'zod';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
@@ -24,7 +27,7 @@ export interface LocateQuestion {
   /** OWNER/NAME; null if the environment does not name it. */
   readonly repository: string | null;
   readonly github: GitHub;
-  /** Waits between two looks at what GitHub has not computed yet, in milliseconds. */
+  /** Pauses before asking GitHub again for something that it has not computed yet, in milliseconds. */
   readonly pauseMs: number;
 }
 

@@ -31,7 +31,7 @@ export interface MergeQuestion {
   readonly isProtected: (path: string) => boolean;
 }
 
-/** `check` is a command that fails until all is resolved; null where nothing stands between markers. */
+/** `check` is a command that fails until everything is resolved; null if there are no conflict markers. */
 export type ConflictFound =
   | { status: 'none' }
   | { status: 'found'; asks: FollowUpAsk[]; check: string | null }
@@ -110,7 +110,7 @@ function namesOf(files: readonly { path: string }[]): string {
   );
 }
 
-/** A name that a command line can hold. */
+/** A name that can be used in a command line. */
 function isPlain(path: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(path);
 }
@@ -162,7 +162,7 @@ export async function putMerge({
   }
 }
 
-/** What differs in `to`, as states to put back to. */
+/** The differing paths with their states in `to`, to restore them. */
 async function statesOf(gitDir: string, from: string, to: string): Promise<PathChange[]> {
   const found = await treeDifferences(gitDir, from, to);
   const sizes = await sizesOf(

@@ -107,7 +107,7 @@ const NO_CONFLICT: ConflictFound = { status: 'none' };
 const NO_CHECKS: ChecksRead = { status: 'ok', asks: [] };
 const NOTHING: ThreadsRead = { status: 'ok', threads: [], asks: [] };
 
-/** A message is what is asked for now. */
+/** A message is the current request. */
 function isGiven({ settings }: ContinueTask): boolean {
   return settings.message !== null;
 }
@@ -144,7 +144,7 @@ function whyNot(
   return hasAsks ? null : noChange(`Nothing requests more work on pull request #${pull.number}.`);
 }
 
-/** The plan and the rules of the run that opened the pull request, as the base has them; and what is asked for now. */
+/** The plan and the rules of the run that opened the pull request, as in the base, and the current request. */
 async function firstPlan(task: ContinueTask, { source, rules, sha256 }: PullRecord): Promise<ContinuedPlan> {
   const { given, continued, settings } = task;
   const { title } = continued.pull;
@@ -204,7 +204,7 @@ async function conflictOf(
   return conflictWithBase(beside, { before: commits.mergeBase, head, base, ...rules });
 }
 
-/** What publishing would refuse, as far as this job knows its settings. */
+/** The reasons for which publishing would be refused, as far as this job knows its settings. */
 function protectedBy({ protectedPaths, acceptProtected, principles }: Settings): (path: string) => boolean {
   const isAccepted = pathMatcher(acceptProtected);
   return (path) =>
@@ -213,7 +213,7 @@ function protectedBy({ protectedPaths, acceptProtected, principles }: Settings):
     !isAccepted(path);
 }
 
-/** Work with a repository of our own beside the checkout, which is gone afterwards. */
+/** Work that needs a temporary repository beside the checkout. */
 async function besideCheckout<T>(
   { session, root }: ContinueTask,
   work: (beside: BesideCheckout) => Promise<T>,

@@ -13,7 +13,7 @@ import { contextPart, type IssueTask, MAINTAINERS, OWN_MARK } from '../trust/con
 import { describeRefusal } from '../trust/trust.ts';
 import type { Continued } from './find.ts';
 
-/** What is to be answered, for the record and for the model. */
+/** The review threads to answer, for the record and for the model. */
 export type ThreadsRead =
   | { status: 'ok'; threads: AskedThread[]; asks: FollowUpAsk[] }
   | { status: 'failed'; outcome: RunOutcome };

@@ -27,11 +27,11 @@ export interface LoopEnd {
   /** Null when it ended without a reason, which is a bug. */
   readonly stop: StopReason | null;
   readonly state: RunState;
-  /** `cut_short`: time ran out before the last look at the work tree. */
+  /** `cut_short`: time ran out before the final scan of the work tree. */
   readonly driven: StepEnd<void>;
 }
 
-/** What the outcome follows from. */
+/** The facts that decide the outcome. */
 interface Decision {
   readonly loop: LoopEnd;
   readonly net: readonly PathChange[];
@@ -39,7 +39,7 @@ interface Decision {
   readonly denied: Denials;
 }
 
-/** A crash of any step is an outcome of its own. */
+/** A crash of any step is a separate outcome. */
 export async function finalOutcome(session: Session, ready: Ready, decision: Decision): Promise<RunOutcome> {
   const { loop, steps, denied } = decision;
   const { stop, state, driven } = loop;
@@ -105,7 +105,7 @@ function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: De
   return [...new Set(all)].sort();
 }
 
-/** Why nothing of what was to be written is there; null when something is, or nothing was to be. */
+/** Why none of the expected files was written; null if one was, or none was expected. */
 async function whyUnwritten(
   { workspace: { root } }: Ready,
   { changes, unwritten }: RunState,
@@ -114,7 +114,7 @@ async function whyUnwritten(
   const denied = named.filter(({ kind }) => kind === 'sandbox');
   if (denied.length === 0 || changes.history.some(({ source }) => source.by === 'tool')) return null;
   if (unwritten !== null) return unwritten;
-  // Of what commands tried to write no more is known than what they printed.
+  // All that is known about failed writes of commands is their output.
   for (const { what, why } of denied) {
     const place = resolve(root, what);
     const isOfTheWork = isWithin(place, root) && !relative(root, place).split('/').some(isGitDirName);

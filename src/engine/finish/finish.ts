@@ -42,7 +42,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   return { outcome, patch: steps.kept.patch };
 }
 
-/** What a command created must not wait for the user's git, however the run ended. */
+/** However the run ended, git dirs that commands created must not stay there for the user's git to run. */
 async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -89,7 +89,7 @@ const NO_IGNORED: IgnoredFiles = { paths: [], count: 0 };
 /** Files that one list of the result names. */
 const MAX_NAMED = 1_000;
 
-/** What the result says of the steps. */
+/** The part of the result about the steps. */
 function partOf(
   { workspace, directory }: Ready,
   { state, steps }: { state: RunState; steps: Steps },

@@ -1,4 +1,4 @@
-/** What the result says of a run by its events so far: at its end, and when its process ends at once. */
+/** The part of the result that follows from the events so far: at the end of a run, and when its process ends at once. */
 
 import { withAttempts } from '../../domain/attempts/attempts.ts';
 import type { Denials } from '../../domain/review/denied.ts';
@@ -9,7 +9,7 @@ import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { statePart } from './parts/state-part.ts';
 
-/** What the events so far say, spending of other attempts included. */
+/** What the events say so far, including the spending of other attempts. */
 export function knownPart({ input }: Session, state: RunState, denied: Denials) {
   const spent = statePart(state);
   const { attempts = null } = input;
@@ -22,14 +22,14 @@ export function knownPart({ input }: Session, state: RunState, denied: Denials) 
   } satisfies Partial<RunResult>;
 }
 
-/** What is known of a run whose process ends at once. What a request under way will have cost is not. */
+/** What is known when the process ends at once. The cost of a request in progress is not. */
 export function partSoFar(session: Session, ready: Ready, state: RunState): Partial<RunResult> {
   const known = knownPart(session, state, allDenied(session, ready, state));
   const isAsking = state.phase.at === 'model' || state.phase.at === 'review';
   return isAsking ? { ...known, costUsd: 'unknown', estimated: true } : known;
 }
 
-/** With the hosts that were refused after the last event. Those of the whole run are in the result, whoever began it. */
+/** Includes the hosts refused after the last event. The result lists those of the whole run, whichever process began it. */
 export function allDenied(session: Session, ready: Ready, state: RunState): Denials {
   const { denied, refusedHosts } = withRefusedHosts(state, ready.refused());
   const { network } = session.result;

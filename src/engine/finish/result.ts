@@ -1,4 +1,4 @@
-/** Builds `result.json` step by step, so that what is known so far can be written at any moment. */
+/** Builds `result.json` step by step, so that everything known so far can be written at any moment. */
 
 import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
@@ -13,7 +13,7 @@ import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 
-/** The result of a run of which only the id is known. */
+/** The result of a run when only its id is known. */
 export function emptyResult(runId: string, version: string): RunResult {
   return {
     version: 1,
@@ -118,7 +118,7 @@ export function baselinePart({ tree, dirty }: BaseRevision): Partial<RunResult> 
   return { baseTree: tree, baseDirty: dirty };
 }
 
-/** What people must know about changes that are not in the patch, or should not be in it. */
+/** Warnings about changes that are not in the patch, or should not be in it. */
 export function closingWarnings(
   { putBack, stuck, hidden, changes }: RunState,
   ignored: IgnoredFiles,
@@ -183,7 +183,7 @@ function naming(
   return paths.length === 0 ? [] : [warning(code, say(listed(paths, MAX_NAMED)))];
 }
 
-/** Files of the patch that may have held something before the run, of which nothing is known. */
+/** Files that are in the patch as a whole: they may have had unknown contents before the run. */
 function takenWhole(changes: ChangeLedger): string[] {
   const unknown = new Set(
     changes.history.flatMap(({ path, ignored }) => (ignored === 'until_now' ? [path] : [])),

@@ -28,7 +28,7 @@ export interface Review {
 /** Maximum bytes read at a time. */
 const BATCH_BYTES = 32 * 1024 * 1024;
 
-/** Maximum bytes examined of one state; what was not examined is not published unless that is explicitly accepted. */
+/** Maximum bytes examined of one state; unexamined contents are not published unless explicitly accepted. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
 /** Scans the patch for secrets and for changes that deserve a second look, in bounded batches. */

@@ -1,4 +1,4 @@
-/** Which contents the end of a run looks into. */
+/** Selects the contents that the end of a run has to read. */
 
 import type { PathChange } from '../../domain/changes/change.ts';
 

@@ -1,4 +1,7 @@
-/** What is made of a run at its end: the patch, who made which line, what stayed outside; each in a step that may fail alone. */
+/**
+ * The steps at the end of a run: the patch, the attribution of its lines, and what stayed out of it. Each may fail without
+ * affecting the others.
+ */
 
 import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
 import { patchOf } from '../../agent/patch-of.ts';

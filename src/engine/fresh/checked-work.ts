@@ -1,6 +1,6 @@
 /**
- * What a check has done, so that the run that follows need not do it again: its setup commands, and the verify commands before
- * the work. It is taken over only where nothing has changed that it could depend on, and nothing is missing that it left.
+ * The work of a check that the following run need not repeat: its setup commands, and the verify commands before the work. A run
+ * uses it only if nothing that it could depend on has changed, and nothing that it left is missing.
  */
 
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import type { KnownEnds } from '../open/setup-commands.ts';
 import type { Session } from '../session.ts';
 import { folderState } from './folder-state.ts';
 
-/** What was opened so far. */
+/** Everything opened so far. */
 export interface ReuseParts {
   readonly task: { readonly plan: { readonly setup: readonly string[] }; readonly verify: readonly string[] };
   readonly checkout: Checkout;
@@ -28,7 +28,7 @@ export interface ReuseParts {
   readonly opened: Pick<RunStarted, 'patchsmith' | 'sandbox'> & { base: BaseRevision };
 }
 
-/** What the commands of a check came to. */
+/** The results of a check's commands. */
 interface Reports {
   readonly setup: readonly CommandReport[];
   readonly verify: readonly CommandReport[];
@@ -111,7 +111,7 @@ function keyOf(
   };
 }
 
-/** What the git directory of commands is made of; null if that cannot be read. */
+/** Hashes of the files in the commands' git directory; null if they cannot be read. */
 function gitStateOf({ sandboxGitDir }: Pick<Workspace, 'sandboxGitDir'>): string | null {
   const parts = GIT_FILES.map((name) => readRegularFile(join(sandboxGitDir.gitDir, name), MAX_GIT_BYTES));
   if (parts.some((part) => part.status === 'failed' && !part.missing)) return null;

@@ -18,7 +18,10 @@ import { keptHosts } from '../open/sandbox.ts';
 import type { Session } from '../session.ts';
 import type { Task } from './task.ts';
 
-/** Sends it before the workspace has been taken; null where it does not fit. An answer that comes to nothing is billed all the same. */
+/**
+ * Sends the first request before the workspace has been taken; null if it exceeds a cap. Its answer is billed even if it is not
+ * used.
+ */
 export function prefetch(
   session: Session,
   provider: LlmProvider,
@@ -64,7 +67,7 @@ export function compactionOf({ compaction, compactAt, maxMessages, model }: Sett
   return { strategy: compaction, at: compactAt ?? defaultCompactAt(windowOf(model)), maxMessages };
 }
 
-/** What was found out about the repository before the first request. */
+/** What is known about the repository before the first request. */
 export interface Orientation {
   readonly orientation: string;
 }

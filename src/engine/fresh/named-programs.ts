@@ -1,4 +1,4 @@
-/** Which programs setup and verify commands name, and whether the sandbox has them: for a check, which says so. */
+/** The programs that setup and verify commands name, and whether the sandbox has them. For `check`, which reports this. */
 
 import type { Sandbox } from '../../ports.ts';
 

@@ -27,7 +27,7 @@ const VERSION_OF: Readonly<Record<string, string>> = {
 /** Of the files in all languages that are named. */
 const LEAST_SHARE = 1 / 4;
 
-/** Milliseconds for what is executed; what is not known by then is left out. */
+/** Time limit for what is executed, in milliseconds; answers that come later are left out. */
 const LOOK_MS = 2_000;
 
 /** Milliseconds without an answer after which the programs that have not said their version are not waited for. */
@@ -39,22 +39,22 @@ export interface LookedAt {
   readonly folder: string;
 }
 
-/** A look at the repository that has begun. */
+/** An examination of the repository that has begun. */
 export interface BegunOrientation {
   /** What to ask the shell of the sandbox, once the repository is known. */
   lookup(): Promise<string | null>;
-  /** The text of `orientation`: empty where nothing is known. What was not asked with `lookup` is asked now. */
+  /** The text of `orientation`; empty if nothing is known. Runs now what was not asked with `lookup`. */
   end(found: Found): Promise<string>;
 }
 
 interface Found {
   readonly sandbox: Sandbox;
-  /** What the shell answered; null when it was not asked. */
+  /** The shell's answer; null if it was not asked. */
   readonly lookedUp: string | null;
   readonly hosts: readonly string[];
 }
 
-/** Begins to look at the repository. Nothing of it is executed. */
+/** Begins to examine the repository, without executing anything from it. */
 export function beginOrientation(session: Session, { root, folder }: LookedAt): BegunOrientation {
   const looking = lookAt(folder);
   const asking = looking.then(({ survey, files }) =>
@@ -112,13 +112,16 @@ function versionCommands(ofProject: string | null, files: readonly string[]): st
   return [...new Set(commands)];
 }
 
-/** Only what is outside the work tree is executed, and not in it: its own programs run when the model asks for them. */
+/**
+ * Only programs outside the work tree are executed, and not from within it. Its own programs only run when the model asks for
+ * them.
+ */
 function lookupScript(root: string, commands: readonly string[]): string {
   return [
     'cd /',
     `for name in ${PROGRAMS}; do command -v "$name" >/dev/null 2>&1 && echo "has $name"; done`,
     `root='${root.replaceAll("'", "'\\''")}'`,
-    // What is not bash cannot even read it.
+    // Other shells could not even parse it.
     `case \${BASH_VERSION:+yes} in yes) eval '${versionScript(commands)}' ;; esac`,
   ].join('\n');
 }
@@ -136,7 +139,7 @@ function programsIn(said: string) {
   }));
 }
 
-/** All are asked at once. One that does not answer in time is left behind, and ends with the sandbox. */
+/** All are asked at the same time. One that does not answer in time is abandoned, and ends with the sandbox. */
 function versionScript(commands: readonly string[]): string {
   const asked = commands.map((command) => `"${command}"`).join(' ');
   return [

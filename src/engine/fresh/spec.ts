@@ -56,7 +56,7 @@ interface Model {
   readonly providing: Promise<Providing>;
 }
 
-/** What every stage after the first knows. */
+/** What all stages after the first know. */
 interface PlacedRun {
   readonly session: Session;
   readonly checkout: Checkout;
@@ -133,7 +133,7 @@ async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
   };
 }
 
-/** What a check says of tools; null where it is not to look them up. */
+/** The programs that the commands name, and whether they are there; null if the check should not look them up. */
 async function programsOf({ input, interrupt }: Session, { plan, verify }: Task, sandbox: Sandbox) {
   if (input.settings.preflight === 'off') return null;
   return namedProgramsIn(sandbox, [...plan.setup, ...verify], interrupt);
@@ -231,7 +231,7 @@ async function settle(
   const { changes } = ran;
   const awaited = awaitedBefore(ran);
   if (changes === null) return stopped(interruptedOutcome(session, { unknown: NOT_LOOKED_AT, awaited }));
-  // Where there is something to undo, the run has a journal that says so.
+  // If there is something to undo, the run has a journal that says so.
   const isUnchanged = changes.length === 0;
   if (ran.status === 'interrupted' && isUnchanged) return stopped(interruptedOutcome(session, { awaited }));
   if (ran.status === 'failed' && isUnchanged) return stopped(usageError('ERR_SETUP_FAILED', ran.message));
@@ -275,7 +275,7 @@ const NOT_LOOKED_AT = 'what setup commands changed was not looked at: see git st
 /** The end of a check that found nothing wrong. */
 const READY = done('Everything that a run needs before its first request is in place.');
 
-/** Null where there are no commands before the work. */
+/** Null if there are no commands before the work. */
 async function reuseOf(
   { session, checkout }: Pick<PlacedRun, 'session' | 'checkout'>,
   task: Task,

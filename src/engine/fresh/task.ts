@@ -1,4 +1,4 @@
-/** What a new run is to do: its plan, if whoever triggered the run may start one, and the principles. */
+/** The task of a new run: its plan, if the account that triggered the run may start one, and the principles. */
 
 import { documentReader } from '../../adapters/documents/reader.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
@@ -31,7 +31,7 @@ export interface Task {
   readonly tools: readonly Tool[];
   /** Which tools these are; recorded with the run. */
   readonly toolNames: readonly string[] | null;
-  /** What the run has to answer; null when nothing was asked for. */
+  /** The comments that the run has to answer; null if there are none. */
   readonly answer: AnswerSchema | null;
   /** Relative to the root; empty for the root. */
   readonly workingDirectory: string;
@@ -78,7 +78,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     status: 'ok',
     plan,
     principles: principles.principles,
-    // What commands change all the same is put back.
+    // If commands change it anyway, that is reverted.
     paths: pathsOf(settings, plan.followUp?.paths),
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
@@ -111,7 +111,7 @@ function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
 /** Why one of the commands would say nothing about its work; null when all of them can fail. */
 async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {
   const commands = [...setup.map((text) => ['setup', text]), ...verify.map((text) => ['verify', text])];
-  // Only then is there something to be parsed.
+  // Only then is there anything to parse.
   if (!commands.some(([, text]) => text?.includes('&'))) return null;
   const { whyOverlooked } = await import('../../adapters/plan/command-syntax.ts');
   for (const [kind, text = ''] of commands) {
@@ -122,8 +122,8 @@ async function whyUnwaited(setup: readonly string[], verify: readonly string[]):
 }
 
 /**
- * The plan, if whoever triggered the run may start one. The modules for that check are loaded only when there is reason to
- * check.
+ * The plan, if the account that triggered the run may start one. The modules for that check are loaded only when there is reason
+ * to check.
  */
 async function planOf(session: Session, root: string): Promise<TrustedPlan> {
   const { settings, stdin, cwd, trust } = session.input;

@@ -11,7 +11,7 @@ export interface ProgramLine {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The word or the variable that names it; null when there is none. Folders that a server only works on are none. */
+/** The word or variable that names it, or null. Folders that a server only works on do not count. */
 export function codeInTree(root: string, { command, args, env }: ProgramLine): string | null {
   const isPath = command.includes('/');
   const words = [...(isPath ? [command] : []), ...args];
@@ -29,7 +29,7 @@ function namesOf(root: string, word: string): string[] {
   return [word, ...value, ...places];
 }
 
-/** By where it is in the end: a link outside may lead in. */
+/** Uses the resolved path, since a link outside may lead into the work tree. */
 function kindIn(root: string, name: string): 'file' | 'folder' | null {
   const place = resolve(root, name);
   try {
@@ -48,7 +48,7 @@ function kindIn(root: string, name: string): 'file' | 'folder' | null {
 const GOES_TO =
   /^(?:-C|--(?:prefix|dir|cwd|chdir|directory|project|project-dir|working-directory|manifest-path))$/;
 
-/** The word with which a program is told to work in a folder of the work tree; null when there is none. */
+/** The word that makes a program work in a folder of the work tree, or null. */
 function workplaceOf(root: string, args: readonly string[]): string | null {
   for (const [at, word] of args.entries()) {
     // In a script.

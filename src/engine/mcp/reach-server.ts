@@ -23,7 +23,7 @@ export type Reached =
     }
   | Failed;
 
-/** A server, and who hears of it. */
+/** A server, and the callbacks for news about it. */
 export interface WantedServer extends Pick<ConnectOptions, 'onChange' | 'onGone'> {
   readonly name: string;
   readonly entry: FilledEntry;

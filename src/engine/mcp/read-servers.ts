@@ -14,7 +14,7 @@ import { openRevision } from '../../git/revision.ts';
 import type { HostContext } from '../../host/context.ts';
 import type { Trust } from '../trust/trust.ts';
 
-/** Ready to be started; empty where something is wrong with them. */
+/** Ready to be started; empty if any has a problem. */
 export interface ServersGiven {
   readonly servers: FilledEntries;
   readonly problems: Problem[];

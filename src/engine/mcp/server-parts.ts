@@ -1,4 +1,4 @@
-/** What the servers of a run are opened with, and what that gives. */
+/** The inputs for opening the servers of a run, and the result. */
 
 import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
 import type { RunEvent } from '../../domain/run/events.ts';

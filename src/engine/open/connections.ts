@@ -16,7 +16,7 @@ interface KeyRead {
   readonly keyless: readonly Problem[];
 }
 
-/** Whether there is a key; `use` says what becomes of it. */
+/** Whether there is a key; `use` says what happens to it. */
 export function keyLines(
   context: Pick<HostContext, 'federation'>,
   { settings, key, keyless }: KeyRead,

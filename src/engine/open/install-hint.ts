@@ -33,7 +33,7 @@ export function installerIn(root: string | null, command: string, folder = '.'):
     : { ...installer, line: `cd ${path} && ${installer.line}` };
 }
 
-/** The same for a program that is not found, itself one to be installed or one of the packages of the project. */
+/** The same for a missing program, which may have to be installed itself or belong to one of the project's packages. */
 export function missingProgramHint(
   root: string | null,
   program: string,
@@ -67,7 +67,7 @@ export function missingPackage(output: string): string | null {
 const NOT_INSTALLED =
   /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'/;
 
-/** What a command asks that loads packages itself, in the folder that it runs in. */
+/** The hosts needed by a command that loads packages itself, in the folder that it runs in. */
 export async function loadingIn(root: string | null, command: string): Promise<ReturnType<typeof loadingOf>> {
   const folder = await folderOfCommand(command);
   return loadingOf(root === null || folder.startsWith('/') ? [] : namesIn(join(root, folder)), command);
@@ -77,7 +77,7 @@ export async function loadingIn(root: string | null, command: string): Promise<R
 const NOT_CACHED =
   /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off|in offline mode and the artifact|No cached version of \S+ available for offline mode/;
 
-/** One sentence with a leading space, where a cache is shown and does not have what is locked; else empty. */
+/** One sentence with a leading space if a visible cache lacks locked packages, else empty. */
 export async function cacheHint(
   { root, caches }: { root: string | null; caches: readonly string[] },
   command: string,

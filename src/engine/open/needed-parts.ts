@@ -1,6 +1,6 @@
 /**
- * What a verify command needs behind the names of its programs: the module of `python -m`, a script of package.json and the
- * programs that it names, a program that `npx` is to find, and packages at all.
+ * What a verify command needs besides the programs that it names: the module of `python -m`, a script of package.json and its
+ * programs, a program for `npx`, or installed packages in general.
  */
 
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const Package = z.object({
 });
 const MAX_PACKAGE_BYTES = 1_000_000;
 
-/** Only of what has to run before anything else could have made it. */
+/** Covers only programs that run before anything else could have created what they need. */
 export async function neededParts(commands: readonly string[], place: PartsPlace): Promise<NeededPart[]> {
   const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
   const found = commands.map(async (command) => {
@@ -77,7 +77,7 @@ async function partsOf(program: NeededProgram, command: string, known: KnownOfRu
   const called = scriptCalled(program);
   if (called === null || (!called.isCertain && !Object.hasOwn(scripts, called.name))) {
     const started = startedBy(program);
-    // Yarn and pnpm have commands of their own: only what package.json names is certain to be none of them.
+    // Yarn and pnpm have their own commands: only names in package.json are certain not to be one of them.
     const isNeeded = LOADS.test(name)
       ? !known.canLoad
       : Object.hasOwn({ ...dependencies, ...devDependencies }, started ?? '');
@@ -96,7 +96,7 @@ async function partsOf(program: NeededProgram, command: string, known: KnownOfRu
   return NODE.test(text) && !INSTALLS.test(text) ? [...programs, ...packages] : programs;
 }
 
-/** Null where there is none that can be read. */
+/** Null if there is none that can be read. */
 async function manifestIn(folder: string): Promise<z.infer<typeof Package> | null> {
   const read = await readBytes(join(folder, 'package.json'), { maxBytes: MAX_PACKAGE_BYTES, follow: false });
   if (read.status === 'failed') return null;
@@ -105,7 +105,7 @@ async function manifestIn(folder: string): Promise<z.infer<typeof Package> | nul
 
 /** What starts scripts or programs of packages, or modules that import them. */
 const RUNNERS = /^(?:node|npm|pnpm|yarn|bun|npx|bunx)$/;
-/** Loads what is not there. */
+/** It downloads missing packages. */
 const LOADS = /^(?:npx|bunx)$/;
 const NODE = /\b(?:node|bun)\b/;
 const INSTALLS = /\b(?:i|ci|install|add)\b/;
@@ -127,7 +127,7 @@ function scriptCalled({ name, words }: NeededProgram): { name: string; isCertain
   return { name: called, isCertain: name === 'npm' || name === 'pnpm' };
 }
 
-/** The program of a package that the words name; null where there is none, or an option tells where it comes from. */
+/** The package program that the words name; null if there is none, or if an option says where it comes from. */
 function startedBy({ name, words }: NeededProgram): string | null {
   const from = words[0] === 'exec' || (name !== 'npm' && words[0] === 'run') ? 1 : 0;
   if (name === 'npm' && from === 0) return null;

@@ -1,6 +1,6 @@
 /**
- * Whether the verify commands can be run at all, looked up in the sandbox before the model costs anything: whether the shell can
- * read them, and whether it finds the programs that they name. Nothing of them is executed.
+ * Checks in the sandbox, before the model costs anything, whether the verify commands can run at all: whether the shell can parse
+ * them, and whether it finds the programs that they name. Executes none of them.
  */
 
 import { normalize } from 'node:path';
@@ -27,7 +27,7 @@ import { refusalsSaid } from './refused-hosts.ts';
 /** Milliseconds for the shell to look names up. */
 const LOOKUP_MS = 30_000;
 
-/** Why one of the commands cannot succeed, for people; null when nothing speaks against them, or when the run is to stop. */
+/** Why one of the commands cannot succeed, for people; null if no problem was found, or if the run has to stop. */
 export async function whyNotRunnable(
   session: Session,
   commands: readonly string[],
@@ -104,7 +104,7 @@ function whatIsMissing(part: NeededPart): string {
   }
 }
 
-/** Why a setup command cannot succeed; null when nothing speaks against it. Most managers find out themselves, at once. */
+/** Why a setup command cannot succeed; null if no problem was found. Most package managers find out quickly themselves. */
 export async function whyNoSetup(
   session: Session,
   commands: readonly string[],
@@ -142,7 +142,7 @@ function toDoAnyway(part: NeededPart): string {
   return part.kind === 'packages' ? ' If the command does without them: --preflight off.' : '';
 }
 
-/** With a network, a command may load what is not on this machine. */
+/** With a network, a command may download what this machine lacks. */
 function isOpen({ input: { settings } }: Session, { level }: Pick<Sandbox, 'level'>): boolean {
   return level === 'none' || settings.allowedDomains.length + settings.allowedPrivate.length > 0;
 }
@@ -220,7 +220,7 @@ function lookupOf(part: NeededPart): string {
   return `( cd -- ${folder} 2>/dev/null || exit 0; ${part.python} -c ${shellQuoted(find)} ${part.name} >/dev/null 2>&1; [ $? -ne 7 ] )`;
 }
 
-/** A word that is no line of the text. */
+/** A delimiter that is not a line of the text. */
 function endOfText(text: string): string {
   let end = 'END';
   while (text.includes(end)) end += '_';
@@ -271,7 +271,7 @@ async function whyNotInstalled(
   return null;
 }
 
-/** Where the package manager of the command was refused a host that it loads from: what was refused, and what to do. */
+/** If the command's package manager was refused a host: which one, and what to do. */
 async function packagesRefused(root: string | null, command: string, output: string): Promise<string | null> {
   const loading = await loadingIn(root, command);
   const refused = refusalsSaid(output).find((line) =>

@@ -47,8 +47,8 @@ export function preloadProvider({ input }: Session, { provider }: ModelChoice): 
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
 /**
- * A provider that is never asked, for a check: its settings are examined as for a run, unless there is no key, which whoever checks
- * says.
+ * A provider that is never asked, for a check: its settings are checked as for a run, unless there is no key, which the caller
+ * reports.
  */
 export async function openUnasked(session: Session, choice: ModelChoice): Promise<Providing> {
   const { apiKey, federation, providers = PROVIDERS } = session.input;
@@ -74,7 +74,7 @@ function writableBy({ root, input }: Session): string[] {
   return [...(root === null ? [] : [root]), ...open];
 }
 
-/** The model that goes on in place of the first one, as a run records it; null for none. */
+/** The fallback model as a run records it, or null. */
 export function fallbackOf(
   settings: Settings,
   providers: ProviderRegistry = PROVIDERS,
@@ -95,7 +95,7 @@ export function reviewOf(settings: Settings, providers: ProviderRegistry = PROVI
   return review || reviewModel !== null ? { by: reviewerOf(settings, providers), ifNotReviewed } : null;
 }
 
-/** The model of `--review-model`; null where it is the one that works. */
+/** The model of `--review-model`; null if the working model reviews. */
 export function reviewerOf(
   settings: Settings,
   providers: ProviderRegistry = PROVIDERS,

@@ -10,7 +10,7 @@ import { type AskServer, serverTool } from '../../tools/server-tool.ts';
 import type { RunInput } from '../run-input.ts';
 import { webOf } from '../web.ts';
 
-/** The same tools as at the start; fails when the recorded schema of the answer is none. */
+/** The same tools as at the start; fails if the recorded schema of the answer is invalid. */
 export async function recordedTools(
   input: Pick<RunInput, 'makeTools' | 'env' | 'version'>,
   { toolSettings }: RunStarted,

@@ -14,7 +14,7 @@ import type { Sandbox } from '../../ports.ts';
 /** Hosts named after one command. */
 const MAX_NOTES = 10;
 
-/** What is refused to the commands of one process, and to which calls. */
+/** The hosts refused to the commands of one process, and to which calls. */
 export class RefusedHosts {
   #all: readonly RefusedHost[] = [];
   #unrecorded = new Map<string, HostRefusal>();
@@ -110,7 +110,7 @@ function namesNotFound({ head, tail }: Excerpt): string[] {
   return [...new Set([...`${head}\n${tail}`.matchAll(NOT_FOUND)].map(([, host = '']) => host))];
 }
 
-/** What the output of a command says that was refused, a line each, also where a program passes it on among words of its own. */
+/** The refusals that a command's output mentions, one line each, also when a program quotes them in its own messages. */
 export function refusalsSaid(output: string): string[] {
   const said = output.split('\n').flatMap((line) => {
     const at = line.indexOf(REFUSED);

@@ -30,7 +30,7 @@ export function warnOfReadableSecrets(session: Session, { level }: Sandbox): voi
   );
 }
 
-/** Why the run does not start: because of the machine, or of what was requested. */
+/** Why the run does not start: because of the machine or of the settings. */
 export function notOpened({ status, reason }: Exclude<OpenedSandbox, { status: 'ok' }>): RunOutcome {
   return status === 'refused'
     ? usageError('ERR_SANDBOX_REFUSED', reason)

@@ -40,7 +40,7 @@ export interface ContainedOptions {
   readonly closing: Closing;
 }
 
-/** What is opened belongs to `closing`; closing it reports the hosts that were refused. */
+/** `closing` owns everything opened; closing it reports the refused hosts. */
 export async function openContained(
   session: Session,
   { options, hosts, closing }: ContainedOptions,

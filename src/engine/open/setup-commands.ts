@@ -80,7 +80,7 @@ export async function runBefore(
   return { ...ran, changes };
 }
 
-/** A run that is stopped takes the time to find out what has to be undone; null where even that is over. */
+/** The changes so far. Even a stopped run has time to find out what has to be undone; null if that time is over too. */
 async function changedSoFar({ times }: Session, workspace: Workspace): Promise<PathChange[] | null> {
   try {
     return await until(times.endOfLooks, () => workspace.capture('after_commands'));
@@ -99,7 +99,7 @@ interface Places {
 type Ran =
   | ({ status: 'ok' } & Reports)
   | ({ status: 'failed'; message: string } & Reports)
-  /** What the commands changed must not get into the run directory. */
+  /** Changes by the commands must not get into the run directory. */
   | ({ status: 'leaked'; message: string } & Reports)
   | ({ status: 'interrupted' } & Reports);
 
@@ -178,7 +178,7 @@ export async function baselineIn(
   parts: Parameters<typeof runCommands>[2],
   interrupt: AbortSignal,
 ): Promise<CommandReport[]> {
-  // No command of the model has run yet, so the work tree holds nothing to be protected from.
+  // No command of the model has run yet, so nothing in the work tree is hostile.
   if (place.kind === 'worktree') return runCommands(commands, interrupt, parts);
   const opened = await place.open([], interrupt);
   if (opened.status === 'interrupted') return [];
@@ -217,8 +217,8 @@ function otherYarn(output: string): string {
 }
 
 /**
- * What the runner says in the output about hosts, also where a program passes it on among words of its own; then all that the
- * package manager asks, since it asks for one after the other.
+ * The runner's messages about hosts in the output, also when a program quotes them in its own; then all hosts that the package
+ * manager needs, since it asks for them one by one.
  */
 async function refusalsIn({ root }: Session, command: string, output: string): Promise<string> {
   const said = refusalsSaid(output);

@@ -62,8 +62,8 @@ export function whyNotInSandbox(
 const CLOCK_MS = 2_000;
 
 /**
- * Where setup commands that began at `since` (milliseconds of the clock) have left one of the values, in words; null for
- * nowhere. Looks at all that outlives a setup command: the work tree, its throwaway git directory, and writable mounts.
+ * Where setup commands that began at `since` (milliseconds of the clock) have left one of the values, in words, or null. Searches
+ * everything that outlives a setup command: the work tree, its throwaway git directory, and writable mounts.
  */
 export async function whyLeft(session: Session, root: string, since: number): Promise<string | null> {
   const { input, directory, interrupt } = session;

@@ -31,7 +31,7 @@ export interface VerifyPlaceParts {
   readonly beside: OpenSibling;
 }
 
-/** Every verification has a git dir of its own, and so has every fresh checkout. */
+/** Every verification has its own git dir, and so does every fresh checkout. */
 export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
   const { kind, setup, scratchDir } = parts;
   const warnings = new Set<Warning>();
@@ -145,7 +145,7 @@ async function end(sandbox: Sandbox, folder: string): Promise<void> {
 }
 
 /**
- * Without containment `root` is shown where it is. In scripts that name the work tree, `shownAs` is therefore replaced by
+ * Without containment, `root` is visible at its own path. In scripts that name the work tree, `shownAs` is therefore replaced by
  * the checkout, and in their output the checkout by the work tree.
  */
 export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandbox {

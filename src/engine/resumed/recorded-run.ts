@@ -13,7 +13,7 @@ export interface RecordedRun extends FoldedEvents {
   readonly directory: RunDirectory;
   /** Length of the journal in bytes, without a torn last line. */
   readonly journalBytes: number;
-  /** What its result says until it is resumed; null where it has none. */
+  /** Its result until it is resumed, or null. */
   readonly supersedes: SupersededEnd | null;
 }
 
@@ -23,7 +23,7 @@ export function limitsAtEnd(events: RunEvents): Limits {
   return (raised?.type === 'run.resumed' ? raised.limits : undefined) ?? events[0].limits;
 }
 
-/** The event that carries the run on at the time `at`, as long as nothing is accepted into its base. */
+/** The event that resumes the run at the time `at`, if nothing is accepted into its base. */
 export function resumption(
   { events: [{ limits, patchsmith }], supersedes }: RecordedRun,
   { base, iterations, seq }: RunState,
@@ -47,7 +47,7 @@ export function callsOf(events: readonly RunEvent[]): ToolCall[] {
   return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
 }
 
-/** What a process that carries it on knows of it from the start. */
+/** What a resuming process knows about the run from the start. */
 export function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
   const { runId, limits, verifyBaseline } = run.events[0];
   const { now, startedAt } = run.state;

@@ -1,5 +1,5 @@
 /**
- * What a killed run left unfinished: every difference in the work tree is attributed to a cause, and calls get their
+ * Settles what a killed run left unfinished: every difference in the work tree is attributed to a cause, and calls get their
  * answers.
  */
 
@@ -19,7 +19,7 @@ import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';
 import { transferChanges } from './transfer-changes.ts';
 
-/** What is known when a killed run has been opened again. */
+/** What is known after reopening a killed run. */
 export interface Unsettled {
   readonly session: Session;
   readonly run: RecordedRun;
@@ -31,7 +31,7 @@ export interface Unsettled {
   readonly acceptChanges: boolean;
 }
 
-/** How a resumed run goes on. */
+/** How a resumed run continues. */
 export interface Continuation {
   readonly status: 'ok';
   readonly first: RunEvent;

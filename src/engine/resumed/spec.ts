@@ -1,4 +1,4 @@
-/** How a killed run goes on: in its checkout or another one, with what it left unfinished. */
+/** Resumes a killed run in its checkout or another one, starting with its unfinished work. */
 
 import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
@@ -36,13 +36,13 @@ import { settleResumed } from './settle.ts';
 
 /** How to resume a run. */
 export interface ResumeOptions {
-  /** Accept what others changed in the work tree as part of the baseline. */
+  /** Accept other people's changes in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
-  /** Why the run has stopped, where it is not to go on: it only comes into the checkout. Default: it goes on. */
+  /** Why the run stopped, if it is only brought into the checkout and must not continue. Default: it continues. */
   readonly stop?: StopReason;
 }
 
-/** Where it stops before it is ready, the result in the run directory stays as it was. */
+/** If it stops before it is ready, the result in the run directory stays as it was. */
 export function resumedRun(run: RecordedRun, options: ResumeOptions): RunSpec<ReopenedWorkspace> {
   return { locate: (session) => locate({ session, run, options }) };
 }
@@ -99,7 +99,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   return {
     status: 'admitted',
     ...admitted,
-    // What the model was told about the sandbox and the network remains true to the end.
+    // The description of sandbox and network in the model's prompt has to stay true to the end.
     sandbox: {
       mode: start.sandbox === 'none' ? 'off' : 'required',
       hosts: { domains: start.allowedDomains, privateHosts: start.allowedPrivate },
@@ -120,7 +120,7 @@ const NO_FALLBACK = warning(
   'The run was begun without --fallback-model, and goes on without one: it cannot be added afterwards.',
 );
 
-/** Null if whoever resumes the run is allowed to. */
+/** Null if the run may be resumed by this caller. */
 async function whyShut(session: Session): Promise<RunOutcome | null> {
   if (session.input.trust === undefined) return null;
   const { passGate } = await import('../trust/gate.ts');
@@ -180,7 +180,7 @@ async function begin(
   });
 }
 
-/** A run on a merge began with what it had made of the head of its pull request. */
+/** A run on a merge began with the merge that it made from the head of its pull request. */
 function checkedOutBy({ followUp }: RunStarted): { checkedOut?: string } {
   return followUp === null || followUp.merge === null ? {} : { checkedOut: followUp.head };
 }
@@ -226,7 +226,7 @@ async function settle(
       ],
       seen: seenBy(run, settled.state),
       openJournal() {
-        // By now the result says that the run goes on, and the patch of its earlier end is void.
+        // The result now says that the run continues, and the patch of its earlier end is void.
         rmSync(directory.patch, { force: true });
         return reopenJournal(directory.events, journalBytes, redact);
       },
@@ -234,7 +234,7 @@ async function settle(
   };
 }
 
-/** What the results show that the conversation still has. */
+/** What the results that are still in the conversation show. */
 function seenBy({ events }: RecordedRun, { conversation, phase }: RunState): SeenLines {
   const seen = new SeenLines();
   for (const event of events) {

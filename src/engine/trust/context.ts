@@ -1,4 +1,4 @@
-/** What was said where a change was asked for, as context of the request: bounded, cleaned, and not trusted. */
+/** The discussion around a request, as its context: bounded, cleaned, and not trusted. */
 
 import { fetchComments } from '../../adapters/github/untrusted-texts.ts';
 import type { Settings } from '../../config/schema.ts';
@@ -38,7 +38,7 @@ export function asKnownHere(task: IssueTask, text: UntrustedText): UntrustedText
   return isOwn ? text : { ...text, association: 'none' };
 }
 
-/** What was asked for, and what it was posted on; null if it is an issue itself. */
+/** The request, and the issue or pull request it was posted on; null if it is an issue itself. */
 export interface AskedText {
   readonly text: UntrustedText;
   readonly on: UntrustedText | null;
@@ -87,12 +87,12 @@ function isSame({ source: a }: UntrustedText, { source: b }: UntrustedText): boo
   return a.kind === 'comment' && b.kind === 'comment' && a.commentId === b.commentId;
 }
 
-/** The text of a pull request that is continued is our own account of it. */
+/** The text of a continued pull request was written by patchsmith. */
 function isContinued({ trust }: IssueTask, { source }: UntrustedText): boolean {
   return trust.continued?.pull.number === source.number;
 }
 
-/** What came later, or was edited later, is not what whoever asked has read. */
+/** The author of the request has not read anything that was posted or edited later. */
 function isBefore({ at }: UntrustedText, { at: asked }: UntrustedText): boolean {
   return at === null || asked === null || at <= asked;
 }

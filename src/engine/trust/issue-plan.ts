@@ -27,8 +27,8 @@ import { describeRefusal } from './trust.ts';
 type OutsidePlan = { status: 'ok'; plan: Plan; notes: Warning[] } | { status: 'failed'; outcome: RunOutcome };
 
 /**
- * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about
- * this very issue or comment, the event's text is used: that is what whoever triggered it has read, not a later version.
+ * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about this
+ * very issue or comment, the event's text is used, because the person who triggered it has read that one and not a later version.
  */
 export async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
   const { settings, writers } = task;
@@ -81,7 +81,7 @@ async function planOf(
   };
 }
 
-/** An outcome says why there is none. */
+/** An outcome instead of a plan says why there is none. */
 async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
   const { settings, trust, signal } = task;
   const around = { repository: repositoryOf(task), serverUrl: settings.githubServerUrl };

@@ -28,7 +28,7 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const isNamed = plan !== null || message !== null || isOutside;
   const { continued } = trust;
   const writers = gate.writers;
-  /** What was asked for now, with what goes on. */
+  /** The current request, with the plan that continues. */
   const goingOn = async (given: Plan | null, more: readonly Warning[]): Promise<TrustedPlan> => {
     if (continued === null)
       return given === null

@@ -1,6 +1,4 @@
-/**
- * What and whom a run may trust, determined before its settings are read: the event, the checkout, and whose rules apply.
- */
+/** Decides what a run may trust before its settings are read: the event, the checkout, and whose rules apply. */
 
 import { resolve } from 'node:path';
 import { askPullHead } from '../../adapters/github/access.ts';
@@ -32,7 +30,7 @@ export interface Trust {
   readonly token: string | null;
   /** Project file, principles and plan are read from here; null means from the work tree. */
   readonly revision: Revision | null;
-  /** An outsider may have written what is checked out. */
+  /** The checked-out files may have been written by an outsider. */
   readonly isOutsiders: boolean;
   readonly credentials: PersistedCredentials;
   /** The pull request that the run continues; null for an ordinary run. */
@@ -136,8 +134,8 @@ async function rulesFor(
 }
 
 /**
- * Rules, principles and plan come from the base; what the branch holds was written by a model, and is no more trusted than an
- * outsider's code. Null for an ordinary run.
+ * Rules, principles and plan come from the base; the branch was written by a model, and is trusted no more than an outsider's
+ * code. Null for an ordinary run.
  */
 async function continuedIn(
   { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,

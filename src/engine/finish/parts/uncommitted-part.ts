@@ -1,4 +1,4 @@
-/** What the patch of a run applies to, where the work tree had uncommitted work when it began. */
+/** What the patch of a run applies to if the work tree had uncommitted work at the start. */
 
 import { patchFilePublisher } from '../../../adapters/storage/patch-file.ts';
 import type { PathChange } from '../../../domain/changes/change.ts';
@@ -10,7 +10,7 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ProvenPatch } from '../../../ports/workspace.ts';
 import type { Ready } from '../../ready.ts';
 
-/** The uncommitted work as it was kept, and what people must know of it. */
+/** The stored uncommitted work, and the warnings about it. */
 export interface UncommittedPart {
   readonly patch: RunResult['uncommittedPatch'];
   readonly warnings: readonly Warning[];
