@@ -1,10 +1,10 @@
-/** What a check found out before a run: the document of `patchsmith check --output json`. */
+/** The findings of a check before a run: the document of `patchsmith check --output json`. */
 
 import * as z from 'zod';
 import { ErrorCodeText } from './errors/error-code-text.ts';
 import { OutcomeName } from './run/exit-code.ts';
 
-/** What a check looks at, in the order of its page. */
+/** The subjects of a check, in the order of its page. */
 export const CHECKED_PARTS = [
   'settings',
   'key',
@@ -47,12 +47,12 @@ export function lacking(
   return { part, status: 'failed', code, said, fix };
 }
 
-/** A line about what was not looked at. */
+/** A line about something that was not checked. */
 export function skipped(part: CheckLine['part'], said: string): CheckLine {
   return { part, status: 'skipped', code: null, said, fix: null };
 }
 
-/** A line about what is as it should be. */
+/** A line about something that is fine. */
 export function fine(part: CheckLine['part'], said: string): CheckLine {
   return { part, status: 'ok', code: null, said, fix: null };
 }

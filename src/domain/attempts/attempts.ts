@@ -47,7 +47,7 @@ export type Attempts = z.infer<typeof Attempts>;
 /** What an attempt or a run has spent. */
 export type AttemptSpending = Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'>;
 
-/** What a run has spent together with its attempts: with those that were not chosen, or with all where none was. */
+/** What a run has spent together with its attempts: those that were not chosen, or all if none was. */
 export function withAttempts<T extends AttemptSpending>(spent: T, { list, chosen }: Attempts): T {
   const others = list.filter(({ number }) => number !== chosen);
   return { ...spent, ...others.reduce<AttemptSpending>(spentTogether, spent) };

@@ -1,4 +1,4 @@
-/** The caps of a whole run with attempts, and what they leave to the one attempt that goes on. */
+/** The caps of a whole run with attempts, and what is left of them for the attempt that continues. */
 
 import { totalTokens } from '../conversation/conversation.ts';
 import type { Limits, StopReason } from '../run/limits.ts';
@@ -44,7 +44,7 @@ export function withLeftOver(
   return cap !== null && cap > stop.value && cap - stop.used >= (stop.needed ?? 0) ? left : null;
 }
 
-/** A cap as people set it: for the whole run, with what the other attempts have spent of it. */
+/** A cap as people set it, for the whole run, and how much of it the other attempts have spent. */
 export function ofWholeRun<T extends object>(reached: T, attempts: ChosenAttempt | null): T {
   if (attempts === null || !('limit' in reached && 'value' in reached && 'used' in reached)) return reached;
   const { limit, value, used } = reached;

@@ -1,4 +1,4 @@
-/** Which of several attempts at the same task is the best, by facts alone: no model is asked. */
+/** Ranks several attempts at the same task by facts alone: no model is asked. */
 
 import { succeeded } from '../conversation/tool.ts';
 import type { FlagName } from '../review/flag.ts';
@@ -79,7 +79,7 @@ const ENDS: readonly OutcomeName[] = [
   'publish_failed',
 ];
 
-/** The first one that tells two attempts apart decides. */
+/** The first criterion in which two attempts differ decides. */
 const CRITERIA: readonly Criterion[] = [
   {
     rank: ({ outcome }) => (ENDS.includes(outcome) ? ENDS.indexOf(outcome) : ENDS.length),

@@ -1,9 +1,10 @@
 /**
- * Whether the next request fits into what is left of the run's caps, and how long its answer may be. Pure, so that a run that is
- * played again decides alike.
+ * Whether the next request fits into the rest of the run's caps, and how long its answer may be. Pure, so that a replayed run
+ * decides alike.
  *
- * What a request may come to is reserved before it is sent: its prompt at the dearest price there is for one, and an answer of
- * `max_tokens`. The API holds the answer to that, so a cap can be exceeded only by what the estimate of the prompt is short.
+ * The maximum cost of a request is reserved before it is sent: its prompt at the highest price for one, and an answer of
+ * `max_tokens`. The API enforces the length of the answer, so a cap can only be exceeded by as much as the estimate of the prompt
+ * is too low.
  */
 
 import { type Conversation, type Message, totalTokens, type Usage } from '../conversation/conversation.ts';
@@ -37,7 +38,7 @@ export interface CountedContext {
   readonly messages: number;
 }
 
-/** `last_turn`: the model is to be told that its next answer is the last one. `none`: not even that fits. */
+/** `last_turn`: the model has to be told that its next answer is the last one. `none`: not even that fits. */
 export type NextRequest =
   | { readonly status: 'ask'; readonly maxOutputTokens: number }
   | { readonly status: 'last_turn'; readonly cap: ReachedCap }
@@ -58,7 +59,7 @@ const SUMMARY_PROMPT_BYTES = 3_000;
 /** Of the message that announces the last turn. */
 const ANNOUNCEMENT_BYTES = 1_000;
 
-/** What is to be done next. Once the last answer has been given, nothing more is asked. */
+/** The next step. Once the last answer has been given, nothing more is asked. */
 export function nextRequest(
   spending: Spending,
   caps: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
@@ -85,7 +86,7 @@ export function capAfter(
   return { ...cap, used: cap.limit === 'tokens' ? totalTokens(usage) : (costUsd ?? cap.used) };
 }
 
-/** Tokens that the next answer may have; null when no request is to be made as things are. */
+/** Maximum tokens of the next answer; null if no request may be made now. */
 export function answerTokens(
   spending: Spending,
   caps: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
@@ -94,7 +95,7 @@ export function answerTokens(
   return next.status === 'ask' ? next.maxOutputTokens : null;
 }
 
-/** A cap of which four fifths are used up; null while there is none among those that are not in `known`. */
+/** A cap of which four fifths are used up and that is not in `known`, or null. */
 export function nearlyReached(
   { usage, costUsd }: Pick<Spending, 'usage' | 'costUsd'>,
   { maxTotalTokens, maxCostUsd }: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
@@ -161,13 +162,13 @@ function roomFor(
   return { tokens, cap };
 }
 
-/** As it is estimated, and as large as it can be: no token has less than one byte. */
+/** The estimate and the upper bound: no token has less than one byte. */
 interface PromptSize {
   readonly tokens: number;
   readonly atMost: number;
 }
 
-/** What was counted last, and what has come to it since. */
+/** The last count, and what was added since. */
 function promptOf({ conversation, counted }: Spending): PromptSize {
   const { system, tools, messages } = conversation;
   if (counted !== null) {

@@ -1,9 +1,9 @@
-/** How many tokens a text may have, where no provider has counted them yet. */
+/** Estimates the number of tokens of a text that no provider has counted yet. */
 
 /**
- * Bytes of UTF-8 that are taken for one token. English and code have three to four; this is on the safe side for both. Denser
- * text exists (random letters, rare scripts), and no token has less than one byte, so that the estimate is never short by
- * more than half of the bytes.
+ * Bytes of UTF-8 counted as one token. English and code have three to four, so this is a safe value for both. Denser text exists
+ * (random letters, rare scripts), but no token has less than one byte, so the estimate is never too low by more than half of the
+ * bytes.
  */
 export const BYTES_PER_TOKEN = 2;
 

@@ -82,7 +82,7 @@ function changedLines({ oldStart, newStart, lines }: PatchHunk): ChangedLine[] {
   return changed;
 }
 
-/** Empty when no change is known to have made just this line. */
+/** Empty if no change is known to have made this particular line. */
 function makersOf(
   { sign, at, text }: ChangedLine,
   { path, from }: ChangedFile,

@@ -8,7 +8,7 @@
 import * as z from 'zod';
 import { staysBelowRoot } from './path.ts';
 
-/** An id of a git object. It is put into git's command lines and input, so the form is checked strictly. */
+/** An id of a git object. It is used in git's command lines and input, so its form is checked strictly. */
 export const ObjectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'not an id of a git object');
 
 const ChangedPath = z.string().refine(staysBelowRoot, 'not a path below the root');
@@ -34,7 +34,7 @@ export const FileState = z.strictObject({
 export type FileState = z.infer<typeof FileState>;
 
 /**
- * How ignore rules stand to a change; left out for a file that git sees. `until_now`: a rule that hid the path is gone, so that
+ * How ignore rules affect a changed path; absent for a file that git sees. `until_now`: a rule that hid the path is gone, so that
  * `before` null does not mean that there was no file. `from_now`: a new rule hides the file, which stays where it is.
  */
 export const Ignored = z.enum(['until_now', 'from_now']);
@@ -77,7 +77,7 @@ export type Writer = z.infer<typeof Writer>;
 export const ChangeKind = z.enum(['create', 'modify', 'delete', 'rename', 'mode']);
 export type ChangeKind = z.infer<typeof ChangeKind>;
 
-/** A change of one file as it was made. A rename has `from`; its `before` is the state of the old path. */
+/** A single change of one file. A rename has `from`; its `before` is the state of the old path. */
 export const CodeChange = z.strictObject({
   path: ChangedPath,
   kind: ChangeKind,
@@ -157,7 +157,7 @@ function sameBytes(a: FileState, b: FileState): boolean {
   return (a.raw ?? a.blob) === (b.raw ?? b.blob);
 }
 
-/** Git keeps the same bytes in another way than before, since other attributes hold. */
+/** Git stores the same bytes differently than before, because other attributes apply. */
 export function isTurned({ before, after }: Pick<PathChange, 'before' | 'after'>): boolean {
   return before !== null && after !== null && before.blob !== after.blob && sameBytes(before, after);
 }

@@ -1,6 +1,6 @@
 /**
  * Globs as in .gitignore. They come from models, plans and run directories, and a regular expression made from one could run
- * practically forever; so all possible matches are tracked at once, in time linear in glob and path.
+ * practically forever. So all possible matches are tracked at the same time, in time linear in glob and path.
  */
 
 /** A test for paths relative to the folder that the glob applies to. */

@@ -36,8 +36,8 @@ export class IgnoredFileList {
 }
 
 /**
- * The paths in few words: what runs by its name as it is; of the rest, for each top-level name, the path where there is one,
- * else the folder that holds all of them, such as `target/debug/`.
+ * A summary of the paths. Files that run by their name are listed as they are; of the others, each top-level name is listed once:
+ * as the path if there is only one, else as the folder that contains all of them, such as `target/debug/`.
  */
 export function inFewWords(paths: readonly string[]): string[] {
   const [programs = /./] = RANKS;
@@ -52,7 +52,7 @@ export function inFewWords(paths: readonly string[]): string[] {
   return [...named, ...groups.values()];
 }
 
-/** With a slash at its end. A folder holds itself. */
+/** With a final slash. A folder contains itself. */
 function commonFolder(one: string, other: string): string {
   let end = 0;
   for (let at = 0; at < Math.min(one.length, other.length) && one[at] === other[at]; at += 1)

@@ -26,8 +26,8 @@ export interface LedgerStart {
 /**
  * The fold of all changes that tool calls made: for every touched path its state at the baseline and now.
  *
- * Only the model's own changes count towards the patch. Changes by verify commands or outside processes are kept in
- * `unexplained`, so that they can be reported but stay out of the patch; `includeForeign` includes those made from outside.
+ * Only the model's own changes count towards the patch. Changes by verify commands or outside processes are in `unexplained`:
+ * they are reported but stay out of the patch. `includeForeign` includes those made from outside.
  */
 export class ChangeLedger {
   readonly includeForeign: boolean;
@@ -114,7 +114,7 @@ export class ChangeLedger {
     return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** What the model made of the path is what was last seen there. */
+  /** The model's version of the path is the one last seen there. */
   #isOwn(path: string, state: FileState | null): boolean {
     const known = this.#touched.get(path);
     return known !== undefined && sameState(known.now, state) && sameState(known.seen, state);

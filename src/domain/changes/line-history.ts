@@ -35,7 +35,7 @@ export interface TracedLine {
   readonly text: string;
   /** Where the line was in the base; null for a line that a change added. */
   readonly base: { readonly path: string; readonly at: number } | null;
-  /** The change that added the line, and those that added the lines it was made from. */
+  /** The change that added the line, and those that added the lines it replaced. */
   readonly by: readonly number[];
 }
 

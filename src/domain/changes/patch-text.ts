@@ -38,8 +38,8 @@ export type PatchTextRead =
   | { status: 'failed'; line: number; why: string };
 
 /**
- * `text` holds the bytes as latin1 characters, and so do the paths. `line` of a failure counts from 1. Hunks are kept only
- * on request, since each of their lines is an object.
+ * `text` contains the bytes as latin1 characters, and so do the paths. `line` of a failure counts from 1. Hunks are kept only on
+ * request, since each of their lines is an object.
  */
 export function readPatchText(text: string, asked: { hunks: boolean } = { hunks: false }): PatchTextRead {
   // The last line of a patch ends with a newline too.
@@ -228,8 +228,8 @@ function unquoted(name: string): string {
 }
 
 /**
- * The name that git writes in quotes, with escapes, where it could not be told from the rest of a line: bytes as latin1 characters.
- * Null where it is badly quoted.
+ * Decodes a name that git has quoted because it would be ambiguous otherwise: bytes as latin1 characters. Null if the quoting is
+ * invalid.
  */
 export function unquotedName(name: string): string | null {
   if (!name.startsWith('"')) return name;

@@ -68,7 +68,7 @@ export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
 }
 
-/** The absolute path that `path` names for someone in `folder`, by its names alone: no link is followed. */
+/** Resolves `path` in `folder` to an absolute path by its names only: no link is followed. */
 export function resolvedPath(folder: string, path: string): string {
   const names: string[] = [];
   for (const name of absolutePath(folder, path).split('/')) {
@@ -78,7 +78,7 @@ export function resolvedPath(folder: string, path: string): string {
   return `/${names.join('/')}`;
 }
 
-/** A name for people: in quotes, and shortened where it is long. */
+/** A name for people: in quotes, and shortened if it is long. */
 export function quotedName(name: string): string {
   return JSON.stringify(shortened(name, 200));
 }

@@ -1,6 +1,5 @@
 /**
- * The recorded changes as steps: what one look at the work tree found, path by path, and where the contents of new files
- * came from.
+ * The recorded changes as steps: the findings of one scan of the work tree, path by path, and the origin of new files' contents.
  */
 
 import type { ChangeSource, CodeChange, FileState } from './change.ts';

@@ -1,4 +1,4 @@
-/** Compaction: a conversation that has grown long continues in a new, shorter segment. Its events, and what is known of it. */
+/** Compaction: a conversation that has grown long continues in a new, shorter segment. Its events and its state. */
 
 import * as z from 'zod';
 import { SpentTokens } from '../budget/spent.ts';
@@ -13,13 +13,13 @@ export const ContextCompacted = z.strictObject({
   how: z.enum(['summarize', 'server', 'cut']),
   /** `tokens`: `--compact-at` was reached; `messages`: there were more than `--max-messages`; `window`: it no longer fitted into the model's. */
   why: z.enum(['tokens', 'messages', 'window']),
-  /** What the conversation had come to, as the provider last counted it. */
+  /** The size of the conversation, as last counted by the provider. */
   tokens: z.int().nonnegative(),
   /** Index of the first message that was kept. */
   cut: z.int().positive(),
-  /** What the runner says in the place of the messages that are gone. */
+  /** The runner's text in place of the dropped messages. */
   text: z.string().min(1),
-  /** The answer that holds the summary; absent for a cut, for which nothing was asked. */
+  /** The answer with the summary; absent for a cut without a request. */
   turn: LlmTurn.exactOptional(),
 });
 export type ContextCompacted = z.infer<typeof ContextCompacted>;
@@ -44,7 +44,7 @@ export interface Compaction extends Pick<ContextCompacted, 'how' | 'why' | 'toke
   /** Messages that are gone, and that were kept besides the task. */
   readonly dropped: number;
   readonly kept: number;
-  /** What the summary took. */
+  /** The usage of the summary. */
   readonly usage: Usage;
   /** Null when its price is not known. */
   readonly costUsd: number | null;

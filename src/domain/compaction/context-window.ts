@@ -1,4 +1,4 @@
-/** How many tokens a request to a model may have, as far as its vendor says so. */
+/** The maximum number of tokens of a request to a model, if its vendor documents it. */
 
 /** The beginnings of model ids with their windows; the first that fits counts. Compared with the vendors' pages on 2026-11-22. */
 const WINDOWS: readonly (readonly [id: RegExp, tokens: number])[] = [
@@ -9,7 +9,7 @@ const WINDOWS: readonly (readonly [id: RegExp, tokens: number])[] = [
   [/^gpt-oss/, 128_000],
 ];
 
-/** Null for a model of which it is not known, such as one of a server of one's own. */
+/** Null if it is not known, as for a model on the user's own server. */
 export function windowOf(model: string): number | null {
   return WINDOWS.find(([id]) => id.test(model))?.[1] ?? null;
 }

@@ -1,4 +1,4 @@
-/** When a conversation is compacted, and where it is cut. Pure, so that a run that is played again decides alike. */
+/** When a conversation is compacted, and where it is cut. Pure, so that a replayed run decides alike. */
 
 import { conversationTokens, type Spending } from '../budget/next-request.ts';
 import type { Conversation } from '../conversation/conversation.ts';
@@ -12,7 +12,7 @@ const SHARE_OF_WINDOW = 0.6;
 /** A compaction that is due. */
 export type DueCompaction = Pick<ContextCompacted, 'how' | 'why' | 'cut'>;
 
-/** What has to happen before the model is asked next; null for nothing. */
+/** What has to happen before the next request, or null. */
 export function dueCompaction(
   spending: Spending,
   { settings, ...state }: CompactionState,
@@ -41,7 +41,7 @@ export function canBeCut(conversation: Conversation, { settings }: CompactionSta
   return settings.strategy !== 'none' && cutsOf(conversation).length > 0;
 }
 
-/** `--compact-at` where it is not given. `window` is the model's, in tokens; null where it is not known. */
+/** The default of `--compact-at`. `window` is the model's, in tokens; null if it is not known. */
 export function defaultCompactAt(window: number | null): number {
   return window === null
     ? DEFAULT_COMPACT_AT
@@ -49,8 +49,8 @@ export function defaultCompactAt(window: number | null): number {
 }
 
 /**
- * A segment that began large has to grow by half of what is allowed first, so that there is work between two compactions. One that
- * the model has not answered yet has come from a compaction a moment ago.
+ * A segment that began large first has to grow by half of the limit, so that there is work between two compactions. A segment
+ * without an answer has just come from a compaction.
  */
 function isOver(
   tokens: number,

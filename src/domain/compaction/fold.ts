@@ -1,4 +1,4 @@
-/** What the events of compaction make of the state of a run, apart from its bill. */
+/** How the events of compaction change the state of a run, apart from its bill. */
 
 import type { CountedContext } from '../budget/next-request.ts';
 import { type Conversation, noUsage } from '../conversation/conversation.ts';
@@ -27,7 +27,7 @@ export function withNewSegment(
   };
   return {
     conversation: segmentAfter(conversation, event),
-    // The next answer counts it anew.
+    // The next answer counts it again.
     counted: null,
     compaction: {
       ...compaction,
@@ -39,7 +39,7 @@ export function withNewSegment(
   };
 }
 
-/** After a failure: the next attempt is made when the conversation has grown by a quarter of what is allowed. */
+/** After a failure, the next attempt is made when the conversation has grown by a quarter of the limit. */
 export function withFailure(
   state: CompactionState,
   kind: CompactionFailed['kind'],

@@ -1,4 +1,4 @@
-/** The settings of compaction; what reads settings loads nothing else of it. */
+/** The settings of compaction. Separate, so that reading settings loads no other part of it. */
 
 import * as z from 'zod';
 

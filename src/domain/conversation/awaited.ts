@@ -1,4 +1,4 @@
-/** What a run was waiting for when its time was over: for the last line of a run that ends at its deadline. */
+/** What a run was waiting for when its time was over, for the last line of a run that ends at its deadline. */
 
 import type { CommandReport, RunEvent, RunStarted } from '../run/events.ts';
 import type { ToolCall } from './conversation.ts';
@@ -52,7 +52,7 @@ function described(tool: string, input: unknown, outcome: ToolOutcome): string {
   return isCommand && typeof command === 'string' ? named('the command', command) : tool;
 }
 
-/** Nothing is cut here: what is secret in it is still to be hidden, and half of it would not be known. */
+/** Nothing is truncated here: secrets are redacted later, and half of one would not be recognised. */
 function named(what: string, command: string): string {
   return command.length > 200 || command.includes('\n') ? `${what} under way` : `${what} ${command}`;
 }

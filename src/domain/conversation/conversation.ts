@@ -2,7 +2,7 @@
  * What the runner and the model say to each other: an append-only conversation.
  *
  * The system prompt, the tools and every message, once sent, never change within a segment: newer models bind their thinking
- * blocks to the exact prefix, and prompt caching is billed by it.
+ * blocks to the exact prefix, and prompt caching depends on it.
  */
 
 import * as z from 'zod';
@@ -49,7 +49,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** What came to `before` to make it `after`. */
+/** The usage added between `before` and `after`. */
 export function usageBetween(before: Usage, after: Usage): Usage {
   return {
     input: after.input - before.input,
@@ -113,7 +113,7 @@ export const LlmTurn = z.strictObject({
   /** The text blocks of `content`, joined. */
   text: z.string(),
   usage: Usage,
-  /** The provider has not counted all of `usage`: what is missing is estimated from the bytes. Left out where it has. */
+  /** The provider has not counted all of `usage`: the rest is estimated from the bytes. Absent if it has. */
   estimated: z.literal(true).exactOptional(),
   /** The model that answered, by its own name. */
   model: z.string(),
@@ -147,7 +147,7 @@ export const ToolDefinition = z.strictObject({
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
 
-/** What stands for messages that are gone: a text among the runner's, or a block of the API that comes first. */
+/** What replaces dropped messages: one of the runner's texts, or a block of the API that comes first. */
 export type ContextSummary =
   | { readonly by: 'runner'; readonly text: string }
   | { readonly by: 'api'; readonly block: ContentBlock };
@@ -157,7 +157,7 @@ export interface Conversation {
   readonly system: string;
   readonly tools: readonly ToolDefinition[];
   readonly messages: readonly Message[];
-  /** How many times the conversation has begun anew. */
+  /** How many times the conversation has begun a new segment. */
   readonly segment: number;
   /** The first message of the run, which every segment has word for word. */
   readonly task: readonly UserBlock[];
@@ -165,7 +165,7 @@ export interface Conversation {
   readonly summary: ContextSummary | null;
 }
 
-/** A conversation of which nothing but the task has been said. */
+/** A conversation that contains only the task. */
 export function openConversation(
   system: string,
   tools: readonly ToolDefinition[],

@@ -1,4 +1,4 @@
-/** Text of which possibly only the ends are known: what a command printed, or what a tool result shows after truncation. */
+/** Text of which only the two ends may be known: the output of a command, or a truncated tool result. */
 
 import { firstUnits, lastUnits } from '../text/shorten.ts';
 

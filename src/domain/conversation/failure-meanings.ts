@@ -1,4 +1,4 @@
-/** What the reasons of failed calls mean. docs/errors.md is made of it; programs do not load it. */
+/** The meanings of failure reasons of calls. docs/errors.md is generated from them; programs do not load them. */
 
 import type { FailureReason } from './tool.ts';
 

@@ -1,6 +1,6 @@
 /** Which languages a repository is written in, by the names of its files. */
 
-/** A language, and how many files there are of it. */
+/** A language and its number of files. */
 export interface Language {
   readonly name: string;
   readonly files: number;

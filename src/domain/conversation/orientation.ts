@@ -1,4 +1,4 @@
-/** What the first message says about the repository, so that the model need not spend its first turns on finding it out. */
+/** The first message's text about the repository, so that the model need not spend its first turns on finding this out. */
 
 import { formatNumber } from '../text/format-number.ts';
 import { pluralize } from '../text/pluralize.ts';
@@ -9,7 +9,7 @@ import { languagesOf } from './languages.ts';
 /** Maximum characters of an orientation: 300 tokens of four characters each. */
 export const MAX_ORIENTATION_CHARS = 1_200;
 
-/** What is known of a repository before the model is asked. Every text in it may come from the repository. */
+/** What is known about a repository before the model is asked. Any text in it may come from the repository. */
 export interface KnownRepository {
   /** Tracked files, relative to the working directory. */
   readonly files: readonly string[];
@@ -89,7 +89,7 @@ function treeLine(files: readonly string[], room: number): string {
   return `${head}${[folderPart, partOf(names, 'more file')].filter((part) => part !== '').join('; ')}.`;
 }
 
-/** Characters for saying what was left out. */
+/** Characters reserved for a note on omitted parts. */
 const REST_CHARS = 60;
 const FOLDERS_SHARE = 0.6;
 

@@ -1,10 +1,12 @@
-/** Records which lines of which file version the model has been shown: the guard against overwriting what it never saw. */
+/**
+ * Records which lines of which file version the model has been shown: this prevents it from overwriting text that it never saw.
+ */
 
 import * as z from 'zod';
 
 /**
- * What a call has shown of a file. `wrote`: the model supplied the whole content itself; `editOf`: it changed a part of that
- * version, which shows nothing of the rest.
+ * The part of a file that a call has shown. `wrote`: the model supplied the whole content itself; `editOf`: it changed a part of
+ * that version, which shows nothing of the rest.
  */
 export const SeenNote = z.strictObject({
   path: z.string(),
@@ -41,7 +43,7 @@ export class SeenLines {
         add({ path, blob, lines: { ...lines, total } }),
       wrote: (path: string, blob: string) => add({ path, blob, lines: 'wrote' }),
       edited: (path: string, { before, after, total }: { before: string; after: string; total: number }) => {
-        // Nothing is known of a version of which nothing was shown.
+        // A version that was never shown has no entry.
         if (this.coverage(path, before) !== 'none')
           add({ path, blob: after, lines: { editOf: before, total } });
       },
@@ -56,8 +58,8 @@ export class SeenLines {
   }
 
   /**
-   * Forgets what was shown by calls whose results are gone from the conversation: of those files the model has seen a part, and may
-   * not replace the rest.
+   * Forgets what was shown by calls whose results are no longer in the conversation: the model counts as having seen only a part
+   * of those files, and may not replace the rest.
    */
   forgetAllBut(calls: ReadonlySet<string>): void {
     this.#notes = this.#notes.filter(({ call }) => calls.has(call));

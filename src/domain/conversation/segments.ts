@@ -1,7 +1,7 @@
 /**
- * The segments of a conversation. Within one segment requests only grow at their end; a new segment begins with the task, word for
- * word, and with what stands for the messages that it no longer has. Where a conversation is cut, calls and their results stay
- * together, since every cut is before a turn of the model that follows a message of the runner.
+ * The segments of a conversation. Within one segment requests only grow at their end; a new segment begins with the task, word
+ * for word, and with a replacement for the dropped messages. Calls and their results stay together, since every cut is before a
+ * turn of the model that follows a message of the runner.
  */
 
 import type { ContentBlock, Conversation, Message, UserBlock } from './conversation.ts';
@@ -16,26 +16,29 @@ export function cutsOf(conversation: Conversation): number[] {
   );
 }
 
-/** The last cut that keeps at least so many messages; null where there is none. */
+/** The last cut that keeps at least this many messages, or null. */
 export function cutKeepingAtLeast(conversation: Conversation, least: number): number | null {
   const { length } = conversation.messages;
   return cutsOf(conversation).findLast((cut) => length - cut >= least) ?? null;
 }
 
-/** The first cut that keeps at most so many messages, otherwise the last one there is; null where there is none. */
+/** The first cut that keeps at most this many messages, otherwise the last one; null if there is none. */
 export function cutKeepingAtMost(conversation: Conversation, most: number): number | null {
   const { length } = conversation.messages;
   const cuts = cutsOf(conversation);
   return cuts.find((cut) => length - cut <= most) ?? cuts.at(-1) ?? null;
 }
 
-/** The messages before a cut as a request of their own, with `text` at its end. They begin like requests that were sent before. */
+/** The messages before a cut as a separate request that ends with `text`. It begins like earlier requests. */
 export function requestBefore(conversation: Conversation, cut: number, text: string | null): Conversation {
   const messages = conversation.messages.slice(0, cut);
   return { ...conversation, messages: text === null ? messages : withText(messages, [asText(text)]) };
 }
 
-/** The segment after a summary by the model: task, summary, and what is kept without the thoughts that were bound to what is gone. */
+/**
+ * The segment after a summary by the model: task, summary, and the kept messages without the thinking blocks that were bound to
+ * dropped ones.
+ */
 export function summarizedSegment(conversation: Conversation, cut: number, text: string): Conversation {
   const { task, messages } = conversation;
   const summary = { by: 'runner', text } as const;
@@ -46,8 +49,8 @@ export function summarizedSegment(conversation: Conversation, cut: number, text:
 }
 
 /**
- * The segment after a compaction by the API: its block stands first, and what is kept follows unchanged, thoughts included. The
- * task comes again at the end, below `text`.
+ * The segment after a compaction by the API: its block comes first, followed by the kept messages, unchanged and with thinking
+ * blocks. The task is repeated at the end, below `text`.
  */
 export function compactedSegment(
   conversation: Conversation,
@@ -80,7 +83,10 @@ export function cutSegment(conversation: Conversation, cut: number, text: string
   }
 }
 
-/** The segment of another model: the task, and what stands for all that was said since. Nothing that the first one wrote is in it. */
+/**
+ * The segment of another model: the task, and a replacement for everything said since. It contains nothing that the first model
+ * wrote.
+ */
 export function freshSegment(conversation: Conversation, text: string): Conversation {
   return anew(conversation, null, [{ role: 'user', content: [...conversation.task, asText(text)] }]);
 }
@@ -115,7 +121,7 @@ function hasTask(messages: readonly Message[], [first]: readonly UserBlock[]): b
   return messages.some(({ role, content }) => role === 'user' && content.some((block) => block === first));
 }
 
-/** Number of messages that stand for the task and for what is gone. */
+/** Number of messages for the task and in place of dropped messages. */
 function headLength({ messages, summary }: Conversation): number {
   return summary?.by === 'api' && messages[1]?.role === 'user' ? 2 : 1;
 }

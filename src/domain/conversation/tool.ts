@@ -45,17 +45,17 @@ export const CommandEnd = z.strictObject({
 });
 export type CommandEnd = z.infer<typeof CommandEnd>;
 
-/** Lines of a command's whole output, also of what was cut out, that say what was denied to it; left out for none. */
+/** Lines of a command's whole output, including truncated parts, that say what was denied to it; absent if there are none. */
 const Signs = z.array(z.string()).min(1).optional();
 
-/** What the model sees of a call. `text` is already truncated and never empty; `command` says how a command ended. */
+/** The result of a call as the model sees it. `text` is already truncated and never empty; `command` says how a command ended. */
 export const ToolOutcome = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('ok'),
     text: z.string().min(1),
     command: CommandEnd.optional(),
     signs: Signs,
-    /** What the model is shown besides the text; left out for nothing. */
+    /** What the model is shown besides the text, if anything. */
     images: z.array(Image).min(1).optional(),
   }),
   z.strictObject({
@@ -69,7 +69,7 @@ export const ToolOutcome = z.discriminatedUnion('status', [
     status: z.literal('finished'),
     verdict: z.enum(['done', 'blocked']),
     summary: z.string(),
-    /** What the run was asked for; it fits the run's schema. Left out without one, and by a model that is blocked. */
+    /** The requested answer, which matches the run's schema. Absent without a schema, and from a model that is blocked. */
     answer: z.json().optional(),
     text: z.string().min(1),
   }),

@@ -3,7 +3,7 @@
 import type { ProviderFailureKind, StopReason } from '../run/limits.ts';
 import type { CodeFor } from './registry.ts';
 
-/** The code of a run that the model did not finish, by who says so. */
+/** The code of a run that the model did not finish, depending on who says so. */
 export const BLOCKED_CODE = {
   model: 'ERR_BLOCKED',
   refusal: 'ERR_MODEL_REFUSED',

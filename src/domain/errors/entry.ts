@@ -2,7 +2,7 @@
 
 import type { OutcomeName } from '../run/exit-code.ts';
 
-/** What a code means and what to do about it, each a sentence or more for people, and how a command ends with it. */
+/** The meaning of a code and its fix, in one or more sentences each, and how a command ends with it. */
 export interface ErrorEntry<Outcome extends OutcomeName = OutcomeName> {
   readonly outcome: Outcome;
   readonly meaning: string;

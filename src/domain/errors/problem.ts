@@ -13,7 +13,7 @@ export function problem(code: Problem['code'], message: string): Problem {
   return { code, message };
 }
 
-/** The same problems, each with something to say before it: where it is. */
+/** The same problems, each prefixed with its place. */
 export function prefixedProblems(prefix: string, problems: readonly Problem[]): Problem[] {
   return problems.map(({ code, message }) => ({ code, message: `${prefix}${message}` }));
 }

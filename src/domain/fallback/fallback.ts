@@ -23,7 +23,7 @@ export const ModelReplaced = z.strictObject({
   /** What it said, or what happened. */
   reason: z.string(),
   to: FallbackModel,
-  /** What the new model sees below the task. */
+  /** The text that the new model sees below the task. */
   text: z.string().min(1),
 });
 export type ModelReplaced = z.infer<typeof ModelReplaced>;
@@ -31,7 +31,7 @@ export type ModelReplaced = z.infer<typeof ModelReplaced>;
 /** Failures on the provider's side, and not with the request, the key or the money. */
 const OUTAGES: readonly string[] = ['outage', 'rate_limit', 'stream'];
 
-/** Why another model should go on in place of an end of the run; null for ends that it would come to as well. */
+/** Why another model should continue instead of ending the run; null if it would end the same way. */
 export function whyReplace(stop: StopReason): Pick<ModelReplaced, 'why' | 'reason'> | null {
   if (stop.why === 'blocked' && stop.by === 'refusal') return { why: 'refusal', reason: stop.reason };
   if (stop.why === 'provider' && OUTAGES.includes(stop.kind)) return { why: 'outage', reason: stop.message };

@@ -37,7 +37,7 @@ export function withUse(
   return [...uses.slice(0, -1), withMoreUse(last, { turns, tokens, costUsd })];
 }
 
-/** One use and more of it. `costUsd` null is not known. */
+/** The sum of two uses. `costUsd` is null if unknown. */
 export function withMoreUse(
   use: ModelUse,
   { turns, tokens, costUsd }: { turns: number; tokens: Usage; costUsd: number | null },

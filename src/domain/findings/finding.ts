@@ -1,4 +1,4 @@
-/** What a reviewer finds in a patch. It is a model's word about text that others have written: data, like the patch. */
+/** A reviewer's finding in a patch. It is a model's statement about other people's text, so it is data, like the patch. */
 
 import * as z from 'zod';
 import { pluralize } from '../text/pluralize.ts';

@@ -3,7 +3,7 @@
 import { formatNumber } from '../text/format-number.ts';
 import { firstUnits } from '../text/shorten.ts';
 
-/** What is shown, and how many characters of the patch are not. */
+/** The text shown, and how many characters of the patch are not shown. */
 export interface NumberedPatch {
   readonly text: string;
   readonly leftOut: number;

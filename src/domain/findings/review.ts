@@ -32,12 +32,12 @@ export type ReviewCompleted = z.infer<typeof ReviewCompleted>;
 /** The event of a review that came to nothing. */
 export const ReviewFailed = z.strictObject({
   type: z.literal('review.failed'),
-  /** A failure of the provider, an answer that holds no findings, no patch to be shown, or no room within the caps. */
+  /** A failure of the provider, an answer without findings, no patch to show, or no room within the caps. */
   kind: z.enum([...ProviderFailureKind.options, 'no_findings', 'no_patch', 'budget']),
   message: z.string(),
   /** The reviewer is asked again. */
   again: z.boolean(),
-  /** The answer that holds none. */
+  /** The answer without findings. */
   turn: LlmTurn.exactOptional(),
   /** What an attempt without an answer had used up. */
   spent: SpentTokens.exactOptional(),
@@ -74,9 +74,9 @@ export interface ReviewState {
   readonly sentBack: boolean;
   /** What was reviewed; null before that. */
   readonly patch: VerifiedPatch | null;
-  /** What the model had said of the work that was reviewed. */
+  /** The model's own summary of the reviewed work. */
   readonly summary: string;
-  /** What it has come to so far. */
+  /** Its usage so far. */
   readonly use: ModelUse;
 }
 

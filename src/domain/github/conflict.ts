@@ -9,7 +9,7 @@ export interface ConflictSide {
   readonly blob: string;
 }
 
-/** A path that git cannot merge; a side is null where it has no such file. */
+/** A path that git cannot merge; a side is null if it has no such file. */
 export interface Conflict {
   readonly path: string;
   /** What both sides began from. */
@@ -18,15 +18,15 @@ export interface Conflict {
   readonly theirs: ConflictSide | null;
 }
 
-/** What the sides are called in the markers. */
+/** The names of the sides in the markers. */
 export const SIDES = { ours: 'pull-request', theirs: 'base' } as const;
 
 /** `lines`: both sides stand between markers. The others: one side has deleted what the other has changed. */
 export type ConflictKind = 'lines' | 'deleted in the base' | 'deleted in the pull request';
 
 /**
- * `merged` is what git has made of the path; null where there is nothing. Null for what cannot be resolved as text: binary
- * files, links, submodules, and files that have been moved to different places.
+ * `merged` is git's result for the path; null if there is none. Null for conflicts that cannot be resolved as text: binary files,
+ * links, submodules, and files that have been moved to different places.
  */
 export function conflictKind({ ours, theirs }: Conflict, merged: Uint8Array | null): ConflictKind | null {
   const sides = [ours, theirs].flatMap((side) => side ?? []);
@@ -70,7 +70,7 @@ export function conflictHunks(text: string, most: number): string {
   return shortened(places.join('\n\n'), most);
 }
 
-/** Markers are ASCII, and what is not UTF-8 does not matter to them. */
+/** Markers are ASCII, so bytes that are not UTF-8 do not matter. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

@@ -1,4 +1,4 @@
-/** The events that record what a look at the work tree found. */
+/** The events that record the findings of a scan of the work tree. */
 
 import { type ChangeSource, type FoundChange, type PathChange, toCodeChanges } from '../changes/change.ts';
 import type { RunAction, RunEvent } from '../run/events.ts';

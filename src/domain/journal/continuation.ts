@@ -1,12 +1,12 @@
-/** Whether a run that has stopped can go on, and what it takes. */
+/** Whether a stopped run can continue, and with which flags. */
 
 import type { Limits, StopReason } from '../run/limits.ts';
 import type { RunState } from '../run/state.ts';
 import { stopReason } from '../run/stop-reason.ts';
 
 /**
- * Why a run would stop again as soon as it is resumed; null when it can go on. `stopped` is the state that it came to,
- * `resumed` the one after `run.resumed`.
+ * Why a run would stop again as soon as it is resumed; null if it can continue. `stopped` is its final state, `resumed` the one
+ * after `run.resumed`.
  */
 export function whyStillStopped(
   stopped: Pick<RunState, 'stop'>,
@@ -19,7 +19,7 @@ export function whyStillStopped(
   return lacksItsEnd && resumed.phase.at === 'ended' ? null : again;
 }
 
-/** The flags with which a run that stopped for this reason can go on, as they are typed; null when it has come to its own end. */
+/** The flags with which a run that stopped for this reason can continue, as typed; null if it finished by itself. */
 export function flagsToContinue(stop: StopReason, { fixRounds }: Pick<Limits, 'fixRounds'>): string[] | null {
   switch (stop.why) {
     case 'completed':
@@ -58,7 +58,7 @@ function flagsAboveLimit({ limit, value }: StopReason & { why: 'limit' }): strin
       return [`--max-changed-file-size ${twice}`];
     case 'disk_bytes':
       return [`--max-disk ${twice}`];
-    // The answers that were cut off count anew.
+    // Truncated answers are counted from zero again.
     case 'output_tokens':
       return [];
     case 'context_window':

@@ -83,7 +83,7 @@ function describe(event: RunEvent): string {
   }
 }
 
-/** What has to be equal: facts about the tree, the model and the tools. */
+/** The parts that have to be equal: facts about the tree, the model and the tools. */
 function comparable(event: RunEvent): unknown {
   switch (event.type) {
     case 'run.started': {
@@ -155,7 +155,7 @@ function comparableOutcome(outcome: ToolOutcome): unknown {
   if (wasInterrupted(outcome)) return { interrupted: true };
   if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
   const { durationMs: _, ...end } = outcome.command;
-  // What the signs say of the output is compared with it.
+  // Signs of denial in the output are compared with the output itself.
   const { signs: __, ...rest } = outcome;
   return { ...rest, text: withoutTimes(outcome.text), command: end };
 }

@@ -71,8 +71,8 @@ export interface FoldedEvents {
 }
 
 /**
- * What was in progress when the run died and may have changed files that no event mentions: calls by tool and id, or verify
- * commands. Empty for a run that ended by itself or had nothing of the kind in progress.
+ * Work that was in progress when the run died and may have changed files that no event mentions: calls by tool and id, or verify
+ * commands. Empty if the run ended by itself or no such work was in progress.
  */
 export function underWay({ events, state }: FoldedEvents): string[] {
   const last = events.at(-1);
@@ -96,7 +96,7 @@ export function wereCommandsUnderWay(run: FoldedEvents): boolean {
 const READERS = ['read_file', 'list_files', 'search', 'finish'];
 const WRITERS = ['write_file', 'edit_file'];
 
-/** What the run made of a path. */
+/** The run's change of a path. */
 interface Own {
   readonly before: FileState | null;
   readonly after: FileState | null;
@@ -104,7 +104,7 @@ interface Own {
   readonly mayStay: boolean;
 }
 
-/** A change for undo. `isExact`: what was there before is known, and was kept or was nothing. */
+/** A change for undo. `isExact`: the earlier content is known and stored, or there was no file. */
 interface UndoneChange extends PathChange {
   readonly isOwn: boolean;
   readonly isIgnored: boolean;

@@ -22,7 +22,7 @@ export interface ChosenTool extends ServerTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** The tools, sorted by name, and what people must know about others; or why the server cannot be used at all. */
+/** The tools, sorted by name, and warnings about omitted ones; or why the server cannot be used at all. */
 export type ToolsChosen =
   | { status: 'ok'; tools: readonly ChosenTool[]; notes: readonly string[] }
   | { status: 'failed'; message: string };

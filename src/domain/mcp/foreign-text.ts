@@ -26,14 +26,14 @@ export const MAX_SCHEMA = 20_000;
 /** Most levels of lists and objects in it. */
 const MAX_LEVELS = 64;
 
-/** A schema for the model, or why none of it can be used. */
+/** A schema for the model, or why it cannot be used. */
 export type ForeignSchema =
   | { status: 'ok'; schema: Record<string, unknown> }
   | { status: 'failed'; why: string };
 
 /** Names of parameters that every model's API accepts. */
 const PARAMETER = /^[A-Za-z0-9_.-]{1,64}$/;
-/** What no API accepts at the top of a schema. */
+/** Keywords that no API accepts at the top of a schema. */
 const NOT_AT_TOP = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'];
 
 /** The schema of a tool's input without what the models' APIs refuse, since one refused tool ends the whole run. */

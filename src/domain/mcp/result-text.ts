@@ -1,4 +1,4 @@
-/** What a server answered, as text and images for the model. */
+/** A server's answer as text and images for the model. */
 
 import * as z from 'zod';
 import { imageIn } from '../images/header.ts';
@@ -40,7 +40,7 @@ export interface ShownAnswer {
   readonly images: readonly FoundImage[];
 }
 
-/** What is no text is named with its size; `reads` is the tool that reads resources, if there is one. */
+/** Content other than text is named with its size; `reads` is the tool that reads resources, if there is one. */
 export function shownAnswer({ content, structuredContent }: CallAnswer, reads: string | null): ShownAnswer {
   const images: FoundImage[] = [];
   const texts = content.map((given) => {

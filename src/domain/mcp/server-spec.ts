@@ -142,7 +142,7 @@ export const ServerEntries = z
   .refine((all) => Object.keys(all).length <= MAX_SERVERS, `expected at most ${MAX_SERVERS} servers`);
 export type ServerEntries = z.output<typeof ServerEntries>;
 
-/** A server that is ready to be started, with the values that must be kept out of everything that is written. */
+/** A server that is ready to be started, with the values that must not appear in anything that is written. */
 export type FilledEntry = ServerEntry & { readonly secrets: readonly string[] };
 
 /** The servers of a run with the variables of the environment filled in, by name. */
@@ -156,8 +156,8 @@ export interface Filled {
 }
 
 /**
- * Fills in `${NAME}` in the values of `env` and `headers`, and leaves out what is disabled. What comes from a variable is secret, and so
- * is every header, and every value with a telling name.
+ * Fills in `${NAME}` in the values of `env` and `headers`, and omits disabled entries. Values from variables, all headers, and
+ * values whose names suggest a secret are secret.
  */
 export function filledIn(
   servers: ServerEntries,

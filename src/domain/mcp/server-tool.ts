@@ -1,4 +1,4 @@
-/** What is recorded of servers and their tools, and what the result says of them. */
+/** The records of servers and their tools, and their part of the result. */
 
 import * as z from 'zod';
 

@@ -10,7 +10,7 @@ export interface Installer {
   readonly unlocked: string;
   /** Hosts that it loads from. */
   readonly hosts: readonly string[];
-  /** What is there once it has run. */
+  /** The path that exists once it has run. */
   readonly makes: string;
 }
 
@@ -74,7 +74,7 @@ const PYTHON = /\b(?:python[\d.]*|pytest|pip|uv|poetry|tox|nox|ruff|mypy|flake8|
 const RUBY = /\b(?:bundler?|ruby|rake|rspec|rails|rubocop)\b/;
 const PHP = /\b(?:php|composer|phpunit|phpstan|pest)\b/;
 
-/** Files of a project's root, and the words of commands that need what is installed by them. The first that is there counts. */
+/** Files of a project's root, and the words of commands that need what they install. The first file that exists counts. */
 const FILES: readonly (readonly [
   file: string,
   manager: ManagerName,
@@ -103,7 +103,7 @@ export interface Installing {
   readonly line: string;
   readonly hosts: readonly string[];
   readonly makes: string;
-  /** The preset of `--cache` for it; null where there is none that helps. */
+  /** The preset of `--cache` for it, or null if none helps. */
   readonly cache: PackageManager | null;
 }
 
@@ -117,7 +117,7 @@ export function installerFor(names: readonly string[], command: string): Install
   return { line, hosts, makes, cache };
 }
 
-/** What a command asks that loads packages itself; null for none that is known. */
+/** The hosts needed by a command that loads packages itself; null if it is not a known one. */
 export function loadingOf(
   names: readonly string[],
   command: string,

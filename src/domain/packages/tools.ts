@@ -1,6 +1,6 @@
-/** Programs that commands name, and what to type where the machine has none of that name. */
+/** Programs that commands name, and what to type if the machine lacks them. */
 
-/** What is installed at once. */
+/** What is installed together. */
 interface InstalledTool {
   /** As people call it. */
   readonly name: string;
@@ -56,7 +56,7 @@ export function toolHint(program: string): string {
   return line === null ? '' : ` Install ${line} – or see with patchsmith doctor whether commands see it.`;
 }
 
-/** What the program belongs to, and what to type to install that; null for one that is not in the table. */
+/** The package that the program belongs to, and the command that installs it; null if it is not in the table. */
 export function installLine(program: string): string | null {
   const tool = TOOLS.find(({ programs }) => programs.includes(program));
   return tool === undefined ? null : `${tool.name}: ${tool.line}`;

@@ -1,4 +1,4 @@
-/** What `report.html` holds besides its own code: the result, the events in few words, and where the rest is. */
+/** The data in `report.html`: the result, the events in short form, and where the rest is. */
 
 import type { ToolOutcome } from '../conversation/tool.ts';
 import type { CommandReport, RunAction, RunStarted } from '../run/events.ts';
@@ -17,7 +17,7 @@ export interface ReportData {
   readonly files: readonly ReportedFile[];
   /** Why each kind of flag in the result deserves a second look. */
   readonly flagMeanings: Readonly<Record<string, string>>;
-  /** What the page lacks, as sentences. */
+  /** The parts that the page lacks, as sentences. */
   readonly notes: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { EventReporter } from './reported-event.ts';
 const MAX_CHARS = 6 * 1024 * 1024;
 const MAX_EVENTS = 20_000;
 
-/** Takes every event of a run in order. Holds only what the report shows of it. */
+/** Takes every event of a run in order, and keeps only what the report shows. */
 export class ReportEvents {
   readonly #reporter: EventReporter;
   readonly #entries: string[] = [];
@@ -30,7 +30,7 @@ export class ReportEvents {
 
   close(): void {}
 
-  /** The events as a JSON array, and what is missing of them. */
+  /** The events as a JSON array, and which are missing. */
   end(): { readonly json: string; readonly notes: readonly string[] } {
     const notes = [
       ...(this.#isFull ? ['The texts of later calls are left out, since there are too many of them.'] : []),

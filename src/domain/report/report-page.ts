@@ -5,7 +5,7 @@ import { oneLine } from '../text/terminal.ts';
 import { pageJson } from './page-json.ts';
 import type { ReportData } from './report-data.ts';
 
-/** What is put in, by the name of its mark in the page. */
+/** The values to insert, by the names of their placeholders. */
 interface PageParts {
   readonly title: string;
   readonly outcome: string;

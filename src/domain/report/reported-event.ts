@@ -1,4 +1,4 @@
-/** What a report says of one event of a run: redacted, cut to a length, and with what it cost. */
+/** One event of a run as a report shows it: redacted, truncated, and with its cost. */
 
 import type { Usage } from '../conversation/conversation.ts';
 import { describeCall } from '../conversation/describe-call.ts';
@@ -27,7 +27,7 @@ export class EventReporter {
   readonly #isBrief: () => boolean;
   #price: Price | null = null;
   #model = '';
-  /** Null where it is the model that does the work. */
+  /** Null for the model that does the work. */
   #reviewer: Billed | null = null;
 
   /** `isBrief`: texts are cut to a few words from here on. */
@@ -230,7 +230,7 @@ export class EventReporter {
   }
 }
 
-/** What was used up without an answer that counts. */
+/** Usage without a valid answer. */
 interface Spent {
   readonly usage: Usage;
 }

@@ -1,4 +1,4 @@
-/** What a run came to, in lines for a terminal. */
+/** The result of a run, in lines for a terminal. */
 
 import type { ChangedFile } from '../changes/changed-file.ts';
 import { describeTokens } from '../conversation/conversation.ts';

@@ -14,7 +14,7 @@ export interface DenialSign extends Pick<Sign, 'kind' | 'unlessExit'> {
   readonly what: string | null;
 }
 
-/** What a line says was denied to a command that ended like this; null where it says nothing of the kind. */
+/** What was denied to a command that ended like this, according to a line of its output; null if the line mentions no denial. */
 export function signIn(line: string, status: ToolOutcome['status']): DenialSign | null {
   if (line.length > MAX_SIGN_CHARS || !HINT_OF_DENIAL.test(line)) return null;
   for (const { pattern, isCertain, ...sign } of SIGNS) {
@@ -29,7 +29,7 @@ export function signsIn(lines: readonly string[], status: ToolOutcome['status'])
   return lines.filter((line) => signIn(line, status) !== null);
 }
 
-/** What every sign has something of; cheap enough to be looked for in all that is printed. */
+/** A pattern that matches at least a part of every sign, cheap enough to search all output for. */
 export const HINT_OF_DENIAL =
   /not found|No such file|Read-only file|EROFS|not permitted|EPERM|ermission denied|EACCES|ould not resolve|ailed to resolve|EAI_AGAIN|ENOTFOUND|could not translate|Refused by the|name resolution|Name or service|unreachable|ENETUNREACH/;
 

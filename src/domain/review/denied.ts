@@ -1,6 +1,6 @@
 /**
- * What a run asked for and did not get: refusals by the policy, by the sandbox or the file system, programs that are not there,
- * hosts that cannot be reached. A model that says it is done may have done without.
+ * What a run asked for and did not get: refusals by the policy, the sandbox or the file system, missing programs, unreachable
+ * hosts. A model that reports success may have worked around these.
  */
 
 import * as z from 'zod';
@@ -50,7 +50,7 @@ export interface Denials {
 /** None yet. */
 export const NO_DENIALS: Denials = { named: [], count: 0 };
 
-/** The same and more; what is known of the same calls counts once. */
+/** Both lists together; entries about the same calls count once. */
 export function withDenials(before: Denials, more: readonly Denial[]): Denials {
   const known = new Set(before.named.map(keyOf));
   const fresh = more.filter((denial) => !known.has(keyOf(denial)));
@@ -64,7 +64,7 @@ function keyOf({ kind, what, calls }: Denial): string {
   return JSON.stringify([kind, what, calls]);
 }
 
-/** Where a call is made, and what is known of it before its end. */
+/** The context of a call, and what is known about it before it ends. */
 export interface CallPlace {
   /** Absolute path of the work tree. */
   readonly root: string;
@@ -72,7 +72,7 @@ export interface CallPlace {
   readonly known: readonly Denial[];
 }
 
-/** What the end of one call says that it was denied, besides the hosts that are known to have been refused to it. */
+/** The denials that the end of one call shows, besides the hosts that are known to have been refused to it. */
 export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }: CallPlace): Denial[] {
   if (outcome.status === 'finished') return [];
   const of = denialBy([call.id]);
@@ -105,7 +105,7 @@ function isOffLimits(path: string): boolean {
   return path.split('/').some((part) => part === '..' || isGitDirName(part));
 }
 
-/** Of hosts, commands print less than the proxy knows. */
+/** The proxy knows more about refused hosts than commands print. */
 function isKnown({ kind, what, why }: Denial, hosts: readonly Denial[]): boolean {
   if (kind !== 'network' || hosts.length === 0) return false;
   const isUnnamed = !why.includes(what);
@@ -127,13 +127,13 @@ function leadsOutside(path: string, text: string, root: string): boolean {
 /** As the work tree's files say it. */
 const LINK = /^("(?:[^"\\]|\\.)*") is a symbolic link to ("(?:[^"\\]|\\.)*");/;
 
-/** What commands changed against the policy and the runner put back. */
+/** Forbidden changes by commands that the runner reverted. */
 export function deniedChanges(paths: readonly string[], calls: readonly string[], by: string): Denial[] {
   const of = denialBy(calls);
   return paths.map((path) => of('policy', path, `Changed by ${by} and put back: it may not change.`));
 }
 
-/** Hosts that were refused. Where no call is known to have asked, one that is `known` to be denied is not named again. */
+/** Refused hosts. If no call is known to have asked, a host that is already `known` to be denied is not listed again. */
 export function deniedHosts(refused: readonly HostRefusal[], known: readonly Denial[]): Denial[] {
   const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));
   return refused
@@ -189,7 +189,7 @@ function deniedToCommand(
   return [...found.values()];
 }
 
-/** Without the notice of what was cut out, which repeats the command. */
+/** Without the notice about truncated output, which repeats the command. */
 function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => !line.startsWith('[OUTPUT TRUNCATED: '));
 }

@@ -6,9 +6,9 @@
 import { foldedName, folderOf, foldersAround, nameOf } from '../changes/path.ts';
 
 /**
- * Of the folders around these paths, those that git considers a repository to which the paths belong; sorted, `''` is the
- * root. `namesIn` returns the names in a folder, whatever they are: git accepts a link or an executable file where it looks
- * for a folder. Source: git's `is_git_directory` (setup.c). The content of HEAD is not checked.
+ * The folders around these paths that git would consider the paths' repository; sorted, `''` is the root. `namesIn` returns the
+ * names in a folder, whatever they are: git accepts a link or an executable file where it looks for a folder. Source: git's
+ * `is_git_directory` (setup.c). The content of HEAD is not checked.
  */
 export function repositoriesAround(
   paths: Iterable<string>,

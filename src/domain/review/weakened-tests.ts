@@ -3,7 +3,7 @@
  * look and no proof: matches in strings count too. Lines that are comments do not.
  */
 
-/** What the tests of a language look like. */
+/** The patterns of tests in a language. */
 interface TestDialect {
   /** Matches the path of a test file. */
   readonly file: RegExp;
@@ -81,7 +81,7 @@ export function isTestFile(path: string): boolean {
   return path.endsWith('.rs') ? /(?:^|\/)tests\//.test(path) : dialectOf(path) !== null;
 }
 
-/** What a change of a test file takes away from its tests. */
+/** What a change to a test file removes from its tests. */
 export interface TestsChange {
   /** Number of skip marks added. */
   readonly skipsAdded: number;

@@ -25,9 +25,9 @@ export const DEFAULT_COMMAND_LIMITS: CommandLimits = {
 };
 
 /**
- * `kernel`: cannot be exceeded, but for the number of processes, which the kernel bounds at 300 more; a command over the limit is
- * then killed. `watch`: the runner checks four times a second and kills a command that is over the limit, so it can be exceeded
- * for a moment.
+ * `kernel`: cannot be exceeded, except for the number of processes, where the kernel's bound is 300 higher; a command over the
+ * limit is then killed. `watch`: the runner checks four times a second and kills a command that is over the limit, so it can be
+ * exceeded for a moment.
  */
 const Limit = z.strictObject({ limit: z.int().nonnegative(), keptBy: z.enum(['kernel', 'watch']) });
 

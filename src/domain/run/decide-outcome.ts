@@ -60,7 +60,7 @@ export interface OutcomeFacts {
   readonly publishFailure: string | null;
   /** Why time ran out before the patch of an interrupted run was made; null when there is a patch. */
   readonly unmade: string | null;
-  /** Why a run that has to be reviewed was not, as the beginning of a sentence; null where it was, or need not be. */
+  /** Why a required review did not take place, as the beginning of a sentence; null if it did, or was not required. */
   readonly unreviewed: string | null;
   /** Paths that were changed although `allow` and `protect` of the plan and the settings forbid it. */
   readonly forbiddenPaths: readonly string[];

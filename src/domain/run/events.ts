@@ -1,5 +1,5 @@
 /**
- * Everything that happens in a run, as one union. The journal holds one event per line, written before the loop acts on it;
+ * Everything that happens in a run, as one union. The journal has one event per line, written before the loop acts on it;
  * progress, logs, results, replay and resume are readers of the same stream.
  */
 
@@ -58,7 +58,7 @@ export const BaseRevision = z.strictObject({
 });
 export type BaseRevision = z.infer<typeof BaseRevision>;
 
-/** What is known of it at once, before the baseline has been taken. */
+/** What is known about it at once, before the baseline has been taken. */
 export const BaseCommit = BaseRevision.omit({ tree: true, dirty: true });
 export type BaseCommit = z.infer<typeof BaseCommit>;
 
@@ -70,7 +70,7 @@ const ToolSettings = z.strictObject({
   verifyTimeoutMs: z.int().positive(),
   /** The only tools of the run besides `finish`; null for all. */
   tools: z.array(z.string()).nullable().default(null),
-  /** The JSON Schema of the answer that `finish` carries; null when none was asked for. */
+  /** The JSON Schema of the answer in `finish`; null if none was requested. */
   answerSchema: z.record(z.string(), z.json()).nullable().default(null),
   /** Hosts whose pages the model may read, `*` for all; empty for none. */
   webFetch: z.array(z.string()).default([]),
@@ -156,13 +156,13 @@ const BaselineTaken = z.strictObject({ type: z.literal('baseline.taken'), base: 
 /** The event recorded when verify commands have ended. */
 const VerifyCompleted = z.strictObject({
   type: z.literal('verify.completed'),
-  /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
+  /** In a fresh checkout, setup commands that failed, so that the verify commands did not run. */
   reports: z.array(CommandReport),
   /** Paths of the patch that had other contents when the commands had ended. */
   otherwise: z.array(z.string()).default([]),
 });
 
-/** The event recorded when changes were put back because they are not allowed. */
+/** The event recorded when forbidden changes were reverted. */
 const ChangesPutBack = z.strictObject({
   type: z.literal('changes.put_back'),
   /** As they were found; they have been undone, so no other event mentions them. */
@@ -185,7 +185,7 @@ export type SupersededEnd = z.infer<typeof SupersededEnd>;
 const RunResumed = z.strictObject({
   type: z.literal('run.resumed'),
   patchsmith: z.string(),
-  /** What its result said until then, which no longer holds; null where it had none. */
+  /** Its result until then, which is no longer valid; null if it had none. */
   supersedes: SupersededEnd.nullable().default(null),
   /** Those of the whole run from here on; absent in older journals, where they stayed as they were. */
   limits: Limits.optional(),
@@ -210,7 +210,7 @@ export const RunAction = z.discriminatedUnion('type', [
     type: z.literal('turn.failed'),
     kind: ProviderFailureKind,
     message: z.string(),
-    /** What the last attempt had used up. */
+    /** The usage of the last attempt. */
     spent: SpentTokens.exactOptional(),
   }),
   /** The run was stopped, or its money was used up, in the middle of an answer, which is lost and billed. */
@@ -229,7 +229,7 @@ export const RunAction = z.discriminatedUnion('type', [
   }),
   /** Commands changed paths that the policy protects, and the runner put them back. */
   ChangesPutBack,
-  /** Files that existed when last seen and that a look at the work tree could not examine; at most 100. */
+  /** Files that existed when last seen and that a scan of the work tree could not examine; at most 100. */
   z.strictObject({ type: z.literal('files.hidden'), paths: z.array(z.string()).min(1) }),
   z.strictObject({
     type: z.literal('tool.completed'),
@@ -245,11 +245,13 @@ export const RunAction = z.discriminatedUnion('type', [
   /** A separate conversation has reviewed the finished work, or tried to. */
   ReviewCompleted,
   ReviewFailed,
-  /** The runner tells the model something: a failed verification, the findings of a review, or to go on after a cut-off text. */
+  /**
+   * A message of the runner to the model: a failed verification, the findings of a review, or to continue after a truncated text.
+   */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
   /** Four fifths of a cap are used up. */
   z.strictObject({ type: z.literal('budget.warned'), ...NearCap.shape }),
-  /** The next request does not fit into a cap; what the model is told before its last answer. */
+  /** The next request does not fit into a cap; the message to the model before its last answer. */
   z.strictObject({ type: z.literal('budget.reached'), ...ReachedCap.shape, text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
   /** Some changes exceed a limit and were left out. */

@@ -75,7 +75,7 @@ export const StopReason = z.discriminatedUnion('why', [
     why: z.literal('deadline'),
     valueMs: z.number(),
     usedMs: z.number(),
-    /** What was being waited for, as the end of a sentence; left out when it was nothing in particular. */
+    /** What the run was waiting for, as the end of a sentence; absent if it was nothing in particular. */
     awaited: z.string().exactOptional(),
   }),
   z.strictObject({ why: z.literal('interrupted'), signal: StopSignal }),

@@ -1,4 +1,4 @@
-/** Tells a broken or exhausted machine from a bug, in words for the person who can fix it. */
+/** Distinguishes a broken or exhausted machine from a bug, in words for the person who can fix it. */
 
 /** What is wrong with the machine, as the beginning of a sentence; null when the error does not point to the machine. */
 export function machineFault(error: unknown): string | null {

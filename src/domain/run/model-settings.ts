@@ -36,5 +36,5 @@ export const VERIFY_PLACES = ['worktree', 'checkout'] as const;
 /** Where verify commands run. */
 export type VerifyIn = (typeof VERIFY_PLACES)[number];
 
-/** What a run that asked for a review makes of one that did not come about, or whose blocking findings could not be sent back. */
+/** How a run ends if its requested review failed, or if blocking findings could not be sent back. */
 export const IF_NOT_REVIEWED = ['report', 'error'] as const;

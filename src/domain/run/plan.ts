@@ -121,7 +121,7 @@ export interface OutsidePart {
   readonly context?: OutsideContext;
 }
 
-/** What was said where a change was asked for: the issue or pull request first, then comments, the oldest first. */
+/** The discussion of the request: the issue or pull request first, then comments, oldest first. */
 export interface OutsideContext {
   readonly parts: readonly ContextPart[];
   /** Comments that are not among them. */
@@ -138,7 +138,7 @@ export interface FollowUpTask {
   /** The work so far, as a patch of the base. */
   readonly diff: string;
   readonly asks: readonly FollowUpAsk[];
-  /** What the pull request was opened for, where the request does not say it. */
+  /** The purpose of the pull request, if the request does not state it. */
   readonly context: readonly ContextPart[];
 }
 
@@ -168,7 +168,7 @@ export interface Plan extends PathRules {
   readonly task: string;
   /** The part that came from an issue or a comment; absent in other plans. */
   readonly outside?: OutsidePart;
-  /** What is continued, and what asks for it; absent in a plan that starts something new. */
+  /** What is continued, and on whose request; absent in a plan that starts something new. */
   readonly followUp?: FollowUpTask;
   readonly verify: readonly string[];
   /** Run the verify commands before the work as well. */

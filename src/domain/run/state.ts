@@ -1,4 +1,4 @@
-/** Where a run stands: what its events add up to. `advance` in fold/advance.ts makes the next state of each event. */
+/** The state of a run: the fold of its events. `advance` in fold/advance.ts computes the next state for each event. */
 
 import type * as z from 'zod';
 import type { NearCap } from '../budget/caps.ts';
@@ -65,7 +65,7 @@ export interface RunState extends Repeats, Spending {
   readonly iterations: number;
   /** Some of `usage` is an estimate, since an answer was cut off. */
   readonly isEstimated: boolean;
-  /** Caps of which it has been said that they are nearly used up. */
+  /** Caps that were reported as nearly used up. */
   readonly warnedOf: ReadonlySet<NearCap['limit']>;
   /** Tokens of the last request's prompt, as the provider counted them. */
   readonly lastPromptTokens: number;
@@ -98,13 +98,13 @@ export interface RunState extends Repeats, Spending {
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
   /** Null for a run without a review. */
   readonly review: ReviewState | null;
-  /** What the run waits for, or was waiting for when it was stopped, as the end of a sentence; null while nothing is known. */
+  /** What the run is waiting for, or was when it stopped, as the end of a sentence; null if unknown. */
   readonly awaited: string | null;
   readonly warnings: readonly string[];
   readonly changes: ChangeLedger;
-  /** Paths that were changed against the policy and put back, with who changed them last. */
+  /** Paths with forbidden changes that were reverted, and who changed them last. */
   readonly putBack: ReadonlyMap<string, ChangeSource['by']>;
-  /** Paths that were changed against the policy and could not be put back, with the reason. */
+  /** Paths with forbidden changes that could not be reverted, with the reason. */
   readonly stuck: ReadonlyMap<string, string>;
   /** Files that existed before a command and could not be examined after it. */
   readonly hidden: ReadonlySet<string>;

@@ -6,10 +6,10 @@ import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
 import { judgeReports } from './verify-baseline.ts';
 
-/** Null means go on. Checked before every step of the loop, so that no call starts beyond a limit. */
+/** Null means continue. Checked before every step of the loop, so that no call starts beyond a limit. */
 export function stopReason(state: RunState, limits: Limits): StopReason | null {
   const stop = reasonToStop(state, limits);
-  // What a review costs, or cannot have any more, does not undo work that was finished before it.
+  // The cost or the failure of a review does not invalidate work that was finished before it.
   const summary = stop !== null && isForWant(stop, state) ? finishedBefore(state) : null;
   return summary === null ? stop : { why: 'completed', summary };
 }
@@ -30,7 +30,7 @@ function isForWant(stop: StopReason, { fallback, overChanges }: RunState): boole
       return true;
     case 'limit':
       return overChanges === null;
-    // Another model may go on instead.
+    // Another model may continue instead.
     case 'provider':
       return fallback === null;
     case 'blocked':
@@ -60,7 +60,7 @@ function reasonToStop(state: RunState, limits: Limits): StopReason | null {
   if (state.phase.at === 'fix' && state.fixRoundsUsed >= limits.fixRounds) {
     return { why: 'verify_failed', commands: state.phase.failed.map((report) => report.command) };
   }
-  // A review is no turn of the work, and looks at the caps itself.
+  // A review is not a turn of the work, and checks the caps itself.
   if (['tools', 'verify', 'review'].includes(state.phase.at)) return null;
   if (state.cutOffsInARow > limits.maxTokensRecoveries) {
     return {
@@ -78,7 +78,7 @@ function reasonToStop(state: RunState, limits: Limits): StopReason | null {
     };
   }
   const next = nextRequest(state, limits);
-  // A verification that failed, or a review, has said what there is to say: the last answer could not fix it.
+  // A failed verification or a review already says what is wrong, and one last answer could not fix it.
   const isSaid = state.phase.at === 'fix' || state.phase.at === 'objections';
   if (next.status === 'none' || (next.status === 'last_turn' && isSaid)) {
     return { why: 'limit', ...next.cap };
@@ -103,7 +103,7 @@ function deadlinePassed(state: RunState, { deadlineMs }: Limits): StopReason {
   return awaited === null ? passed : { ...passed, awaited };
 }
 
-/** For what no event has named more closely. */
+/** Used if no event is more specific. */
 const AWAITED_IN: Partial<Record<RunState['phase']['at'], string>> = {
   model: "the model's answer",
   tools: 'the calls of the last answer',
@@ -118,7 +118,7 @@ function endOfWork(state: RunState): StopReason | null {
     case 'done':
       return { why: 'completed', summary };
     case 'blocked':
-      // What is missing is missing for want of tokens or money.
+      // The work is incomplete for lack of tokens or money.
       if (state.lastTurn !== null) return { why: 'limit', ...capAfter(state, state.lastTurn) };
       return { why: 'blocked', by: 'model', reason: summary };
     case 'refused':
@@ -128,7 +128,7 @@ function endOfWork(state: RunState): StopReason | null {
   }
 }
 
-/** Only the API knows the size of the window; what is known here is the last prompt that fitted. */
+/** Only the API knows the size of the window; here only the last prompt that fitted is known. */
 function contextFull({ lastPromptTokens }: RunState): StopReason {
   return { why: 'limit', limit: 'context_window', value: lastPromptTokens, used: lastPromptTokens };
 }

@@ -6,7 +6,7 @@ export interface RunSummary {
   readonly path: string;
   /** `elsewhere`: in a folder that `--run-dir` has named, which is never removed. */
   readonly place: 'default' | 'elsewhere';
-  /** `died`: it says that it is running, and no process of this machine works on it. `unreadable`: `problem` says why. */
+  /** `died`: it claims to be running, but no process on this machine is working on it. `unreadable`: `problem` says why. */
   readonly status: 'running' | 'finished' | 'died' | 'unreadable';
   readonly outcome: string | null;
   readonly exitCode: number | null;
@@ -18,13 +18,13 @@ export interface RunSummary {
   readonly root: string | null;
   readonly plan: string | null;
   readonly costUsd: number | 'unknown' | null;
-  /** What it takes of the disk, or with `isAtLeast` a part of that. */
+  /** Its size on disk, or a lower bound if `isAtLeast`. */
   readonly bytes: number;
   readonly isAtLeast: boolean;
   readonly problem: string | null;
 }
 
-/** What has to go. */
+/** The runs to remove. */
 export interface RetentionRules {
   /** Runs that were last written to so many milliseconds ago; null for none. */
   readonly olderThanMs: number | null;
@@ -35,7 +35,7 @@ export interface RetentionRules {
 }
 
 /**
- * A process in a container holds a lock that cannot be seen from outside. What has not been written to for so long is dead: a
+ * The lock of a process in a container is not visible from outside. A run that has not been written to for this long is dead: a
  * run writes with each turn, and ends at its deadline.
  */
 const SURELY_DEAD_MS = 24 * 3_600_000;

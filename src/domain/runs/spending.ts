@@ -10,7 +10,7 @@ export interface SpentEntry extends Readonly<Record<SpendingGroup, string | null
   readonly costUsd: number | null;
   /** Tokens and cost are in part an estimate. */
   readonly estimated: boolean;
-  /** What each of its models has spent, where there are several; `model` is the first of them. */
+  /** The spending of each of its models, if there are several; `model` is the first of them. */
   readonly parts?: readonly Pick<SpentEntry, 'model' | 'tokens' | 'costUsd'>[];
 }
 
@@ -22,7 +22,7 @@ export interface SpendingSum {
   readonly totalTokens: number;
   /** Part of the prompts that was read from the cache, from 0 to 1; null without a prompt. */
   readonly cacheShare: number | null;
-  /** Of the entries whose cost is known; unknown when that is none of them. */
+  /** The sum of the entries whose cost is known; unknown if there are none. */
   readonly costUsd: number | 'unknown';
   /** Number of entries whose cost is not known, and not in the sum. */
   readonly unknownCosts: number;

@@ -1,4 +1,4 @@
-/** Tells by name which variables contain secrets. */
+/** Recognises variables that contain secrets by their names. */
 
 /** patchsmith's own variables contain none, nor do the action's inputs for limits and globs: `INPUT_MAX-TOTAL-TOKENS`. */
 export function isSecretName(name: string): boolean {

@@ -30,8 +30,8 @@ const MAX_FOUND = 1_000;
 const MAX_TAKEN_APART = 512 * 1024;
 
 /**
- * Examines lines that the file did not have before: what was only moved is not new. At most one finding per line and kind,
- * and 1,000 in all. In a large file, a secret that spans several lines is found only if they are consecutive.
+ * Examines lines that the file did not have before: lines that were only moved are not new. At most one finding per line and
+ * kind, and 1,000 in all. In a large file, a secret that spans several lines is found only if they are consecutive.
  */
 export function addedSecrets({ path, before, after }: AddedText, findKnown: FindKnown): FoundSecret[] {
   const isSmall = before.length + after.length <= MAX_TAKEN_APART;

@@ -87,7 +87,7 @@ const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
 /** With fewer different characters it is a placeholder, such as `ghp_xxxxxxxx…`. */
 const MIN_DIFFERENT = 8;
 
-/** Something with the form of a secret: its name, and where it is in the text. */
+/** A match of a secret's format: its name, and its position in the text. */
 export interface FoundToken {
   readonly name: string;
   readonly index: number;

@@ -1,4 +1,4 @@
-/** Tells texts from other contents. */
+/** Distinguishes text from other contents. */
 
 /** By git's own rule: a NUL among the first bytes. */
 export function isBinary(bytes: Uint8Array): boolean {

@@ -5,7 +5,7 @@ import { jsonOrUndefined } from './json.ts';
 /** Maximum nesting; code that later walks the value recurses once per level. */
 const MAX_DEPTH = 500;
 
-/** What may be read in total, so that many small texts cannot get around the limit for one. */
+/** The limit for all texts together, so that many small ones cannot get around the limit for one. */
 export interface JsonBudget {
   /** Number of elements and members left: each takes about 50 bytes of memory, and 2 bytes of text. */
   values: number;

@@ -1,6 +1,6 @@
 /** Error pages of proxies and gateways, which answer in HTML where JSON was expected. */
 
-/** What a page says in one line: its title; any other text is returned as it is. */
+/** The title of an HTML page; any other text is returned as it is. */
 export function withoutHtml(text: string): string {
   const start = text.slice(0, MAX_SEARCHED);
   if (!/^\s*(?:\d{3}\s)?\s*<(?:!doctype\s+html|html|head|body)[\s>]/i.test(start)) return text;

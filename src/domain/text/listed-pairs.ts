@@ -1,8 +1,8 @@
-/** Lists of names and values as OpenTelemetry's variables hold them. */
+/** Lists of names and values in the format of OpenTelemetry's variables. */
 
 import { percentDecoded } from './uri.ts';
 
-/** The pairs of `name=value,other=value`, with values percent-decoded. What is no pair is left out. */
+/** The pairs of `name=value,other=value`, with percent-decoded values. Anything else is ignored. */
 export function listedPairs(list: string): [name: string, value: string][] {
   return list.split(',').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=');

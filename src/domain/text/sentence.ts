@@ -1,4 +1,4 @@
-/** Sentences that end with words from elsewhere, which may have a full stop of their own. */
+/** Sentences that end with quoted words, which may have their own full stop. */
 
 /** The text with exactly one full stop at its end; a question or an exclamation mark is enough. */
 export function sentence(text: string): string {

@@ -1,6 +1,6 @@
 /** One row of the table of warnings. */
 
-/** What a code means and what to do about it, each a sentence or more for people. */
+/** The meaning of a code and its fix, in one or more sentences each. */
 export interface WarningEntry {
   readonly meaning: string;
   readonly fix: string;

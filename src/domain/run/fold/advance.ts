@@ -127,7 +127,7 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
         : state;
     case 'run.stopped': {
       const { stop } = event;
-      // Finished work that was about to be looked at once more, or was.
+      // Finished work that was being reviewed, or was about to be.
       const phase: Phase = {
         at: 'ended',
         how: 'done',

@@ -36,10 +36,10 @@ function charged<State extends Bill>(state: State, usage: Usage, model: string):
   };
 }
 
-/** What is known of the cost so far. */
+/** The known cost so far. */
 type Bill = Pick<RunState, 'usage' | 'costUsd' | 'isEstimated' | 'price' | 'model'>;
 
-/** What a usage costs in USD; null when that is not known. */
+/** The cost of a usage in USD; null if unknown. */
 export function costIn(state: Bill, usage: Usage, model: string): number | null {
   // An endpoint may answer under another name; the requested model's price is known.
   return costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);

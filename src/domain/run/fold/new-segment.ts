@@ -1,4 +1,4 @@
-/** After the conversation has begun anew: compacted, or with the fallback model. */
+/** The state after a new segment has begun: compacted, or with the fallback model. */
 
 import type { ContextCompacted } from '../../compaction/compaction.ts';
 import { withNewSegment } from '../../compaction/fold.ts';
@@ -40,7 +40,7 @@ export function afterReplacement(state: RunState, event: ModelReplaced): RunStat
     cutOffsInARow: 0,
     repeats: 0,
     lastTurnKey: '',
-    // What is known of the window is that of the first model.
+    // The known context window is that of the first model.
     compaction: {
       ...compaction,
       settings: { ...compaction.settings, at: to.compactAt ?? compaction.settings.at },

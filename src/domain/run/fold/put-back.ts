@@ -1,11 +1,11 @@
-/** After changes against the policy were put back. */
+/** The state after forbidden changes were reverted. */
 
 import { toCodeChanges } from '../../changes/change.ts';
 import { deniedChanges, withDenials } from '../../review/denied.ts';
 import type { ChangesPutBack } from '../events.ts';
 import type { RunState } from '../state.ts';
 
-/** They are in the history as excluded, and each path is either put back or stuck. */
+/** They are in the history as excluded, and each path is either reverted or stuck. */
 export function afterPutBack(
   state: RunState,
   { changes, stuck, source, iteration }: ChangesPutBack,

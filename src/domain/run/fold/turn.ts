@@ -13,11 +13,11 @@ import { withTurn } from './bill.ts';
 import { workDone } from './finished-work.ts';
 import { withMessage } from './message.ts';
 
-/** After an answer, which decides what is due next. */
+/** The state after an answer, which decides what is due next. */
 export function afterTurn(before: RunState, turn: LlmTurn): RunState {
   const charge = withTurn(before, turn);
   const tokens = totalTokens(turn.usage);
-  // An answer for which there was no room is asked for again, in a shorter conversation.
+  // If there was no room for an answer, it is requested again in a shorter conversation.
   if (turn.stop === 'context_window' && canBeCut(before.conversation, before.compaction))
     return {
       ...charge,
@@ -30,7 +30,7 @@ export function afterTurn(before: RunState, turn: LlmTurn): RunState {
   const counted = isCounted ? { tokens, messages: answered.conversation.messages.length } : before.counted;
   const state: RunState = {
     ...answered,
-    // A provider that counts nothing leaves the whole to be estimated.
+    // If the provider counts nothing, everything is estimated.
     counted,
     compaction: withAnswer(before.compaction, () => conversationTokens({ ...answered, counted })),
     lastTurn: before.lastTurn && { ...before.lastTurn, isAnswered: true },
@@ -58,7 +58,7 @@ export function afterTurn(before: RunState, turn: LlmTurn): RunState {
     case 'compaction':
       return { ...state, phase: { at: 'model' } };
     case 'end_turn':
-      // At a cap only the word `done` counts: a text may as well say what is missing.
+      // At a cap only the word `done` counts: any other text may say what is missing.
       if (state.lastTurn !== null) return { ...state, phase: { at: 'model' } };
       return { ...state, phase: state.wantsAnswer ? { at: 'unanswered' } : workDone(state, turn.text) };
   }
