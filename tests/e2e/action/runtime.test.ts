@@ -7,6 +7,7 @@ import { type ClaudeServer, startClaudeServer } from '../../support/claude-serve
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { type ActionEnd, runAction, valuesIn } from '../../support/jobs/action-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { holdingEvents } from '../../support/runs/valid-events.ts';
 
 afterAll(removeFolders);
 
@@ -90,21 +91,13 @@ test('it runs by hand as its page says', async () => {
   const server = await startClaudeServer({ turns, apiKey: KEY });
   try {
     const { PATH, HOME } = process.env;
-    const ended = await execa(
-      'bash',
-      ['-c', command.replace('/path/to/a/checkout', root).replace('/tmp/outputs', outputs)],
-      {
-        env: {
-          PATH,
-          HOME,
-          RUNNER_TEMP: temporaryFolder(),
-          ANTHROPIC_API_KEY: KEY,
-          ANTHROPIC_BASE_URL: server.url,
-        },
-        extendEnv: false,
-        reject: false,
-        stdin: 'ignore',
-      },
+    const line = command.replace('/path/to/a/checkout', root).replace('/tmp/outputs', outputs);
+    const env = {
+      ...{ PATH, HOME, RUNNER_TEMP: temporaryFolder() },
+      ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
+    };
+    const ended = await holdingEvents({ args: [], cwd: '/', env }, () =>
+      execa('bash', ['-c', line], { env, extendEnv: false, reject: false, stdin: 'ignore' }),
     );
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(valuesIn(readFileSync(outputs, 'utf8')).outcome).toBe('done');

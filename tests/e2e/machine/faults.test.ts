@@ -15,6 +15,7 @@ import { runOnSmallDisk } from '../../support/runs/broken-machine.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { validEvents } from '../../support/runs/valid-events.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -182,6 +183,7 @@ test('a full disk under the repository: the write fails, the model is told, and 
     expect(stderr).toContain('1 file changed');
     expect(JSON.stringify(server.requests[1]?.body)).toContain('no space is left on the disk (ENOSPC)');
     expect(readFileSync(join(runDir, 'changes.patch'), 'utf8')).toContain('+new');
+    expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
   } finally {
     await server.close();
   }

@@ -10,6 +10,7 @@ import { type Repository, temporaryFolder } from '../files/repository.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { CLI } from './cli.ts';
 import { KEY } from './scripted-run.ts';
+import { validEvents } from './valid-events.ts';
 
 /** What one process of a run left behind. */
 export interface ProcessEnd {
@@ -94,6 +95,9 @@ function endIn(folder: string, name: string): ProcessEnd {
   const read = (file: string) =>
     existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : null;
   const stderr = read(`${name}.err`) ?? '';
+  const journal = read(`${name}/events.jsonl`) ?? '';
+  // The last line may not have fitted.
+  validEvents(journal.slice(0, journal.lastIndexOf('\n') + 1));
   const result = read(`${name}/result.json`);
   return {
     exitCode: Number(read(`${name}.exit`)),
