@@ -6,13 +6,12 @@ import { awaitedAfter } from '../../conversation/awaited.ts';
 import { usageBetween } from '../../conversation/conversation.ts';
 import { withChanges, withStarted } from '../../conversation/tools-phase.ts';
 import { withMoreUse, withUse } from '../../fallback/model-use.ts';
-import { afterFailedReview } from '../../findings/review.ts';
 import type { RunEvent } from '../events.ts';
-import { askedNow, type Phase, type RunState, startOf } from '../state.ts';
+import { askedNow, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';
 import { afterTool, withDenied } from './calls.ts';
-import { afterFindings, afterVerify, asFinished } from './finished-work.ts';
-import { withMessage } from './message.ts';
+import { afterFindings, afterNoFindings, afterStop, afterVerify } from './finished-work.ts';
+import { afterCap, afterMessage } from './message.ts';
 import { afterCompaction, afterReplacement } from './new-segment.ts';
 import { afterPutBack } from './put-back.ts';
 import { withRefusedHosts } from './refused-hosts.ts';
@@ -84,35 +83,14 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterVerify(state, event);
     case 'review.completed':
       return afterFindings(state, event);
-    case 'review.failed': {
-      const review = state.review && afterFailedReview(state.review, event);
-      return {
-        ...withCharge(state, event.spent, event.turn),
-        review,
-        phase: event.again ? state.phase : asFinished(state.phase),
-      };
-    }
+    case 'review.failed':
+      return afterNoFindings(state, event);
     case 'message.added':
-      return {
-        ...withMessage(state, { role: 'user', content: [{ type: 'text', text: event.text }] }),
-        phase: { at: 'model' },
-        fixRoundsUsed: state.fixRoundsUsed + (state.phase.at === 'fix' ? 1 : 0),
-        review:
-          state.phase.at === 'objections'
-            ? state.review && { ...state.review, sentBack: true }
-            : state.review,
-      };
+      return afterMessage(state, event.text);
     case 'budget.warned':
       return { ...state, warnedOf: new Set([...state.warnedOf, event.limit]) };
-    case 'budget.reached': {
-      const { limit, value, used, needed, text } = event;
-      const added = withMessage(state, { role: 'user', content: [{ type: 'text', text }] });
-      return {
-        ...added,
-        phase: { at: 'model' },
-        lastTurn: { cap: { limit, value, used, needed }, isAnswered: false },
-      };
-    }
+    case 'budget.reached':
+      return afterCap(state, event);
     case 'run.interrupted':
       return { ...state, interruption: event.interruption };
     case 'changes.limited': {
@@ -125,15 +103,7 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return state.phase.at === 'tools'
         ? { ...state, phase: withStarted(state.phase, event.call.id) }
         : state;
-    case 'run.stopped': {
-      const { stop } = event;
-      // Finished work that was being reviewed, or was about to be.
-      const phase: Phase = {
-        at: 'ended',
-        how: 'done',
-        summary: stop.why === 'completed' ? stop.summary : '',
-      };
-      return { ...state, stop, phase: stop.why === 'completed' ? phase : state.phase };
-    }
+    case 'run.stopped':
+      return afterStop(state, event.stop);
   }
 }

@@ -1,8 +1,15 @@
 /** After the model says that it is done: verification, then review, then the end. */
 
 import { verifiedPatch } from '../../changes/verified-patch.ts';
-import { afterReview, hasObjections, type ReviewCompleted } from '../../findings/review.ts';
+import {
+  afterFailedReview,
+  afterReview,
+  hasObjections,
+  type ReviewCompleted,
+  type ReviewFailed,
+} from '../../findings/review.ts';
 import type { VerifyCompleted } from '../events.ts';
+import type { StopReason } from '../limits.ts';
 import type { Phase, RunState } from '../state.ts';
 import { judgeReports } from '../verify-baseline.ts';
 import { withCharge } from './bill.ts';
@@ -49,7 +56,22 @@ export function afterFindings(state: RunState, event: ReviewCompleted): RunState
   };
 }
 
+/** After a review that came to nothing: it is tried again, or the work ends without one. */
+export function afterNoFindings(state: RunState, event: ReviewFailed): RunState {
+  return {
+    ...withCharge(state, event.spent, event.turn),
+    review: state.review && afterFailedReview(state.review, event),
+    phase: event.again ? state.phase : asFinished(state.phase),
+  };
+}
+
+/** After the end of the run, which may be that of finished work that was about to be looked at once more. */
+export function afterStop(state: RunState, stop: StopReason): RunState {
+  if (stop.why !== 'completed') return { ...state, stop };
+  return { ...state, stop, phase: { at: 'ended', how: 'done', summary: stop.summary } };
+}
+
 /** The end of the work where it was being reviewed; any other phase stays as it is. */
-export function asFinished(phase: Phase): Phase {
+function asFinished(phase: Phase): Phase {
   return phase.at === 'review' ? { at: 'ended', how: 'done', summary: phase.summary } : phase;
 }
