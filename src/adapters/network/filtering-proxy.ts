@@ -106,6 +106,12 @@ async function onRequest(
 ): Promise<void> {
   const [, authority, path = '/'] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(request.url ?? '') ?? [];
   if (authority === undefined) {
+    const asked = /^\/looked-up\/([a-z0-9.-]+)$/.exec(request.url ?? '')?.[1];
+    if (asked !== undefined) {
+      gate.lookedUp(asked);
+      response.writeHead(204, { connection: 'close' }).end();
+      return;
+    }
     const why = 'ask for http://… in full, and for https://… with CONNECT';
     return refuseRequest(response, 400, why);
   }

@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
+import { lookedUpHost } from '../../domain/review/refused-hosts.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type AddressKind, addressKind } from './public-address.ts';
 import { type OnRefused, plainName, type Refusal, Refusals } from './refusals.ts';
@@ -46,6 +47,8 @@ export interface HeldBack {
   readonly reason: string;
 }
 
+/** Names for special use, and those that stand for addresses. */
+const NO_ONES = /(?:^|\.)(?:invalid|localhost|local|arpa)$/;
 /** How long a name may take that is to be resolved elsewhere. */
 const LOOKUP_MS = 1_000;
 const MAX_KNOWN = 1_000;
@@ -124,6 +127,18 @@ export class NetworkGate {
       Promise.race([this.#resolve(host).catch(() => []), setTimeout(LOOKUP_MS, [], { ref: false })]);
     this.#known.set(host, known);
     return known;
+  }
+
+  /** Counts a name that a program asked the relay for, unless it is allowed, or one that no name server has. */
+  lookedUp(name: string): void {
+    const target = parseTarget(name, 443);
+    if (typeof target === 'string' || !target.host.includes('.') || NO_ONES.test(target.host)) return;
+    const isAllowed = [this.#allowed, this.#privateHosts].some((entries) =>
+      entries.some((entry) => permits([entry.replace(/:\d+$/, '')], target)),
+    );
+    if (isAllowed) return;
+    const { host, why, allow } = lookedUpHost(target.host);
+    this.refusals.add(host, { why, allow });
   }
 
   /** Counts a refusal; returns it in words, with the host in printable form. */

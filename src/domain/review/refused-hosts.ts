@@ -1,6 +1,7 @@
 /** The hosts that commands asked for and did not get. */
 
 import * as z from 'zod';
+import { flagFor } from './allowed-domain.ts';
 
 const RefusedEntry = z.strictObject({
   host: z.string().describe('As it was asked for, shortened where it is long'),
@@ -15,13 +16,20 @@ export type RefusedHost = z.infer<typeof RefusedEntry>;
 export const HostRefusal = RefusedEntry.extend({ calls: z.array(z.string()) });
 export type HostRefusal = z.infer<typeof HostRefusal>;
 
+/** A host whose name a program asked for by itself, past the proxy. */
+export function lookedUpHost(host: string): RefusedHost {
+  const allow = flagFor({ host, port: 443 }, false);
+  const why = `${host} was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${allow}`;
+  return { host, times: 1, why, allow };
+}
+
 /** What the result says about the network. */
 export const NetworkUse = z.strictObject({
   allowed: z.array(z.string()).describe('Hosts that commands may reach; none means no network at all'),
   refused: z
     .array(RefusedEntry)
     .describe(
-      'What commands asked for in vain, over the whole run: hosts that the proxy refused, and names that failed commands looked up past it; at most 101 entries',
+      'What commands asked for in vain, over the whole run: hosts that the proxy refused, and names that commands looked up past it; at most 101 entries',
     ),
 });
 export type NetworkUse = z.infer<typeof NetworkUse>;

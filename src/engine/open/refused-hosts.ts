@@ -5,9 +5,13 @@
 
 import type { Excerpt } from '../../domain/conversation/excerpt.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
-import { flagFor } from '../../domain/review/allowed-domain.ts';
 import { REFUSED } from '../../domain/review/denial-signs.ts';
-import { type HostRefusal, type RefusedHost, withRefused } from '../../domain/review/refused-hosts.ts';
+import {
+  type HostRefusal,
+  lookedUpHost,
+  type RefusedHost,
+  withRefused,
+} from '../../domain/review/refused-hosts.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 
@@ -75,8 +79,8 @@ export class RefusedHosts {
         const refused = this.#all.filter(({ host, times }) => times > (before.get(host) ?? 0));
         const named = new Set(refused.map(({ host }) => host));
         const notFound = namesNotFound(result.output).filter((host) => !named.has(host));
-        for (const host of notFound) this.#add(pastTheProxy(host), [call]);
-        const notes = [...refused, ...notFound.map(pastTheProxy)].map(({ why }) => why);
+        for (const host of notFound) this.#add(lookedUpHost(host), [call]);
+        const notes = [...refused, ...notFound.map(lookedUpHost)].map(({ why }) => why);
         return { ...result, output: withNotes(result.output, notes) };
       },
     };
@@ -85,12 +89,6 @@ export class RefusedHosts {
   #times(): Map<string, number> {
     return new Map(this.#all.map(({ host, times }) => [host, times]));
   }
-}
-
-function pastTheProxy(host: string): RefusedHost {
-  const allow = flagFor({ host, port: 443 }, false);
-  const why = `${host} was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${allow}`;
-  return { host, times: 1, why, allow };
 }
 
 function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): Excerpt {

@@ -308,6 +308,28 @@ describe('the relay', () => {
     ],
   ];
 
+  test.each(byEither)(
+    'in %s hears which names are looked up past the proxy, at once and by whatever program',
+    async (_name, before) => {
+      const { text, proxy } = await openWithNetwork(['good.example', 'other.example:8443']);
+      const script = `
+        const { promises: dns } = require("dns");
+        (async () => {
+          const began = Date.now();
+          const asked = ["evil.example", "Evil.Example", "good.example", "other.example", "here", "no.invalid"];
+          for (const name of asked) await dns.lookup(name).catch(({ code }) => console.log(code));
+          await dns.resolveTxt("data.evil.example").catch(({ code }) => console.log(code));
+          console.log(Date.now() - began < 1500);
+        })();`;
+      expect(await text(`${before}node -e '${script.replaceAll('\n', ' ')}'; true`)).toBe(
+        `${'ENOTFOUND\n'.repeat(7)}true\n`,
+      );
+      const allow = (host: string) => `--allow-domain ${host}`;
+      const hosts = ['evil.example', 'data.evil.example'];
+      expect(proxy.refused()).toMatchObject(hosts.map((host) => ({ host, times: 1, allow: allow(host) })));
+    },
+  );
+
   test.each(byEither)('in %s carries a lot at a time, and half a close', async (_name, before) => {
     const { port } = await origin(() => Buffer.alloc(fetched, 'x'));
     const echo = createTcpServer({ allowHalfOpen: true }, (socket) => {

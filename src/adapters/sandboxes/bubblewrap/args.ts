@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 /** Below /proc: how many process numbers the pid namespace of whoever opens it has. */
 export const PID_MAX = 'sys/kernel/pid_max';
+/** Below /proc: the first port that needs no privilege, in the network namespace of whoever opens it. */
+export const FIRST_PORT = 'sys/net/ipv4/ip_unprivileged_port_start';
 
 /** Applied in order: a later mount covers an earlier one. `optional`: skipped if the source no longer exists. */
 export type Mount =
@@ -35,6 +37,8 @@ export interface BubblewrapCall {
   readonly filterFd: number | null;
   /** The descriptor from which bubblewrap reads how many process numbers there are inside; null for as many as outside. */
   readonly numbersFd: number | null;
+  /** The same for the first port that the relay may listen on; null for that of the machine. */
+  readonly portFd: number | null;
   /** The command line of process 1. */
   readonly command: readonly string[];
 }
@@ -49,6 +53,7 @@ export function bubblewrapArgs({
   argsFd,
   filterFd,
   numbersFd,
+  portFd,
   command,
 }: BubblewrapCall): string[] {
   return [
@@ -61,7 +66,7 @@ export function bubblewrapArgs({
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(argsFd === null ? [] : ['--args', String(argsFd)]),
-    ...mounts.flatMap((mount) => mountArgs(mount, features, numbersFd)),
+    ...mounts.flatMap((mount) => mountArgs(mount, features, { numbersFd, portFd })),
     ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],
     '--',
@@ -69,7 +74,11 @@ export function bubblewrapArgs({
   ];
 }
 
-function mountArgs(mount: Mount, features: BubblewrapFeatures, numbersFd: number | null): string[] {
+function mountArgs(
+  mount: Mount,
+  features: BubblewrapFeatures,
+  { numbersFd, portFd }: Pick<BubblewrapCall, 'numbersFd' | 'portFd'>,
+): string[] {
   switch (mount.kind) {
     case 'read-only':
       return [mount.optional ? '--ro-bind-try' : '--ro-bind', mount.source, mount.at];
@@ -84,6 +93,7 @@ function mountArgs(mount: Mount, features: BubblewrapFeatures, numbersFd: number
       return [
         ...['--proc', mount.at],
         ...(numbersFd === null ? [] : ['--file', String(numbersFd), join(mount.at, PID_MAX)]),
+        ...(portFd === null ? [] : ['--file', String(portFd), join(mount.at, FIRST_PORT)]),
         ...['--remount-ro', mount.at],
       ];
     case 'devices':

@@ -13,9 +13,10 @@ import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram } from '../command/shell.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
+import { writeNameSources } from '../visible/etc-folder.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
-import { type Mount, PID_MAX } from './args.ts';
+import { FIRST_PORT, type Mount, PID_MAX } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { proveNewest } from './prove.ts';
@@ -97,12 +98,14 @@ async function proveLimited(
   const numbers = await numbersFile(setup.files, setup.limits);
   const lookup = (await options.lookup?.()) ?? null;
   const limits = enforcedLimits(options.limits, true, numbers !== null);
-  const proving = proveNewest({ ...setup, lookup, numbers, limits }, filter).then((proven) =>
-    // The watch counts alone where bubblewrap may not set the number.
-    proven.status === 'unavailable' && proven.reason.includes(PID_MAX)
-      ? proveNewest({ ...setup, lookup, numbers: null }, filter)
-      : proven,
-  );
+  const proving = proveNewest({ ...setup, lookup, numbers, limits }, filter).then((proven) => {
+    if (proven.status !== 'unavailable') return proven;
+    // bubblewrap may not set what is below /proc: the watch counts alone, and no one answers as a name server.
+    if (![PID_MAX, FIRST_PORT].some((path) => proven.reason.includes(path))) return proven;
+    if (setup.relay !== null) writeNameSources(setup.files, false);
+    const relay = setup.relay === null ? null : { ...setup.relay, firstPort: null };
+    return proveNewest({ ...setup, lookup, relay, numbers: null }, filter);
+  });
   // By then the command is running.
   await setImmediate();
   options.onProving?.();

@@ -3,6 +3,12 @@
  * machine, and node, which is on every one.
  */
 
+/** Where the resolvers of programs ask, on loopback. */
+export const NAMES_PORT = 53;
+
+/** Of a request to the proxy; the name follows. */
+export const LOOKED_UP = '/looked-up/';
+
 /**
  * Forwards a port on loopback to the UNIX socket. The program ends when its copy in the background listens. One process for
  * all connections, since processes of a command are limited.
@@ -13,6 +19,9 @@ my ($UNIX, $INET, $STREAM, $F_SETFL, $O_NONBLOCK) = (1, 2, 1, 4, 04000);
 socket(my $server, $INET, $STREAM, 0) or exit 1;
 bind($server, pack('S n C4 x8', $INET, ${port}, 127, 0, 0, 1)) or exit 1;
 listen($server, 4096) or exit 1;
+# A machine that does not let it listen there has no use of it in resolv.conf either.
+my $names;
+(socket($names, $INET, 2, 0) && bind($names, pack('S n C4 x8', $INET, ${NAMES_PORT}, 127, 0, 0, 1))) or undef $names;
 my $child = fork;
 exit(defined $child ? 0 : 1) if !defined $child || $child;
 setpgrp(0, 0);
@@ -22,14 +31,37 @@ my %again = (4 => 1, 11 => 1);
 # By descriptor: the handle, its other side's descriptor, what is to be written, whether it ended, whether the other side knows.
 my %of;
 sub add { my ($h, $peer) = @_; fcntl($h, $F_SETFL, $O_NONBLOCK); $of{fileno $h} = { h => $h, peer => $peer, out => '', eof => 0, shut => 0 } }
+# What was asked is known to the proxy before the program has its answer, so that it is known before the command ends.
+my %asked;
+sub refuse {
+  my $from = recv($names, my $query, 4096, 0);
+  return if !defined $from || length $query < 17;
+  my ($at, @labels) = (12);
+  while ((my $length = ord substr($query, $at, 1)) && $at < length $query) {
+    return if $length > 63;
+    push @labels, substr($query, $at + 1, $length);
+    $at += $length + 1;
+  }
+  my $name = lc join '.', @labels;
+  if ($name =~ /^[a-z0-9.-]{1,253}$/ && !$asked{$name}++ && socket(my $proxy, $UNIX, $STREAM, 0)) {
+    if (connect($proxy, pack('S Z108', $UNIX, '${socket}'))) {
+      syswrite $proxy, "GET ${LOOKED_UP}$name HTTP/1.1\\r\\nHost: sandbox\\r\\nConnection: close\\r\\n\\r\\n";
+      sysread $proxy, my $answer, 1;
+    }
+  }
+  # No such name, which is final.
+  send $names, substr($query, 0, 2) . pack('C2 n4', 0x80 | ord(substr $query, 2, 1) & 0x79, 0x83, 1, 0, 0, 0) . substr($query, 12, $at - 7), 0, $from;
+}
 while (1) {
   my ($read, $write) = ('', '');
   vec($read, fileno $server, 1) = 1;
+  vec($read, fileno $names, 1) = 1 if $names;
   for my $n (keys %of) {
     vec($read, $n, 1) = 1 if !$of{$n}{eof} && length $of{$of{$n}{peer}}{out} < 65536;
     vec($write, $n, 1) = 1 if length $of{$n}{out};
   }
   next if select($read, $write, undef, undef) < 0;
+  refuse() if $names && vec($read, fileno $names, 1);
   for my $n (keys %of) {
     my $one = $of{$n} or next;
     my $other = $of{$one->{peer}};
@@ -75,12 +107,28 @@ const server = net.createServer({ allowHalfOpen: true }, (inner) => {
     from.on('close', () => to.destroySoon());
   }
 });
-server.listen(${port}, '127.0.0.1', () => {
+const asked = new Set();
+const names = require('node:dgram').createSocket('udp4').on('message', (query, { port, address }) => {
+  const labels = [];
+  let at = 12;
+  for (; query[at] > 0 && query[at] < 64; at += query[at] + 1) labels.push(query.latin1Slice(at + 1, at + 1 + query[at]));
+  const name = labels.join('.').toLowerCase();
+  const question = query.subarray(12, at + 5);
+  const head = Buffer.from([query[0], query[1], 0x80 | query[2] & 0x79, 0x83, 0, 1, 0, 0, 0, 0, 0, 0]);
+  const answer = () => names.send(Buffer.concat([head, question]), port, address);
+  if (query.length < 17 || query[at] !== 0) return;
+  if (!/^[a-z0-9.-]{1,253}$/.test(name) || asked.has(name)) return answer();
+  asked.add(name);
+  net.connect({ path: ${JSON.stringify(socket)} }).on('error', answer).once('data', answer)
+    .write('GET ${LOOKED_UP}' + name + ' HTTP/1.1\\r\\nHost: sandbox\\r\\nConnection: close\\r\\n\\r\\n');
+});
+const ready = () => server.listen(${port}, '127.0.0.1', () => {
   fs.writeSync(1, 'ready');
   fs.closeSync(1);
   // In its place, or the next connection would be descriptor 1, which node never closes without falling over.
   fs.openSync('/dev/null', 'w');
 });
+names.once('error', ready).bind(${NAMES_PORT}, '127.0.0.1', ready);
 `;
 }
 

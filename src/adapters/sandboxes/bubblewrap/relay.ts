@@ -1,6 +1,7 @@
 /**
  * The inner end of the way out. A network namespace has no interface but its own loopback, and programs address proxies by
- * host and port; so a small program in the sandbox forwards a loopback port to the proxy's mounted socket.
+ * host and port; so a small program in the sandbox forwards a loopback port to the proxy's mounted socket. It also answers as a
+ * name server, that there is no such name, and has the proxy count who asked past it.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -9,7 +10,7 @@ import { findProgram } from '../command/shell.ts';
 import { realPathOf } from '../host-files.ts';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
-import { nodeRelay, perlRelay, tunnelScript } from './relay-scripts.ts';
+import { NAMES_PORT, nodeRelay, perlRelay, tunnelScript } from './relay-scripts.ts';
 
 /**
  * Every namespace has all ports to itself; this one is used by nothing well known and is outside the kernel's ephemeral
@@ -29,6 +30,8 @@ export interface Relay {
   readonly mounts: readonly Mount[];
   /** Make programs use the proxy. They are a convenience: without them nothing gets out at all. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The file with the first port that needs no privilege, so that it may answer as a name server; null where none answers. */
+  readonly firstPort: string | null;
   /** Shell text for process 1, which starts the relay before the command. */
   readonly start: string;
 }
@@ -41,15 +44,18 @@ export async function relayTo(socket: string, files: string, node: string): Prom
     await writeFile(join(files, name), text, { mode });
     return oursInside(join(files, name), name);
   };
+  const firstPort = join(files, 'first-port');
   const [perl, nodeScript, tunnel] = await Promise.all([
     write('relay.pl', perlRelay(proxy.at, PORT), 0o644),
     write('relay.cjs', nodeRelay(proxy.at, PORT), 0o644),
     write('tunnel', tunnelScript(PORT), 0o755),
+    writeFile(firstPort, String(NAMES_PORT), { mode: 0o600 }),
   ]);
   const interpreter = findProgram('perl');
   return {
     mounts: [program, proxy, perl, nodeScript, tunnel],
     variables: PROXY_VARIABLES,
+    firstPort,
     start: startingScript([
       ...(interpreter === null ? [] : [`${interpreter} ${perl.at} < /dev/null > /dev/null 2>&1`]),
       // The substitution ends when the relay closes its output.

@@ -42,8 +42,9 @@ const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
 const NUMBERS_FD = 6;
-const ARGS_FD = 7;
-const ERRORS_FD = 8;
+const PORT_FD = 7;
+const ARGS_FD = 8;
+const ERRORS_FD = 9;
 /** How much of bubblewrap's own output an error message includes. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
@@ -107,9 +108,8 @@ async function spawnBubblewrap(setup: BubblewrapSetup, { command, pipes, foreign
   const { talk } = command;
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
-  const [filterFd, numbersFd] = [setup.filter, setup.numbers?.path].map((path) =>
-    path == null ? null : openSync(path, 'r'),
-  );
+  const files = [setup.filter, setup.numbers?.path, setup.relay?.firstPort];
+  const [filterFd, numbersFd, portFd] = files.map((path) => (path == null ? null : openSync(path, 'r')));
   const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
   const stdio = foreign.withNothingElse([
     ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
@@ -118,12 +118,13 @@ async function spawnBubblewrap(setup: BubblewrapSetup, { command, pipes, foreign
     filterFd ?? 'ignore',
     'pipe',
     numbersFd ?? 'ignore',
+    portFd ?? 'ignore',
     ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
     ...(talk === undefined ? [] : (['pipe'] as const)),
   ]);
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
   if (merged.talk === null) merged.closeWriter();
-  for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
+  for (const fd of [filterFd, numbersFd, portFd]) if (fd != null) closeSync(fd);
   return { child, merged };
 }
 
@@ -229,6 +230,7 @@ function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Star
     argsFd: command.env === undefined ? null : ARGS_FD,
     filterFd: filter === null ? null : FILTER_FD,
     numbersFd: numbers === null ? null : NUMBERS_FD,
+    portFd: relay?.firstPort == null ? null : PORT_FD,
     command: initCommand(shells.init, GATE_FD, {
       line,
       limits,

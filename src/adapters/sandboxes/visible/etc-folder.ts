@@ -71,7 +71,8 @@ export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount
   writeFileSync(join(folder, 'hosts'), HOSTS);
   writeFileSync(join(folder, 'gitconfig'), gitConfig);
   writeFileSync(join(folder, 'passwd'), passwdFor(user, readText('/etc/passwd') ?? ''));
-  writeFileSync(join(folder, 'nsswitch.conf'), nameSources(readText('/etc/nsswitch.conf') ?? ''));
+  writeFileSync(join(folder, 'resolv.conf'), RESOLVER);
+  writeNameSources(files, tunnel !== null);
   if (tunnel !== null) {
     mkdirSync(join(folder, 'ssh'), { recursive: true, mode: 0o755 });
     writeFileSync(join(folder, 'ssh/ssh_config'), `Host *\n  ProxyCommand ${tunnel} %h %p\n`);
@@ -102,14 +103,22 @@ export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount
   return mounts;
 }
 
+/** The name server is the relay, which knows no name: it only has to hear which ones are asked for. */
+const RESOLVER = 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n';
+
 /**
- * There is no name server inside. Asking for one fails as if it might be there later, and programs would try again; a name
- * that is not found is final.
+ * Writes which sources of names programs ask. Asking a name server that is not there fails as if it might be there later, and programs
+ * would try again; a name that is not found is final.
  */
-function nameSources(machines: string): string {
+export function writeNameSources(files: string, hasServer: boolean): void {
+  const path = join(files, 'etc/nsswitch.conf');
+  writeFileSync(path, nameSources(readText('/etc/nsswitch.conf') ?? '', hasServer));
+}
+
+function nameSources(machines: string, hasServer: boolean): string {
   const others = machines.split('\n').filter((line) => !/^\s*hosts\s*:/.test(line));
   const own = /^\s*hosts\s*:.*\bmyhostname\b/m.test(machines) ? ' myhostname' : '';
-  return `${others.join('\n').trimEnd()}\nhosts: files${own}\n`;
+  return `${others.join('\n').trimEnd()}\nhosts: files${own}${hasServer ? ' dns' : ''}\n`;
 }
 
 /** The entries of a folder, each after its own folder; null if they are too much to copy. */
