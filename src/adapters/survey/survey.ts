@@ -132,8 +132,12 @@ function inFolder(project: Project, prefix: string): Project {
   const there = (said: Said | null) => said && { ...said, text: `cd ${folder} && ${said.text}` };
   return {
     ...project,
-    // What fills it in a workflow works in the root.
-    cache: null,
+    // Steps that fill it in a workflow work in the root.
+    cache: project.cache && {
+      ...project.cache,
+      filledBy: `cd ${folder} && { ${project.cache.filledBy}; }`,
+      steps: null,
+    },
     setup: project.setup.map((said) => ({ ...said, text: `cd ${folder} && { ${said.text}; }` })),
     test: there(project.test),
     lint: there(project.lint),

@@ -12,7 +12,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import type { NamedPrograms } from '../../engine/fresh/named-programs.ts';
-import { missingPackage } from '../../engine/open/install-hint.ts';
+import { missingPackage, newerLanguage } from '../../engine/open/install-hint.ts';
 import { refusalsSaid } from '../../engine/open/refused-hosts.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 
@@ -171,6 +171,15 @@ function verifyLine(
       code: null,
       said: `${ended(report)}: fails before the work, and hosts were refused${refusalIn(report.output)}`,
       fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
+    };
+  const newer = newerLanguage(report.output);
+  if (newer !== null)
+    return {
+      part: 'verify',
+      status: 'note',
+      code: null,
+      said: `${ended(report)}: fails before the work, since the project asks for a newer language`,
+      fix: newer,
     };
   const missing = missingPackage(report.output);
   if (missing !== null)

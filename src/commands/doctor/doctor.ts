@@ -63,7 +63,7 @@ export async function examineMachine({
   const document = { ...diagnosis, readOnly, connections };
   const shown = (line: string) => oneLine(redact(line), 1_000);
   const lines = [
-    ...page(diagnosis, where).map(shown),
+    ...page(diagnosis, { where, closed: readOnly === null ? null : (checkout?.root ?? null) }).map(shown),
     'model and GitHub:',
     ...pageOf(connections).map((line) => inTerminal(shown(`  ${line}`), columns, 2)),
   ];
@@ -86,10 +86,13 @@ function verdictOn(diagnosis: Diagnosis, connections: readonly CheckLine[]): Run
   const wrong = connections.find(({ status }) => status === 'failed');
   if (wrong !== undefined) return usageError('ERR_NOT_READY', `A run could not start: ${wrong.said}.`);
   const working = tools.filter(({ status }) => status === 'works').length;
-  return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
+  const broken = tools.filter(({ status }) => status === 'broken').map(({ name }) => name);
+  const repair = broken.length === 0 ? '' : ` Broken on this machine itself: ${broken.join(', ')}.`;
+  return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.${repair}`);
 }
 
-function page(diagnosis: Diagnosis, where: string): string[] {
+/** `closed` is the work tree where nothing can be written to it, whatever the sandbox permits; else null. */
+function page(diagnosis: Diagnosis, { where, closed }: { where: string; closed: string | null }): string[] {
   if (diagnosis.status !== 'ok') return [`sandbox: ${diagnosis.status}`, `  ${diagnosis.reason}`];
   const { level, shown, limits, warnings, tools } = diagnosis;
   const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;
@@ -101,7 +104,9 @@ function page(diagnosis: Diagnosis, where: string): string[] {
     `checkout: ${where}`,
     'what commands see of this machine:',
     ...(level === 'none' ? ['  everything that you see'] : []),
-    ...shown.map(({ path, writable }) => `  ${writable ? 'writable ' : 'read-only'}  ${path}`),
+    ...shown.map(
+      ({ path, writable }) => `  ${writable && path !== closed ? 'writable ' : 'read-only'}  ${path}`,
+    ),
     'limits:',
     `  processes of a command   ${processes.limit} (${keptBy[processes.keptBy]})`,
     `  memory of all commands   ${size(memoryBytes.limit)} (${keptBy[memoryBytes.keptBy]})`,
@@ -109,6 +114,9 @@ function page(diagnosis: Diagnosis, where: string): string[] {
     `  open files of a process  ${openFiles.limit} (${keptBy[openFiles.keptBy]})`,
     `  disk space of the run    ${size(diskBytes.limit)} (${keptBy[diskBytes.keptBy]})`,
     'tools on PATH, tried inside:',
-    ...tools.map(({ name, path, status, said }) => `  ${status.padEnd(6)}  ${name}  ${said}  (${path})`),
+    ...tools.map(
+      ({ name, path, status, said }) =>
+        `  ${status.padEnd(6)}  ${name}  ${said}  (${path}${status === 'broken' ? ', outside the sandbox as well' : ''})`,
+    ),
   ];
 }

@@ -63,9 +63,19 @@ export function missingPackage(output: string): string | null {
   return line === undefined ? null : oneLine(line.trim().replace(/\s+/g, ' '), 160);
 }
 
-/** Python and Node.js. A module of the repository itself has a path, or is relative. */
+/** What a language says where the project asks for a newer one; null where none does. */
+export function newerLanguage(output: string): string | null {
+  const [, go, rust] =
+    /module requires Go (?:>= )?([\d.]+\d)|requires rustc ([\d.]+\d) or newer/.exec(
+      stripVTControlCharacters(output),
+    ) ?? [];
+  if (go !== undefined) return `Go ${go} or later is needed: https://go.dev/dl has it`;
+  return rust === undefined ? null : `Rust ${rust} or later is needed: rustup update`;
+}
+
+/** Python, Node.js, Bundler and PHP. A module of the repository itself has a path, or is relative. */
 const NOT_INSTALLED =
-  /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'/;
+  /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'|^Could not find .* in (?:locally installed gems|any of the sources|.*installed locally)|vendor\/autoload\.php.*[Nn]o such file/;
 
 /** The hosts needed by a command that loads packages itself, in the folder that it runs in. */
 export async function loadingIn(root: string | null, command: string): Promise<ReturnType<typeof loadingOf>> {

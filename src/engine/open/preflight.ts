@@ -84,7 +84,8 @@ function hintFor({ name, folder }: Lookup, root: string | null): string {
 
 function whyPartMissing(part: NeededPart, root: string | null): string {
   const { command, folder } = part;
-  const hint = installHint(root, command, folder) || intoPython(part);
+  // Packages bring no scripts of the project.
+  const hint = part.kind === 'script' ? '' : installHint(root, command, folder) || intoPython(part);
   return `The verify command ${quoted(command)} cannot succeed: ${whatIsMissing(part)}.${hint}${toDoAnyway(part)}`;
 }
 

@@ -507,14 +507,22 @@ test('a project in a folder that holds most of the files is found there', async 
   const { root } = await makeRepository({
     'README.md': '',
     'services/api/go.mod': '',
+    'services/api/go.sum': '',
     'services/api/a.go': '',
     'docs/package.json': '{}',
   });
   const looked = await surveyRepository(root);
   expect(looked.folder).toBe('services/api');
   expect(settingsOf(looked).verify).toEqual(['cd services/api && go test ./...']);
+  expect(looked.project?.cache).toEqual({
+    manager: 'go',
+    filledBy: 'cd services/api && { go mod download; }',
+    steps: null,
+  });
   const workflow = workflowText(templateOf('schedule'), looked.project);
   expect(workflow).toContain('go-version-file: "services/api/go.mod"');
+  // Steps of a workflow begin in the root.
+  expect(workflow).not.toContain('cache: go');
 });
 
 describe('nothing of a hostile repository', () => {

@@ -158,6 +158,7 @@ test('a read-only work tree is reported as such', async () => {
     reject: false,
   });
   expect(stdout).toContain(`checkout: ${root}, where nothing can be written\n`);
+  expect(stdout).toContain(`  read-only  ${root}\n`);
   expect([exitCode, stderr.split('\n').at(-1)]).toEqual([
     2,
     expect.stringContaining(

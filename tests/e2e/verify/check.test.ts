@@ -95,13 +95,27 @@ test('a page says that all is well: setup and verify commands have run, no model
 test('a package that a verify command misses is named, wherever it says so', async () => {
   const { root } = await makeRepository(FILES);
   const says = (line: string) => `echo "${line}"; seq 9; exit 1`;
-  const lines = ["E ModuleNotFoundError: No module named 'freezegun'", "Error: Cannot find module 'ava'"];
+  const lines = [
+    "E ModuleNotFoundError: No module named 'freezegun'",
+    "Error: Cannot find module 'ava'",
+    'Could not find benchmark-ips-2.1, minitest-5.2 in locally installed gems',
+    'PHP Fatal error: Failed opening required vendor/autoload.php: No such file or directory',
+  ];
   const own = "Error: Cannot find module './ours.js'";
   const args = [...lines, own].flatMap((line) => ['--verify', says(line)]);
   const { stdout } = await check({ repo: root, args });
   for (const line of lines)
     expect(stdout).toContain(`fails before the work, since something is not installed: ${line}\n`);
   expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
+  const old = ['note: module requires Go 1.21', 'error: package `a v1` requires rustc 1.80 or newer'];
+  const newer = await check({
+    repo: root,
+    args: old.flatMap((line) => ['--verify', says(line.replaceAll('`', ''))]),
+  });
+  expect(newer.stdout.match(/fix: (?:Go|Rust) .*/g)).toEqual([
+    'fix: Go 1.21 or later is needed: https://go.dev/dl has it',
+    'fix: Rust 1.80 or later is needed: rustup update',
+  ]);
 });
 
 test('what a check has found is kept where commands of a run cannot write it, and no one else', async () => {
@@ -463,6 +477,8 @@ testAtNight('so it does however the program is started, and in a folder of the r
     expect([exitCode, server.requests], verify).toEqual([2, []]);
     expect(result.reason).toContain(why);
     expect(result.reason).toContain(line);
+    // A script that is not there does not come with packages.
+    expect(result.reason.includes('Install by hand')).toBe(verify !== 'npm run nosuch');
   }
 });
 
