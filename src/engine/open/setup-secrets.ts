@@ -3,6 +3,8 @@
  * setup command has ended; what remains are files, and a run whose setup commands left the values in one does not begin.
  */
 
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { MIN_SECRET_LENGTH, secretForms, secretsAmong } from '../../domain/secrets/redact.ts';
@@ -62,8 +64,9 @@ export function whyNotInSandbox(
 const CLOCK_MS = 2_000;
 
 /**
- * Where setup commands that began at `since` (milliseconds of the clock) have left one of the values, in words, or null. Searches
- * everything that outlives a setup command: the work tree, its throwaway git directory, and writable mounts.
+ * Where setup commands that began at `since` (milliseconds of the clock) have left one of the values, in words; null for
+ * nowhere. Looks at all that outlives a setup command: the work tree, its throwaway git directory, writable mounts, and what is
+ * written over caches.
  */
 export async function whyLeft(session: Session, root: string, since: number): Promise<string | null> {
   const { input, directory, interrupt } = session;
@@ -76,7 +79,7 @@ export async function whyLeft(session: Session, root: string, since: number): Pr
   const mounts = (sandboxSettings(input).mounts ?? []).filter((mount) => mount.endsWith(':rw'));
   const places = [
     { root, except: ['.git'] },
-    ...(directory === null ? [] : [{ root: directory.sandboxGitDir }]),
+    ...(directory === null ? [] : [{ root: directory.sandboxGitDir }, ...cacheLayers(directory.scratch)]),
     ...mounts
       .map((mount) => ({ root: mount.slice(0, -':rw'.length) }))
       .filter((one) => !isWithin(one.root, root)),
@@ -95,6 +98,14 @@ export async function whyLeft(session: Session, root: string, since: number): Pr
   if (closed.length > 0)
     return `Setup commands closed what could hold a value of --setup-env: ${listed(closed, 5)}.`;
   return null;
+}
+
+/** Of the sandboxes of this run, where commands write over a cache of the machine. */
+function cacheLayers(scratch: string): { root: string }[] {
+  const sandboxes = readdirSync(scratch).filter((name) => name.startsWith('sandbox-'));
+  return sandboxes
+    .map((name) => ({ root: join(scratch, name, 'caches') }))
+    .filter(({ root }) => existsSync(root));
 }
 
 function tooShort(value: string): string | null {

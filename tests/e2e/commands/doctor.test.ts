@@ -58,7 +58,7 @@ test('shows level, places and limits, and tries every tool inside', async () => 
   expect([exitCode, stderr]).toEqual([
     0,
     expect.stringMatching(
-      /^patchsmith: done \(exit 0\): Commands run with level namespaces\+seccomp; \d+ tools tried in it\.\n$/,
+      /^patchsmith: done \(exit 0\): Commands run with level namespaces\+seccomp; \d+ tools tried in it\. Broken on this machine itself: uv\.\n$/,
     ),
   ]);
   // Nothing has been left or changed.

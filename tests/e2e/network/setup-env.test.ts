@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -17,14 +18,15 @@ interface Wanted {
   readonly does?: string;
   readonly args?: readonly string[];
   readonly value?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-async function run({ setup, does = 'true', args = [], value = VALUE }: Wanted) {
+async function run({ setup, does = 'true', args = [], value = VALUE, env: more = {} }: Wanted) {
   const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': '.npmrc\n' });
   const plan = join(temporaryFolder(), 'plan.md');
   writeFileSync(plan, `---\nsetup: ${JSON.stringify(setup)}\nverify: ['test -z "$${NAME}"']\n---\nDo it.\n`);
   const turns = [{ calls: [call('run_command', { command: does })] }, done];
-  const env = { [NAME]: value };
+  const env = { [NAME]: value, ...more };
   return scriptedRun({ repository, turns, plan, args: ['--setup-env', NAME, ...args], env });
 }
 
@@ -54,6 +56,17 @@ describe('a variable of --setup-env', () => {
     expect(said).toContain('looked');
     expect(JSON.stringify(events.filter(({ type }) => type === 'tool.completed'))).not.toContain(`${NAME}=`);
     for (const text of [stderr, stdout, said, contentsOf(runDir)]) expect(text).not.toContain(VALUE);
+  });
+
+  test('that setup commands leave in a cache, which later commands see, ends the run, too', async () => {
+    const home = tempFolder({ '.npm/_cacache/index-v5/a': '' });
+    const { result, server } = await run({
+      setup: [`echo "$${NAME}" > ~/.npm/_cacache/left`],
+      args: ['--cache', 'npm'],
+      env: { HOME: home },
+    });
+    expect([result.exitCode, server.requests]).toEqual([2, []]);
+    expect(result.reason).toMatch(/Setup commands wrote a value of --setup-env .*\/left\. /);
   });
 
   test('that setup commands leave in a file, in any form, ends the run before the model is asked', async () => {
