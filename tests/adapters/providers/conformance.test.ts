@@ -361,6 +361,17 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     expect(usage.output).toBeLessThan(Buffer.byteLength(text));
   });
 
+  test.skipIf(family.provider === 'command')(
+    'a number of tokens that no answer has is not believed, since sums of it would be no numbers of a result',
+    async () => {
+      const { ask } = await asking([{ text, thinking: false, outputTokens: Number.MAX_SAFE_INTEGER }]);
+      const { usage, estimated } = recorded(await ask());
+      expect(estimated).toBe(true);
+      expect(usage.output).toBeGreaterThanOrEqual(Buffer.byteLength(text) / 2);
+      expect(usage.output).toBeLessThan(Buffer.byteLength(text));
+    },
+  );
+
   test('what will not heal is said at once, without the key', async () => {
     const wrong = await asking([], { apiKey: 'sk-wrong-0123456789' });
     expect(failureOf(await wrong.ask()).kind).toBe('authentication');

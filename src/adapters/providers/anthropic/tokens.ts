@@ -2,15 +2,14 @@
 
 import * as z from 'zod';
 import { addUsage, noUsage, type Usage } from '../../../domain/conversation/conversation.ts';
-
-const Count = z.int().nonnegative().nullish().catch(null);
+import { ReportedCount } from '../asking/counted.ts';
 
 const Counts = z.object({
-  input_tokens: Count,
-  output_tokens: Count,
-  cache_read_input_tokens: Count,
-  cache_creation_input_tokens: Count,
-  cache_creation: z.object({ ephemeral_1h_input_tokens: Count }).nullish().catch(null),
+  input_tokens: ReportedCount,
+  output_tokens: ReportedCount,
+  cache_read_input_tokens: ReportedCount,
+  cache_creation_input_tokens: ReportedCount,
+  cache_creation: z.object({ ephemeral_1h_input_tokens: ReportedCount }).nullish().catch(null),
 });
 
 /** What a compaction took is in none of the other fields. */

@@ -1,8 +1,15 @@
 /** What an answer has used up: as far as its server has counted it, and the rest estimated from the bytes. */
 
+import * as z from 'zod';
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
 import { type LlmTurn, noUsage, totalTokens, type Usage } from '../../../domain/conversation/conversation.ts';
+
+/** More than any answer or prompt has; sums of what is larger are no exact numbers any more. */
+export const MAX_COUNT = 1_000_000_000;
+
+/** A number of tokens in a report; null where there is none that can be believed. */
+export const ReportedCount = z.int().nonnegative().max(MAX_COUNT).nullish().catch(null);
 
 /** Tokens as a server has reported them; null for what it has not. */
 export interface ReportedTokens {

@@ -3,7 +3,13 @@
 import * as z from 'zod';
 import { noUsage, type ToolCall, type TurnStop } from '../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../asking/answer.ts';
-import { AnswerCount, NOTHING_REPORTED, type ReportedTokens, reportOf } from '../asking/counted.ts';
+import {
+  AnswerCount,
+  NOTHING_REPORTED,
+  ReportedCount,
+  type ReportedTokens,
+  reportOf,
+} from '../asking/counted.ts';
 import { saidIn } from '../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../asking/stream-attempt.ts';
 import { GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
@@ -31,13 +37,12 @@ const Chunk = z.looseObject({
   usageMetadata: z.unknown().optional(),
   modelVersion: z.string().nullish(),
 });
-const Count = z.int().nonnegative().nullish().catch(null);
 const UsageMetadata = z.object({
-  promptTokenCount: Count,
-  cachedContentTokenCount: Count,
-  candidatesTokenCount: Count,
-  thoughtsTokenCount: Count,
-  toolUsePromptTokenCount: Count,
+  promptTokenCount: ReportedCount,
+  cachedContentTokenCount: ReportedCount,
+  candidatesTokenCount: ReportedCount,
+  thoughtsTokenCount: ReportedCount,
+  toolUsePromptTokenCount: ReportedCount,
 });
 
 const REFUSALS = [
@@ -162,7 +167,9 @@ function reportedIn(report: unknown): ReportedTokens {
   if (!parsed.success || parsed.data.promptTokenCount == null) return NOTHING_REPORTED;
   const { promptTokenCount: prompt, cachedContentTokenCount, toolUsePromptTokenCount } = parsed.data;
   const cacheRead = Math.min(cachedContentTokenCount ?? 0, prompt);
-  const output = (parsed.data.candidatesTokenCount ?? 0) + (parsed.data.thoughtsTokenCount ?? 0);
+  const { candidatesTokenCount: said, thoughtsTokenCount: thought } = parsed.data;
+  // What is left out is 0; null is what cannot be believed.
+  const output = said === null || thought === null ? null : (said ?? 0) + (thought ?? 0);
   const input = prompt - cacheRead + (toolUsePromptTokenCount ?? 0);
   return reportOf({ ...noUsage, input, cacheRead, output });
 }

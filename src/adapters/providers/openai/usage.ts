@@ -2,18 +2,20 @@
 
 import * as z from 'zod';
 import { noUsage } from '../../../domain/conversation/conversation.ts';
-import { NOTHING_REPORTED, type ReportedTokens, reportOf } from '../asking/counted.ts';
+import { NOTHING_REPORTED, ReportedCount, type ReportedTokens, reportOf } from '../asking/counted.ts';
 
-const Count = z.int().nonnegative().nullish().catch(null);
-const Details = z.object({ cached_tokens: Count, cache_write_tokens: Count }).nullish().catch(null);
+const Details = z
+  .object({ cached_tokens: ReportedCount, cache_write_tokens: ReportedCount })
+  .nullish()
+  .catch(null);
 
 /** Chat Completions says prompt and completion, Responses says input and output. */
 const ReportedUsage = z.object({
-  prompt_tokens: Count,
-  completion_tokens: Count,
+  prompt_tokens: ReportedCount,
+  completion_tokens: ReportedCount,
   prompt_tokens_details: Details,
-  input_tokens: Count,
-  output_tokens: Count,
+  input_tokens: ReportedCount,
+  output_tokens: ReportedCount,
   input_tokens_details: Details,
 });
 
