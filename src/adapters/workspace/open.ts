@@ -237,10 +237,9 @@ async function baseRevision(
   const { objectFormat } = checkout;
   const [head, index] = await Promise.all([known.head, known.index]);
   const differences = snapshot.known.differences();
-  const tree =
-    index === null
-      ? await treeOfIndex(shadowDir, differences, objectFormat)
-      : (await editedTree({ gitDir: shadowDir, tree: index, objectFormat }, differences)).id;
+  const edited =
+    index === null ? null : await editedTree({ gitDir: shadowDir, tree: index, objectFormat }, differences);
+  const tree = edited?.id ?? (await treeOfIndex(shadowDir, differences, objectFormat));
   const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
   return { ...baseCommit(checkout), tree, dirty };
 }

@@ -22,12 +22,16 @@ export interface EditedTree {
   readonly folders: ReadonlyMap<string, TreeFolder>;
 }
 
-/** Writes the tree of `from` with these edits. As in an index, a file replaces a folder of its name. */
-export async function editedTree(from: BaseTree, edits: readonly TreeEdit[]): Promise<EditedTree> {
+/**
+ * Writes the tree of `from` with these edits. As in an index, a file replaces a folder of its name. Null if a folder on the way is as
+ * git would not write it again: then only an index gives the tree that git makes.
+ */
+export async function editedTree(from: BaseTree, edits: readonly TreeEdit[]): Promise<EditedTree | null> {
   const { gitDir, tree, objectFormat } = from;
   if (edits.length === 0) return { id: tree, folders: new Map() };
   const around = new Set(edits.flatMap(({ path }) => foldersAround(path)));
   const folders = await readFolders(gitDir, tree, around);
+  if (folders === null) return null;
   for (const { path, state } of edits) if (state === null) remove(folders, path);
   for (const { path, state } of edits) if (state !== null) put(folders, path, state);
   return { id: write(new ObjectStore(gitDir, objectFormat), folders), folders };

@@ -22,14 +22,14 @@ export function latin1Name(name: string): string {
 }
 
 /**
- * The folders of a tree that exist, of those named; `''` is the root. Whoever names a folder names those around it. Throws if the
- * repository lacks one of them.
+ * The folders of a tree that exist, of those named; `''` is the root. Whoever names a folder names those around it. Null if one of
+ * them is as git itself would not write it, which it would set right. Throws if the repository lacks one of them.
  */
 export async function readFolders(
   gitDir: string,
   tree: string,
   folders: ReadonlySet<string>,
-): Promise<Map<string, TreeFolder>> {
+): Promise<Map<string, TreeFolder> | null> {
   const found = new Map<string, TreeFolder>();
   let left = [...folders].sort();
   while (left.length > 0) {
@@ -44,6 +44,7 @@ export async function readFolders(
     const read = asked.length === 0 ? [] : await readTrees(gitDir, names, tree.length / 2);
     for (const [at, { folder }] of asked.entries()) {
       const entries = read[at];
+      if (entries === 'odd') return null;
       if (entries) found.set(folder, entries);
     }
     left = asked.length === 0 ? [] : unknown;
@@ -66,7 +67,7 @@ async function readTrees(
   gitDir: string,
   names: readonly string[],
   idBytes: number,
-): Promise<(TreeFolder | null)[]> {
+): Promise<(TreeFolder | 'odd' | null)[]> {
   const printed = await runGit({
     cwd: gitDir,
     args: [`--git-dir=${gitDir}`, 'cat-file', '--batch=%(objecttype) %(objectsize)'],
@@ -88,23 +89,45 @@ async function readTrees(
   });
 }
 
-/** `mode SP name NUL id`, one after the other. */
-function entriesIn(bytes: Buffer, idBytes: number): TreeFolder {
+/**
+ * `mode SP name NUL id`, one after the other. Trees that others than git have written, or that it wrote long ago, have other modes,
+ * such as `100664` and `040000`, or folders without anything in them.
+ */
+function entriesIn(bytes: Buffer, idBytes: number): TreeFolder | 'odd' {
   const entries: TreeFolder = new Map();
+  let last = '';
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(0x20, at);
     const end = bytes.indexOf(0, space);
+    const mode = bytes.toString('latin1', at, space);
+    const name = bytes.toString('latin1', space + 1, end);
     const id = bytes.toString('hex', end + 1, end + 1 + idBytes);
-    entries.set(bytes.toString('latin1', space + 1, end), { mode: bytes.toString('latin1', at, space), id });
+    const order = orderOf(name, mode);
+    if (!MODES.includes(mode) || EMPTY.includes(id) || name.includes('/') || order <= last) return 'odd';
+    entries.set(name, { mode, id });
+    last = order;
     at = end + 1 + idBytes;
   }
   return entries;
 }
 
-/** The bytes of the tree with these entries, in git's order: a folder counts as if its name ended with a slash. */
+const MODES = ['100644', FOLDER_MODE, '100755', '120000', '160000'];
+
+/** The ids of a tree without entries. */
+const EMPTY = [
+  '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+];
+
+/** By which git sorts: a folder counts as if its name ended with a slash. */
+function orderOf(name: string, mode: string): string {
+  return mode === FOLDER_MODE ? `${name}/` : name;
+}
+
+/** The bytes of the tree with these entries, in git's order. */
 export function treeBytes(folder: TreeFolder): Buffer {
   const entries = [...folder].map(([name, { mode, id }]) => ({
-    order: mode === FOLDER_MODE ? `${name}/` : name,
+    order: orderOf(name, mode),
     bytes: `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`,
   }));
   entries.sort((a, b) => (a.order < b.order ? -1 : 1));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { repositoriesInTree } from '../../../src/domain/review/git-folder.ts';
-import { editedTree } from '../../../src/git/store/edited-tree.ts';
+import { type EditedTree, editedTree } from '../../../src/git/store/edited-tree.ts';
 import { pathsOfTree } from '../../../src/git/store/tree-listing.ts';
 import { repositoriesAmong } from '../../../src/git/store/tree-repositories.ts';
 import { ScratchIndex, type TreeEdit } from '../../../src/git/store/trees.ts';
@@ -71,13 +71,13 @@ test.each(['sha1', 'sha256'] as const)(
       { path: 'new/link', state: { mode: '120000', blob: repository.blob(0) } },
       { path: 'never/there', state: null },
     ];
-    expect((await editedTree(repository, edits)).id).toBe(await repository.byGit(edits));
+    expect((await editedTree(repository, edits))?.id).toBe(await repository.byGit(edits));
     const all = ['a/b/c', 'a/b/d', 'a.x', 'gone/for/good', 'li\nne/x', 'file'].map((path) => ({
       path,
       state: null,
     }));
-    expect((await editedTree(repository, all)).id).toBe(await repository.byGit(all));
-    expect((await editedTree(repository, [])).id).toBe(repository.tree);
+    expect((await editedTree(repository, all))?.id).toBe(await repository.byGit(all));
+    expect((await editedTree(repository, []))?.id).toBe(repository.tree);
   },
 );
 
@@ -107,7 +107,7 @@ test('whatever is changed, the tree is the one that git makes', async () => {
                     },
             }),
           );
-        expect((await editedTree(repository, edits)).id).toBe(await repository.byGit(edits));
+        expect((await editedTree(repository, edits))?.id).toBe(await repository.byGit(edits));
       },
     ),
     { numRuns: randomCases(200) },
@@ -118,6 +118,37 @@ test('a tree that the repository does not have is an error', async () => {
   const repository = await repositoryOf(['a']);
   const edits: TreeEdit[] = [{ path: 'b', state: { mode: '100644', blob: repository.blob(0) } }];
   await expect(editedTree({ ...repository, tree: '1'.repeat(40) }, edits)).rejects.toThrow('git has no tree');
+});
+
+/** Bytes of a tree, as a list of mode, name and id. */
+const treeOf = (...entries: [mode: string, name: string, id: string][]) =>
+  Buffer.concat(
+    entries.flatMap(([mode, name, id]) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]),
+  );
+
+test.each([
+  ['a mode of old', '100664', 'a', 'b'],
+  ['a mode with a zero', '040000', 'a', 'sub'],
+  ['an empty folder', '40000', 'empty', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'],
+  ['a name twice', '100644', 'x', 'b'],
+  ['another order', '100644', 'w', 'b'],
+  ['a slash in a name', '100644', 'y/z', 'b'],
+])('a tree that has %s is left to git', async (_, mode, name, of) => {
+  const { gitDir, objectFormat, tree: plain, blob } = await repositoryOf(['sub/a']);
+  const ids: Record<string, string> = { b: blob(0), sub: git(gitDir, ['rev-parse', `${plain}:sub`]) };
+  const last = [mode, name, ids[of] ?? of] as [string, string, string];
+  const odd = treeOf(
+    ...(name < 'x' && name !== 'w' ? [last] : []),
+    ['100644', 'x', blob(0)],
+    ...(name >= 'w' ? [last] : []),
+  );
+  const tree = execFileSync(
+    'git',
+    [`--git-dir=${gitDir}`, 'hash-object', '-t', 'tree', '--literally', '-w', '--stdin'],
+    { input: odd, encoding: 'utf8' },
+  ).trim();
+  const edits: TreeEdit[] = [{ path: 'new', state: { mode: '100644', blob: blob(1) } }];
+  expect(await editedTree({ gitDir, tree, objectFormat }, edits)).toBe(null);
 });
 
 test('repositories around changed paths are those that a look at all paths finds', async () => {
@@ -134,7 +165,7 @@ test('repositories around changed paths are those that a look at all paths finds
     const state = { mode: '100644', blob: repository.blob(1) } as const;
     for (const changed of [...paths.map((path) => [path]), paths, ['src/a', 'gone/x', 'R/gone']]) {
       const edits = changed.map((path) => ({ path, state: path.includes('gone') ? null : state }));
-      const { id, folders } = await editedTree(repository, edits);
+      const { id, folders } = (await editedTree(repository, edits)) as EditedTree;
       const all = () => pathsOfTree(repository.gitDir, id);
       expect(await repositoriesAmong(changed, folders, all), `${changed} in ${paths}`).toEqual(
         repositoriesInTree(changed, await all()),

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
 import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 import { unquotedName } from '../../../domain/changes/patch-text.ts';
+import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
-import { editedTree } from '../../../git/store/edited-tree.ts';
+import { type EditedTree, editedTree } from '../../../git/store/edited-tree.ts';
 import { pathsOfTree } from '../../../git/store/tree-listing.ts';
 import { repositoriesAmong } from '../../../git/store/tree-repositories.ts';
-import { ScratchIndex } from '../../../git/store/trees.ts';
+import { ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
@@ -24,13 +25,36 @@ export async function makeProvenPatch(
   const { tree: baseTree, objectFormat } = base;
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
   const early = beginProof(shadowDir, baseTree);
-  const { id: tree, folders } = await editedTree(
-    { gitDir: shadowDir, tree: baseTree, objectFormat },
-    net.map(({ path, after }) => ({ path, state: after })),
-  );
+  const edits = net.map(({ path, after }) => ({ path, state: after }));
+  const edited = await editedTree({ gitDir: shadowDir, tree: baseTree, objectFormat }, edits);
+  const own = edited && (await provenEdit({ shadowDir, baseTree }, net, { ...edited, early }));
+  if (own?.status === 'proven') return own;
+  // What git writes of a tree that it would not have written itself, only git knows.
+  const tree = await treeByIndex(shadowDir, baseTree, edits);
+  if (own && tree === edited?.id) return own;
+  const paths = net.map(({ path }) => path);
+  const repositories = repositoriesInTree(paths, await pathsOfTree(shadowDir, tree));
+  return provenBetween({ shadowDir, baseTree, tree, repositories }, net);
+}
+
+async function provenEdit(
+  { shadowDir, baseTree }: Pick<Trees, 'shadowDir' | 'baseTree'>,
+  net: readonly PathChange[],
+  { id: tree, folders, early }: EditedTree & { early: Proof },
+): Promise<PatchResult> {
   const paths = net.map(({ path }) => path);
   const repositories = await repositoriesAmong(paths, folders, () => pathsOfTree(shadowDir, tree));
-  const trees = { shadowDir, baseTree, tree, repositories };
+  return provenBetween({ shadowDir, baseTree, tree, repositories }, net, early);
+}
+
+async function treeByIndex(shadowDir: string, baseTree: string, edits: readonly TreeEdit[]): Promise<string> {
+  const index = new ScratchIndex(shadowDir, 'edited.index');
+  await index.readTree(baseTree);
+  return index.editedTree(edits);
+}
+
+async function provenBetween(trees: Trees, net: readonly PathChange[], early?: Proof): Promise<PatchResult> {
+  const { shadowDir } = trees;
   const asked = { renames: '--find-renames=50%', attributes: [] };
   const first = await prove(trees, asked, early);
   if (first.status === 'proven') return first;

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { testAtNight } from '../../../support/setup/at-night.ts';
 import { appliedByGit, filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
@@ -20,6 +21,34 @@ const ODD_NAMES = [
 ];
 
 describe('the patch', () => {
+  test('is proven on a base that git would not have written: an empty folder, modes of old, folders of empty folders', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('a.txt', 'a\n');
+    scratch.write('sub/b.txt', 'b\n');
+    scratch.commit();
+    const tree = (...entries: string[][]) => {
+      const bytes = entries.map(([mode, name, id = '']) =>
+        Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]),
+      );
+      writeFileSync(join(scratch.home, 'tree'), Buffer.concat(bytes));
+      return scratch.git('hash-object', '-t', 'tree', '--literally', '-w', join(scratch.home, 'tree')).trim();
+    };
+    const [a = '', sub = ''] = scratch.git('rev-parse', 'HEAD:a.txt', 'HEAD:sub').split('\n');
+    const empty = tree(['40000', 'none', tree()]);
+    for (const odd of [
+      tree(['100664', 'a.txt', a], ['040000', 'sub', sub]),
+      tree(['100644', 'a.txt', a], ['40000', 'empty', empty], ['40000', 'sub', sub]),
+    ]) {
+      scratch.git('reset', '--quiet', '--hard', scratch.git('commit-tree', odd, '-m', 'odd').trim());
+      scratch.write('mine.txt', 'mine\n');
+      const workspace = await scratch.open();
+      scratch.write('new.txt', 'new\n');
+      scratch.write('sub/b.txt', 'new\n');
+      const patch = await patchOfAll(workspace);
+      expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+    }
+  });
+
   test('every kind of change is applied by plain git apply to byte-identical files and modes', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('crlf.txt', 'one\r\ntwo\r\nthree\r\n');
