@@ -23,7 +23,7 @@ export interface ServerFilePlace {
   readonly isWorkedIn?: boolean;
 }
 
-/** The servers of the file, or what is wrong with it. */
+/** The servers of the file, or what is wrong with it. `inside` is its path in the work tree that it was read from; null elsewhere. */
 export async function readServerFile({
   path,
   cwd,
@@ -31,7 +31,7 @@ export async function readServerFile({
   revision,
   isWorkedIn = false,
 }: ServerFilePlace): Promise<
-  { status: 'ok'; servers: ServerEntries } | { status: 'failed'; problems: Problem[] }
+  { status: 'ok'; servers: ServerEntries; inside: string | null } | { status: 'failed'; problems: Problem[] }
 > {
   const failed = (...problems: string[]) =>
     ({
@@ -62,7 +62,7 @@ export async function readServerFile({
   const written = parsed.values.mcpServers ?? parsed.values.mcp;
   if (written === undefined) return failed('has no mcpServers');
   const { data, error } = Entries.safeParse(written);
-  if (data !== undefined) return { status: 'ok', servers: data };
+  if (data !== undefined) return { status: 'ok', servers: data, inside: revision === null ? inside : null };
   return failed(...error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`));
 }
 

@@ -78,8 +78,8 @@ export const SETTINGS = {
     'Fix what the message names; docs/mcp.md has examples.',
   ),
   ERR_MCP_NOT_COMMITTED: misuse(
-    'The MCP servers of the project file are not those of the checked-out commit, so that a model may have named them.',
-    'Commit `.patchsmith.yml` after a look at it, or name the servers with `--mcp-config`.',
+    'The MCP servers of the project file, or of a file in the work tree given with `--mcp-config`, are not those of the checked-out commit, so that a model may have named them.',
+    'Commit the file after a look at it, or name a copy outside the work tree with `--mcp-config`.',
   ),
   ERR_MCP_FILE: misuse(
     'The file given with `--mcp-config` cannot be used: it is missing, not JSON or YAML with `mcpServers`, or in an untrusted place.',

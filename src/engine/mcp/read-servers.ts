@@ -8,7 +8,12 @@ import { readServerFile } from '../../config/server-file.ts';
 import { serversIn } from '../../config/server-values.ts';
 import { readSettingsAt } from '../../config/settings-file.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
-import { type FilledEntries, filledIn } from '../../domain/mcp/server-spec.ts';
+import {
+  type FilledEntries,
+  filledIn,
+  type ServerEntries,
+  whyNotInProjectFile,
+} from '../../domain/mcp/server-spec.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { openRevision } from '../../git/revision.ts';
 import type { HostContext } from '../../host/context.ts';
@@ -44,7 +49,7 @@ export async function readGivenServers(
     };
   const read =
     mcpConfig === null
-      ? { status: 'ok' as const, servers: {} }
+      ? { status: 'ok' as const, servers: {}, inside: null }
       : await readServerFile({ path: mcpConfig, cwd, root, revision: trust?.revision ?? null, isWorkedIn });
   if (read.status === 'failed') return { servers: {}, problems: read.problems };
   const twice = Object.keys(read.servers).filter((name) => Object.hasOwn(named.servers, name));
@@ -61,6 +66,11 @@ export async function readGivenServers(
       servers: {},
       problems: filled.problems.map((one) => problem('ERR_MCP_VARIABLE', `MCP server ${one}`)),
     };
+  const uncommitted =
+    mcpConfig === null || read.inside === null
+      ? []
+      : await uncommittedIn({ path: mcpConfig, cwd, root, env }, read.servers);
+  if (uncommitted.length > 0) return { servers: {}, problems: uncommitted };
   for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) context.hide(secret);
   for (const name of filled.variables) context.hide(env[name] ?? '', name);
   return { servers: filled.servers, problems: [] };
@@ -76,4 +86,30 @@ async function isCommitted(
   if (revision === null) return false;
   const committed = await readSettingsAt(revision, PROJECT_FILE);
   return committed.status === 'ok' && isDeepStrictEqual(committed.file?.values.mcp, mcp);
+}
+
+/**
+ * What is wrong with servers of a file in the work tree, which an earlier run could write like the project file: those that a project
+ * file may not have count only as committed.
+ */
+async function uncommittedIn(
+  { path, cwd, root, env }: { path: string; cwd: string; root: string | null; env: HostContext['env'] },
+  servers: ServerEntries,
+): Promise<Problem[]> {
+  const refused = Object.entries(servers).flatMap(([name, server]) => {
+    const why = server.isDisabled ? null : whyNotInProjectFile(server);
+    return why === null ? [] : [{ name, why }];
+  });
+  if (root === null || refused.length === 0) return [];
+  const revision = await openRevision(root, 'HEAD', env);
+  const committed = revision === null ? null : await readServerFile({ path, cwd, root, revision });
+  const known = committed?.status === 'ok' ? committed.servers : {};
+  return refused
+    .filter(({ name }) => !isDeepStrictEqual(known[name], servers[name]))
+    .map(({ name, why }) =>
+      problem(
+        'ERR_MCP_NOT_COMMITTED',
+        `--mcp-config ${path}: the server ${name} is not as in the checked-out commit, and a model may have written it; a file that is not committed ${why}: commit it, or name a copy outside the work tree`,
+      ),
+    );
 }

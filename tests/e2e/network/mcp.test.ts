@@ -104,3 +104,40 @@ test('a server that a run writes into the project file is not started by the nex
   const committed = await run('script.yml');
   expect(committed.stderr).toContain('The MCP server later is not available');
 });
+
+test('nor is one outside the sandbox that a run writes into the file which the next one is given', async () => {
+  const mark = join(temporaryFolder(), 'started');
+  const server = (args: string) =>
+    `{"mcpServers":{"a":{"command":"sh","sandbox":false,"args":["-c","${args}"]}}}`;
+  const { root, write, git } = await makeRepository({
+    'mcp.json': server('true'),
+    'script.yml': '- text: Done.\n',
+  });
+  const run = () =>
+    runCli(
+      [
+        ...[
+          'run',
+          '-m',
+          'Do it',
+          '--provider',
+          'replay',
+          '--recording',
+          'script.yml',
+          '--mcp-config',
+          'mcp.json',
+        ],
+        ...['--run-dir', join(temporaryFolder(), 'run')],
+      ],
+      { cwd: root },
+    );
+  write('mcp.json', server(`touch ${mark}`));
+  const next = await run();
+  expect([next.exitCode, next.stderr]).toEqual([2, expect.stringContaining('[ERR_MCP_NOT_COMMITTED]')]);
+  expect(existsSync(mark)).toBe(false);
+  await git('commit', '--quiet', '--all', '--message', 'A server');
+  await run();
+  expect(existsSync(mark)).toBe(true);
+  write('mcp.json', '{"mcpServers":{"a":{"command":"sh","args":["-c","true"]}}}');
+  expect((await run()).stderr).toContain('The MCP server a is not available');
+});
