@@ -8,10 +8,12 @@
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import type { RepoPath } from '../domain/changes/path.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { shortened } from '../domain/text/shorten.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { describeMissing } from './nearest-names.ts';
-import { O_PATH } from './tree-view.ts';
+import { MAX_PATH_BYTES, O_PATH } from './tree-view.ts';
 
 /** An open folder and the name of an entry in it, which may or may not exist. Its holder closes the descriptor `folder`. */
 export interface Place {
@@ -35,6 +37,13 @@ export function enterParent(root: string, path: RepoPath, missing: 'existing' | 
     return fileFailure(
       'path_refused',
       `${JSON.stringify(path)} is another spelling of a name; use the one that list_files shows.`,
+    );
+  }
+  // Nothing else could open it, our own look at what was written included.
+  if (path.length * 3 > MAX_PATH_BYTES && encodeName(`${root}/${path}`).length > MAX_PATH_BYTES) {
+    return fileFailure(
+      'path_refused',
+      `${JSON.stringify(shortened(path, 200))} is too long: with the path of the work tree it has more than ${formatNumber(MAX_PATH_BYTES)} bytes.`,
     );
   }
   const names = path.split('/');

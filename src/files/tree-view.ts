@@ -59,7 +59,7 @@ type LinkRead = { status: 'seen'; target: Buffer } | { status: 'absent' } | { st
 const MAX_OPEN = 8;
 
 /** Maximum bytes of a path in the kernel, without the NUL: nothing else on the machine could address anything deeper. */
-const MAX_PATH_BYTES = 4095;
+export const MAX_PATH_BYTES = 4_095;
 
 /**
  * One look at the tree below `root`, an absolute path without links. Opened folders are kept open for the next query, so a
