@@ -31,6 +31,7 @@ const CAUSES: Readonly<Record<string, readonly [FailureReason, string]>> = {
   ENAMETOOLONG: ['path_refused', 'the name is too long for the file system'],
   EINVAL: ['path_refused', 'the file system does not allow this name'],
   EILSEQ: ['path_refused', 'the file system does not allow this name'],
+  EAGAIN: ['path_refused', 'a program has it for itself (a lease)'],
   ETXTBSY: ['path_refused', 'the program is running'],
   ENOENT: ['not_found', 'its folder has just been removed'],
   ENOTDIR: ['not_found', 'its folder has just been replaced'],

@@ -62,7 +62,9 @@ export function invisible(error: unknown): 'absent' | 'unreadable' {
     code === 'EPERM' ||
     code === 'ENAMETOOLONG' ||
     code === 'ELOOP' ||
-    code === 'EIO'
+    code === 'EIO' ||
+    // A program holds a lease on it, and is asked for it by the try.
+    code === 'EAGAIN'
   ) {
     return 'unreadable';
   }
