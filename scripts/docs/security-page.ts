@@ -213,9 +213,9 @@ the goal is not reached. **not contained**: nothing is promised, and the test sh
 same test would see it where it must not be; where trying would harm the machine it is not tried. \`npm test\` plays all of them in
 the sandbox and a part of them without its filter, \`npm run test:full\` all in every mode.
 
-The runner is started by whoever runs the tests. Where that is root, a user without privileges, who owns the work tree and all
-around it, starts it as well: in \`npm test\` for the rows that say *root and user* in the column "as", in the sandbox; in
-\`npm run test:full\` for every row, in every mode. The tables hold for both.
+The runner is started by whoever runs the tests: a plain user on a hosted runner, often root in a container. Where root runs
+\`npm run test:full\`, a user without privileges, who owns the work tree and all around it, starts it as well, for every row in every
+mode. The tables hold for both. For the rows that say *root and user* in the column "as", it matters which of the two it is.
 
 After each run every canary
 is looked for in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,

@@ -99,7 +99,7 @@ export interface Stage {
   readonly reviewer?: (victim: Victim) => readonly ScriptedCall[];
   /** How the run ends, where commands are contained and where not; default: well. A run that ends otherwise has not tried everything. */
   readonly ends?: OutcomeName | Readonly<Partial<Record<Mode, OutcomeName>>>;
-  /** How far they get depends on who owns what: a plain user is refused what root is not. `npm test` plays them as both. */
+  /** How far they get depends on who owns what: a plain user is refused what root is not. */
   readonly byOwner?: boolean;
   readonly attacks: readonly Attack[];
 }

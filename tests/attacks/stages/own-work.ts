@@ -67,7 +67,7 @@ export const OWN_WORK: readonly Stage[] = [
     },
     {
       files: { '.gitignore': `${'**/a/'.repeat(12)}x\n` },
-      args: ['--deadline', '8s'],
+      args: ['--deadline', '4s'],
       prepare(victim) {
         victim.put(join(victim.root, ...Array.from({ length: 120 }, () => 'a'), 'file'), 'x\n');
       },

@@ -1,6 +1,7 @@
 /** Whole files that only `npm run test:full` runs. docs/testing.md says of each what `npm test` has in its place. */
 export const NIGHTLY_FILES: readonly string[] = [
   'tests/attacks/none.test.ts',
+  'tests/attacks/plain-user.test.ts',
   'tests/e2e/action/cancel.test.ts',
   'tests/e2e/commands/replay-ignored.test.ts',
   'tests/e2e/compaction/faults.test.ts',
