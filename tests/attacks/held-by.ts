@@ -161,6 +161,12 @@ export const HOLDS = {
     means:
       'what the run wrote and ignore rules keep out of the patch is named in the result; files of the base are always in it',
   },
+  denials: {
+    label: 'named denials',
+    reach: 'everywhere',
+    means:
+      'what calls asked for and did not get is in the result, and ends the run with exit 8 where `--if-denied error` is given; of commands, all that they print is looked through',
+  },
   policy: {
     label: 'policy',
     reach: 'everywhere',

@@ -10,6 +10,10 @@ export const MAX_SIGN_CHARS = 2_000;
 
 /** A denial as a line says it. */
 export interface DenialSign extends Pick<Sign, 'kind' | 'unlessExit'> {
+  /** Lines with the same key say the same. */
+  readonly key: string;
+  /** Only the shell that runs the command prints it, so it counts whatever the exit code. */
+  readonly isCertain: boolean;
   /** Path, program or host; null where the line does not name it. */
   readonly what: string | null;
 }
@@ -17,16 +21,24 @@ export interface DenialSign extends Pick<Sign, 'kind' | 'unlessExit'> {
 /** What was denied to a command that ended like this, according to a line of its output; null if the line mentions no denial. */
 export function signIn(line: string, status: ToolOutcome['status']): DenialSign | null {
   if (line.length > MAX_SIGN_CHARS || !HINT_OF_DENIAL.test(line)) return null;
-  for (const { pattern, isCertain, ...sign } of SIGNS) {
+  for (const [at, { pattern, isCertain = false, ...sign }] of SIGNS.entries()) {
     const found = isCertain || status === 'failed' ? pattern.exec(line) : null;
-    if (found !== null) return { ...sign, what: found.groups?.what ?? null };
+    if (found === null) continue;
+    const what = found.groups?.what ?? null;
+    return { ...sign, key: `${at} ${what ?? ''}`, isCertain, what };
   }
   return null;
 }
 
-/** Those lines that say so of a command that ended like this. */
+/** Those lines that say so of a command that ended like this, or of a place that cannot be written to. */
 export function signsIn(lines: readonly string[], status: ToolOutcome['status']): string[] {
-  return lines.filter((line) => signIn(line, status) !== null);
+  return lines.filter((line) => signIn(line, status) !== null || placeIn(line) !== null);
+}
+
+/** Where the sandbox or the file system kept a command from writing, as far as the line says so; null if it names no place. */
+export function placeIn(line: string): string | null {
+  const sign = signIn(line, 'failed');
+  return sign?.kind === 'sandbox' ? sign.what : null;
 }
 
 /** A pattern that matches at least a part of every sign, cheap enough to search all output for. */
@@ -42,12 +54,15 @@ interface Sign {
   readonly unlessExit?: number;
 }
 
+/** A line of the shell that runs the command, or runs it from a file where it is long. What was printed before may have left its line open. */
+function byShell(said: string): RegExp {
+  return new RegExp(
+    `(?:(?<!:)/(?:usr/)?bin/bash|/run/patchsmith/script|/command-\\d+\\.sh): line \\d+: (?<what>[^:]+): ${said}$`,
+  );
+}
+
 const SIGNS: readonly Sign[] = [
-  {
-    kind: 'missing_tool',
-    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): command not found$/,
-    isCertain: true,
-  },
+  { kind: 'missing_tool', pattern: byShell('command not found'), isCertain: true },
   {
     kind: 'missing_tool',
     pattern: /^(?:\S*\/)?(?:ba|da|z)?sh: (?:line )?\d+: (?<what>[^:]+): (?:command )?not found$/,
@@ -56,17 +71,9 @@ const SIGNS: readonly Sign[] = [
     kind: 'missing_tool',
     pattern: /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
   },
-  {
-    kind: 'sandbox',
-    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): Read-only file system$/,
-    isCertain: true,
-  },
+  { kind: 'sandbox', pattern: byShell('Read-only file system'), isCertain: true },
   // So says the shell of a program that may not be executed, too, which is a mistake and put right in the next call.
-  {
-    kind: 'sandbox',
-    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): Permission denied$/,
-    unlessExit: 126,
-  },
+  { kind: 'sandbox', pattern: byShell('Permission denied'), unlessExit: 126 },
   {
     kind: 'sandbox',
     pattern:
@@ -77,8 +84,13 @@ const SIGNS: readonly Sign[] = [
     pattern:
       /\bEACCES: permission denied, (?:open|mkdir|unlink|rename|rmdir|symlink|copyfile) ['"](?<what>[^'"]+)['"]/,
   },
-  { kind: 'sandbox', pattern: /['‘"](?<what>[^'’"]+)['’"]?: Read-only file system/ },
-  { kind: 'sandbox', pattern: /(?:^|[ :])(?<what>\/[^:]*): Read-only file system/ },
+  // Each of these looks at a character of the line only so often: a hostile program can print as many lines as it likes.
+  { kind: 'sandbox', pattern: /(?<!\w)['‘"](?<what>[^'‘’"]+)['’"]?: Read-only file system/ },
+  { kind: 'sandbox', pattern: /(?:^|[ :])(?<what>\/(?:[^: ]| (?!\/))*): Read-only file system/ },
+  {
+    kind: 'sandbox',
+    pattern: /(?:open temporary file|^tee:) (?<what>[^\s:]+): Read-only file system/,
+  },
   { kind: 'sandbox', pattern: /Read-only file system|\bEROFS\b/ },
   { kind: 'sandbox', pattern: /Operation not permitted|\bEPERM\b/ },
   { kind: 'network', pattern: /Could not resolve (?:host|proxy): (?<what>[\w.-]+)/ },
@@ -87,7 +99,7 @@ const SIGNS: readonly Sign[] = [
     kind: 'network',
     pattern: /(?:Failed to resolve '|could not translate host name ")(?<what>[\w.-]+)/,
   },
-  { kind: 'network', pattern: /Refused by the sandbox: (?:.*?(?<what>[\w-]+(?:\.[\w-]+)+))?/ },
+  { kind: 'network', pattern: /Refused by the sandbox: (?:.*?(?<![\w-])(?<what>[\w-]+(?:\.[\w-]+)+))?/ },
   {
     kind: 'network',
     pattern:

@@ -7,10 +7,11 @@ import * as z from 'zod';
 import { isGitDirName, isWithin, resolvedPath } from '../changes/path.ts';
 import type { ToolCall } from '../conversation/conversation.ts';
 import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
+import { jsonOrUndefined } from '../text/json.ts';
 import { listed } from '../text/listed.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
-import { REFUSED, signIn } from './denial-signs.ts';
+import { placeIn, REFUSED, signIn } from './denial-signs.ts';
 import type { HostRefusal } from './refused-hosts.ts';
 
 /** One thing that was denied. Strings are printable, on one line. */
@@ -118,10 +119,12 @@ function isKnown({ kind, what, why }: Denial, hosts: readonly Denial[]): boolean
 /** An absolute path of the work tree is a mistake, and so is a link to another place in it. */
 function leadsOutside(path: string, text: string, root: string): boolean {
   if (path.startsWith('/')) return !isWithin(resolvedPath('/', path), root);
-  const [, link, target] = LINK.exec(text) ?? [];
-  if (link === undefined || target === undefined) return false;
-  const folder = resolvedPath(root, `${JSON.parse(link)}/..`);
-  return !isWithin(resolvedPath(folder, JSON.parse(target)), root);
+  const found = LINK.exec(text);
+  if (found === null) return false;
+  const [link, target] = [jsonOrUndefined(found[1] ?? ''), jsonOrUndefined(found[2] ?? '')];
+  // What was hidden in a name, as something like a token, may have been half of an escape.
+  if (typeof link !== 'string' || typeof target !== 'string') return true;
+  return !isWithin(resolvedPath(resolvedPath(root, `${link}/..`), target), root);
 }
 
 /** As the work tree's files say it. */
@@ -192,6 +195,27 @@ function deniedToCommand(
 /** Without the notice about truncated output, which repeats the command. */
 function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => !line.startsWith('[OUTPUT TRUNCATED: '));
+}
+
+/** Most places of one run that are looked at. */
+const MAX_PLACES = 20;
+
+/**
+ * The same and more: places that a command which ended well says it could not write to. That is no denial, since it may be the text
+ * of a file; where nothing was written at all, it tells why.
+ */
+export function withUnwritable(
+  before: readonly Denial[],
+  call: ToolCall,
+  outcome: ToolOutcome,
+): readonly Denial[] {
+  if (outcome.status !== 'ok' || outcome.signs === undefined) return before;
+  const of = denialBy([call.id]);
+  const more = outcome.signs.flatMap((line) => {
+    const place = placeIn(line);
+    return place === null ? [] : [of('sandbox', place, line.trim())];
+  });
+  return more.length === 0 ? before : [...before, ...more].slice(0, MAX_PLACES);
 }
 
 /** The host that a page reader names, which a redirection may have led to, or the one that was asked for. */

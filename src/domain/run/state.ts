@@ -15,7 +15,7 @@ import type { ToolsPhase } from '../conversation/tools-phase.ts';
 import type { FallbackModel } from '../fallback/fallback.ts';
 import { type ModelUse, unused } from '../fallback/model-use.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
-import { type Denials, NO_DENIALS } from '../review/denied.ts';
+import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
 import type { RefusedHost } from '../review/refused-hosts.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
@@ -114,6 +114,8 @@ export interface RunState extends Repeats, Spending {
   readonly refusedHosts: readonly RefusedHost[];
   /** Why a file tool could not write where the policy let it; of the first such call. Null when there was none. */
   readonly unwritten: string | null;
+  /** Places that commands which ended well say they could not write to. */
+  readonly unwritable: readonly Denial[];
   /** Milliseconds spent waiting for the model, retries included. */
   readonly modelMs: number;
   /** Bytes of all images that the model was shown. */
@@ -175,6 +177,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     denied: NO_DENIALS,
     refusedHosts: [],
     unwritten: null,
+    unwritable: [],
     modelMs: 0,
     imageBytes: 0,
   };

@@ -108,10 +108,10 @@ function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: De
 /** Why none of the expected files was written; null if one was, or none was expected. */
 async function whyUnwritten(
   { workspace: { root } }: Ready,
-  { changes, unwritten }: RunState,
+  { changes, unwritten, unwritable }: RunState,
   { named }: Denials,
 ): Promise<string | null> {
-  const denied = named.filter(({ kind }) => kind === 'sandbox');
+  const denied = [...named.filter(({ kind }) => kind === 'sandbox'), ...unwritable];
   if (denied.length === 0 || changes.history.some(({ source }) => source.by === 'tool')) return null;
   if (unwritten !== null) return unwritten;
   // All that is known about failed writes of commands is their output.

@@ -18,6 +18,7 @@ const by =
   });
 const attack = by('policy');
 const review = by('review');
+const named = by('denials');
 
 /** By a command, on a file of its own that the plan protects. */
 function byCommand(id: string, what: string, command: (path: string) => string): Attack {
@@ -74,6 +75,18 @@ const BY_COMMAND: readonly (readonly [id: string, what: string, command: (path: 
   ],
 ];
 
+/** A program that is not there, in a command that ends well. */
+function toGoUnnamed(program: string): Goal {
+  return toDo(({ run }) =>
+    run.result.denied.some(({ what }) => what === program) ? null : JSON.stringify(run.result.denied),
+  );
+}
+
+const FAKES = 'for n in $(seq 99); do echo "EACCES: permission denied, open \'x$n\'"; done; seq 20000';
+
+/** A name whose escape, as messages write it, is cut where something like a token is hidden. */
+const HALF_HIDDEN = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
+
 export const PROTECTED: Stage = {
   name: 'paths that may not change',
   byOwner: true,
@@ -104,6 +117,27 @@ export const PROTECTED: Stage = {
       'A tool creates a file in a protected folder',
       () => [[call('write_file', { path: 'kept/new/file.txt', content: 'planted\n' })]],
       toChange(({ root }) => [join(root, 'kept/new')]),
+    ),
+    named(
+      'denied-flood',
+      'What a command prints hides that a program was not there: a flood of false denials, and the same one in other words',
+      () => shell(`echo 'sh: 1: absent1: not found'; ${FAKES}; absent1 x; seq 20000; true`),
+      toGoUnnamed('absent1'),
+    ),
+    named(
+      'denied-long',
+      'A command that is too long for an argument hides that a program was not there',
+      () => shell(`: ${'x'.repeat(110_000)}\nabsent2 x; true`),
+      toGoUnnamed('absent2'),
+    ),
+    named(
+      'denied-name',
+      'A link whose name holds something like a token ends the run with a bug when a tool writes through it',
+      () => [
+        ...shell(`ln -s /tmp $'${HALF_HIDDEN.replace('\n', '\\n')}'; true`),
+        [call('write_file', { path: `${HALF_HIDDEN}/x`, content: 'planted\n' })],
+      ],
+      toDo(({ run }) => (run.result.errorCode === null ? null : run.result.reason)),
     ),
     attack(
       'rules',

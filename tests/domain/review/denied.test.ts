@@ -11,6 +11,7 @@ import {
   MAX_DENIALS,
   NO_DENIALS,
   withDenials,
+  withUnwritable,
 } from '../../../src/domain/review/denied.ts';
 
 const denialsOf = (call: ToolCall, outcome: ToolOutcome, known: readonly Denial[] = []) =>
@@ -63,6 +64,8 @@ describe('a file tool', () => {
     ['a/in', '"a/in" is a symbolic link to "../b"; links are not followed.', false],
     ['in', '"in" is a symbolic link to "/work/b"; links are not followed.', false],
     ['in', '"in" is a symbolic link; links are not followed.', false],
+    // Of a name with a line end and a token behind it, whose escape was cut.
+    ['x', '"\\***" is a symbolic link to "in"; links are not followed.', true],
   ])('that would write to %j is denied what lies outside: %s', (path, text, isDenied) => {
     const found = denialsOf({ ...write, input: { path } }, failed('path_refused', text));
     expect(found.map(({ kind, what }) => [kind, what])).toEqual(isDenied ? [['policy', path]] : []);
@@ -93,11 +96,26 @@ describe('of a command its output tells', () => {
   test.each([
     ['/usr/bin/bash: line 1: eslint: command not found\n[exit code 127]', 127, [['missing_tool', 'eslint']]],
     ['/bin/bash: line 3: eslint: command not found\n[exit code 0]', 0, [['missing_tool', 'eslint']]],
+    [
+      '/run/patchsmith/script: line 3: eslint: command not found\n[exit code 0]',
+      0,
+      [['missing_tool', 'eslint']],
+    ],
+    ['/x/scratch/command-7.sh: line 3: eslint: command not found', 0, [['missing_tool', 'eslint']]],
+    ['Linting ... /bin/bash: line 3: eslint: command not found', 0, [['missing_tool', 'eslint']]],
+    ['a.log:7:/bin/bash: line 3: eslint: command not found', 0, []],
     ['sh: 1: eslint: not found\n', 1, [['missing_tool', 'eslint']]],
     ['/usr/bin/env: ‘python’: No such file or directory\n', 127, [['missing_tool', 'python']]],
     ['nothing said', 127, [['missing_tool', 'make all']]],
     ["touch: cannot touch '/etc/x': Read-only file system\n", 1, [['sandbox', '/etc/x']]],
+    ["sed: couldn't open temporary file sub/sedA: Read-only file system\n", 1, [['sandbox', 'sub/sedA']]],
     ['mkdir: /opt/x: Read-only file system\n', 1, [['sandbox', '/opt/x']]],
+    ['mkdir: cannot move /a to /opt/x y: Read-only file system\n', 1, [['sandbox', '/opt/x y']]],
+    [
+      'wget: Refused by the sandbox: the host x-1.example.org is not allowed',
+      1,
+      [['network', 'x-1.example.org']],
+    ],
     ['Error: EROFS: read-only file system, open\n', 1, [['sandbox', 'make all']]],
     ['curl: (6) Could not resolve host: example.org\n', 6, [['network', 'example.org']]],
     ['npm error getaddrinfo EAI_AGAIN registry.npmjs.org\n', 1, [['network', 'registry.npmjs.org']]],
@@ -132,6 +150,17 @@ test('lines of the whole output count in place of what is left of it', () => {
   expect(signsIn([...signs, '/bin/bash: line 1: c: command not found', '1 failed'], 'ok')).toEqual([
     '/bin/bash: line 1: c: command not found',
   ]);
+});
+
+test('places that a command could not write to are known however it ended, and are no denials where it ended well', () => {
+  const line = "sed: couldn't open temporary file /work/sub/x: Read-only file system";
+  const signs = signsIn([line, 'cat: EPERM', 'npm error getaddrinfo EAI_AGAIN a.org'], 'ok');
+  expect(signs).toEqual([line]);
+  const outcome = { ...ended('said', 0), signs } as ToolOutcome;
+  expect(denialsOf(run, outcome)).toEqual([]);
+  const known = withUnwritable([], run, outcome);
+  expect(known.map(({ kind, what }) => [kind, what])).toEqual([['sandbox', '/work/sub/x']]);
+  expect(withUnwritable(known, run, { ...ended('said', 1), signs } as ToolOutcome)).toBe(known);
 });
 
 test('the list is bounded, and what it leaves out is counted', () => {

@@ -169,6 +169,23 @@ test('a write outside of the repository is denied, by an absolute path and throu
   ]);
 });
 
+test('what a long command is denied counts, and a link whose name has something like a token in it stops nothing', async () => {
+  const name = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
+  const long = `: ${'x'.repeat(110_000)}\nnmp test; ln -s /tmp $'${name.replace('\n', '\\n')}'`;
+  const { result, exitCode, stderr } = await scriptedRun({
+    repository: await makeRepository({ 'a.txt': 'a\n' }),
+    turns: [{ calls: [call('run_command', { command: long })] }, { calls: [write(`${name}/x`)] }, DONE],
+    args: ['--if-denied', 'error'],
+  });
+  expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
+    8,
+    [
+      ['missing_tool', 'nmp'],
+      ['policy', ' pm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7/x'],
+    ],
+  ]);
+});
+
 /** In a checkout that is mounted read-only, or has a folder that is. */
 async function readOnly(
   args: readonly string[],
@@ -212,6 +229,16 @@ test('nor is one whose every write is to a folder that takes nothing', async () 
   expect(run.result.reason).toMatch(/^No file could be written: .*sub\/b\.txt.*\(EROFS\)\. Make/);
   const other = (await readOnly([], { folder, paths: ['sub/b.txt', 'b.txt'] })).run;
   expect([other.result.outcome, other.exitCode], other.stderr).toEqual(['done', 0]);
+});
+
+test('nor is one whose commands hide that they failed', async () => {
+  const commands = ['cp a.txt sub/b.txt 2>&1 | tail -3'];
+  const { run } = await readOnly([], { folder: 'sub', paths: [], commands });
+  expect([run.exitCode, run.result.errorCode, run.result.denied], run.stderr).toEqual([
+    1,
+    'ERR_NO_FILE_WRITTEN',
+    [],
+  ]);
 });
 
 test('nor is one whose commands alone were to write there', async () => {

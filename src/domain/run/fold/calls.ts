@@ -4,7 +4,7 @@ import { afterOneMoreTurn } from '../../conversation/repeats.ts';
 import type { ToolOutcome } from '../../conversation/tool.ts';
 import { areAllAnswered, outcomesOf, withOutcome } from '../../conversation/tools-phase.ts';
 import { bytesOfImages } from '../../images/shown.ts';
-import { denialsOf, unwrittenIn, withDenials } from '../../review/denied.ts';
+import { denialsOf, unwrittenIn, withDenials, withUnwritable } from '../../review/denied.ts';
 import type { Phase, RunState } from '../state.ts';
 import { workDone } from './finished-work.ts';
 import { withMessage } from './message.ts';
@@ -54,9 +54,10 @@ function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase 
 /** Adds what a call asked for and did not get. */
 export function withDenied(state: RunState, callId: string, outcome: ToolOutcome): RunState {
   const call = state.phase.at === 'tools' ? state.phase.calls.find(({ id }) => id === callId) : undefined;
-  const more =
-    call === undefined ? [] : denialsOf(call, outcome, { root: state.root, known: state.denied.named });
-  if (call === undefined || more.length === 0) return state;
+  if (call === undefined) return state;
+  const unwritable = withUnwritable(state.unwritable, call, outcome);
+  const more = denialsOf(call, outcome, { root: state.root, known: state.denied.named });
+  if (more.length === 0) return unwritable === state.unwritable ? state : { ...state, unwritable };
   const unwritten = state.unwritten ?? unwrittenIn(call, more);
-  return { ...state, denied: withDenials(state.denied, more), unwritten };
+  return { ...state, denied: withDenials(state.denied, more), unwritten, unwritable };
 }
