@@ -7,7 +7,7 @@ import { shown } from '../config/values/value.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { Command, Given } from './command.ts';
 
-/** What a command line asks for. */
+/** The request in a command line. */
 export type Arguments =
   | { ask: 'help'; text: string }
   | { ask: 'no command'; text: string }
@@ -82,7 +82,7 @@ function helpOrMistake(
 }
 
 /**
- * Null for what is neither a command nor a code. Only help needs the library that formats it, which takes longer to load than
+ * Null if it is neither a command nor a code. Only help needs the library that formats it, which takes longer to load than
  * everything else here.
  */
 async function helpOf(
@@ -219,7 +219,7 @@ function commandAmong(
   return { command, operands, problems };
 }
 
-/** The parser accepts `--no-x` for a switch `--x` as a flag of its own. */
+/** The parser accepts `--no-x` for a switch `--x` as a separate flag. */
 function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: readonly Command[]): Problem[] {
   const flags = settingEntries().map(({ flag }) => flag);
   const known = ['_', '--', '$0', 'help', 'version', ...flags, ...switchesOf(commands)];

@@ -1,4 +1,4 @@
-/** The command line: argv in, exit code out. What it shares with the action is in host/process.ts. */
+/** The command line: argv in, exit code out. host/process.ts has the parts that it shares with the action. */
 
 import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';

@@ -15,7 +15,7 @@ import type { Trust } from '../engine/trust/trust.ts';
 import { searchKeyIn } from '../engine/web.ts';
 import type { HostContext } from '../host/context.ts';
 
-/** Settings and key for a command that drives a model, or what is wrong with them. */
+/** Settings and key for a command that uses a model, or the problems with them. */
 export type RunInputs =
   | {
       status: 'ok';
@@ -80,7 +80,7 @@ export async function readRunInputs(
     : { status: 'ok', settings, apiKey: key, otherKeys, searchKey, notes, trust, servers };
 }
 
-/** What a run is given, each part with what is wrong with it. Without valid settings nothing else is known. */
+/** The inputs of a run, each with its problems. Without valid settings nothing else is known. */
 export type RunParts =
   | { readonly settings: null; readonly problems: Problem[] }
   | {
@@ -99,7 +99,7 @@ export type RunParts =
       readonly keyless: Problem[];
       readonly notes: Warning[];
       readonly trust: Trust | undefined;
-      /** MCP servers; empty where there are none, or where something is wrong with them. */
+      /** MCP servers; empty if there are none, or if any has a problem. */
       readonly servers: FilledEntries;
     };
 
@@ -168,7 +168,7 @@ export function hideNamed({ env, hide }: HostContext, { setupEnv, providerEnv }:
   for (const name of [...setupEnv, ...providerEnv]) hide(env[name] ?? '', name);
 }
 
-/** Whether the settings say what is to be done. */
+/** Whether the settings contain a task. */
 export function namesTask({ plan, message, planFromIssue, planFromComment, continued }: Settings): boolean {
   return (
     continued !== 'never' || [plan, message, planFromIssue, planFromComment].some((given) => given !== null)

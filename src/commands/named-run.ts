@@ -6,13 +6,13 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { HostContext } from '../host/context.ts';
 import { sayTo } from '../host/say.ts';
 
-/** Also the id of a run, which no run is given: the last one. */
+/** Stands for the last run; never the id of a run. */
 export const LAST = 'last';
 
-/** `run` is what the command looks for: an id, or the folder of the last run. */
+/** `run` is the run to find: an id, or the folder of the last run. */
 export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; problems: Problem[] };
 
-/** `asked` is the operand; `repo` a checkout in place of the one around the current folder. */
+/** `asked` is the operand; `repo` a checkout to use instead of the one around the current folder. */
 export async function namedRun(
   context: HostContext,
   asked: string | undefined,

@@ -1,4 +1,4 @@
-/** A run that is refused for its flags and settings still leaves its outcome where its caller looks for it. */
+/** A run that is refused for its flags and settings still leaves its outcome where the caller expects it. */
 
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -18,9 +18,9 @@ import { refusedResult } from '../engine/finish/result.ts';
 import type { HostContext } from '../host/context.ts';
 
 /**
- * Writes a final `result.json` into the run directory that was named, by the rules of every run: into no folder that has a run
- * already, and into no checkout. A step has one in any case, for the job that tells of it. Nothing where a command line names none,
- * or where it cannot be made, which the run would have said itself.
+ * Writes a final `result.json` into the run directory that was named, with the same rules as for every run: not into a folder
+ * that already has a run, and not into a checkout. A workflow step always has a run directory, for the job that reports the
+ * outcome. Does nothing if a command line names none, or if it cannot be created, which the run itself would have reported.
  */
 export async function keepRefusal(
   context: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact' | 'isStep' | 'watcher'>,
@@ -56,7 +56,7 @@ async function keepPage(
   writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
 }
 
-/** The nearest folder around a path that git would take for a checkout; null when there is none. */
+/** The nearest folder around a path that git would consider a checkout, or null. */
 function checkoutAround(path: string): string | null {
   for (let folder = path; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder;

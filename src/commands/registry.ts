@@ -1,4 +1,6 @@
-/** The commands: one entry each. What a command needs is loaded when it starts, most of it by the start.ts of its folder. */
+/**
+ * The commands: one entry each. The modules of a command are loaded when it starts, most of them by the start.ts in its folder.
+ */
 
 import { withoutKey } from '../config/provider-keys.ts';
 import { settingsIn } from '../config/schema.ts';

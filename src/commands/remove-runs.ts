@@ -12,7 +12,7 @@ import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
 
-/** What was removed, or would be. */
+/** The runs that were removed, or would be. */
 export interface Removal {
   readonly removed: readonly RunSummary[];
   /** The same of what checks have kept. */
@@ -34,7 +34,10 @@ export interface RemovalRequest {
 /** A check is read when it has failed; its folder also has what `undo` needs. */
 const CHECK_MS = 7 * 24 * 3_600_000;
 
-/** Removes runs by the rules, and checks that are older or do not fit beside them. Own folders of runs (`--run-dir`) stay; what is noted of those that are gone is forgotten. */
+/**
+ * Removes runs by the rules, and checks that are older or do not fit beside them. Runs in folders of the user's choice
+ * (`--run-dir`) stay; entries for those that are gone are removed from the list.
+ */
 export async function removeRuns({ env, rules, now, isDry }: RemovalRequest): Promise<Removal> {
   const { folders, runs } = await listRuns(env);
   const left: { run: RunSummary; why: string }[] = [];
@@ -80,7 +83,7 @@ async function remove(run: RunSummary, folders: readonly string[]): Promise<stri
     const letGo = await lockRun(run.path);
     if (letGo === null) return 'a process works on it';
     try {
-      // A process that resumed it in the meantime holds its lock, or has ended by now.
+      // If another process resumed it in the meantime, that process has the lock or has already ended.
       const now = await summarise(name, run.path, 'default');
       if (now.changedAt !== run.changedAt) return 'it has changed';
       await removeGitDir(folder, name);

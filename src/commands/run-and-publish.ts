@@ -1,6 +1,6 @@
 /**
- * A run and its publication as one: `patchsmith run --publish` and the action's `run-and-publish`. What the publication lacks,
- * and what GitHub would refuse, ends it before the run spends anything.
+ * A run and its publication as one: `patchsmith run --publish` and the action's `run-and-publish`. If the publication lacks
+ * something, or GitHub would refuse it, this ends before the run spends anything.
  */
 
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
@@ -33,7 +33,7 @@ export interface RunAndPublish {
   readonly onPublishing?: () => void;
 }
 
-/** `decided` by more than one command, so that the last line is yet to be printed. */
+/** `decided` by more than one command, so the last line has not been printed yet. */
 export type RunAndPublishEnd = CommandOutcome | { status: 'decided'; outcome: RunOutcome };
 
 /** The outcome is the run's, unless its result should have been published and could not be. */
@@ -82,12 +82,15 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   onPublishing?.();
   const published = await publishAndTell(context, ready, made.directory.path);
   const isSame = published.name === ran.outcome.name && published.exitCode === ran.outcome.exitCode;
-  // The last line has been printed already, and names the pull request or what was in its way.
+  // The last line has been printed already, and names the pull request or what prevented it.
   if (isSame || (isDue && published.exitCode !== 0)) return { status: 'printed', outcome: published };
   return { status: 'decided', outcome: ran.outcome };
 }
 
-/** What a publication refuses at the end is refused before it costs anything. A merge is begun by the run itself. */
+/**
+ * Anything that the publication would refuse at the end is refused before it costs anything. A merge is started by the run
+ * itself.
+ */
 const UNCOMMITTED =
   'The work tree has uncommitted changes, which a pull request would not have. Commit and push them (the file of the plan too, if it is in the work tree) or move them out of it; or run the plan without publishing it.';
 
@@ -123,8 +126,8 @@ function unpublished(
 }
 
 /**
- * Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. Nothing is changed, but
- * that a pull request is told of commits of others on its branch.
+ * Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. Changes nothing, except for
+ * a comment on a pull request about other people's commits on its branch.
  */
 export async function obstacleToPublishing(
   { interrupt: signal, version, env, isStep = false }: HostContext,
@@ -184,7 +187,7 @@ export async function startRunAndPublish(
   return { status: 'printed', outcome: last };
 }
 
-/** What the run ended as, with the pull request that was made of it all the same. */
+/** The outcome of the run, with the pull request that was opened nevertheless. */
 function withPullRequest(outcome: RunOutcome, publication: Publication | null): RunOutcome {
   if (publication === null || publication.pullRequest === null) return outcome;
   return { ...outcome, reason: `${outcome.reason} ${publication.reason}` };

@@ -14,7 +14,7 @@ export const OF_THE_MACHINE = [
   'maxDiskBytes',
 ] as const satisfies readonly SettingKey[];
 
-/** What a run may change: a recording can ask for less, never for more. */
+/** What a run may change: a recording can lower it, but never raise it. */
 export const CHANGE_LIMITS = [
   'maxChangedFiles',
   'maxChangedBytes',

@@ -55,8 +55,8 @@ const NO_SUCH_OUTPUT = problem(
 const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
 
 /**
- * Whether model and GitHub can be reached with what is there: the model's API is asked for the model, which uses no tokens, and
- * GitHub as for `--publish`. What is not set up is no mistake: a machine may have neither.
+ * Whether the model and GitHub can be reached with the current settings: asks the model's API for the model, which uses no
+ * tokens, and GitHub as for `--publish`. A missing setup is not an error: a machine may have neither.
  */
 export async function connectionLines(context: HostContext, given: Given): Promise<CheckLine[]> {
   const parts = await readRunParts(context, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
@@ -91,7 +91,7 @@ function asNote(line: CheckLine): CheckLine {
 
 interface Checked {
   readonly lines: readonly CheckLine[];
-  /** Of the run as far as it was opened. */
+  /** Of the run, as far as it was opened. */
   readonly outcome?: RunOutcome;
   readonly warnings?: readonly string[];
   /** Path of its result; null when nothing was kept. */

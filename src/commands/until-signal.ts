@@ -18,7 +18,7 @@ export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOu
   }
 }
 
-/** What is read before a run begins; a signal ends it, and so does the deadline of the run. */
+/** Reading before a run begins, which a signal ends, and so does the deadline of the run. */
 export async function readUntil<T>(
   signals: AbortSignal,
   deadlineMs: number,

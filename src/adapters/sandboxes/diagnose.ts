@@ -97,7 +97,7 @@ const TOOL_MS = 30_000;
 interface Trial extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
   /** The work tree, none of whose programs is run. */
   readonly root: string;
-  /** A folder that is empty except for its `.git`: shown in place of the work tree. */
+  /** A folder that is empty except for its `.git`, mounted instead of the work tree. */
   readonly empty: string;
   /** A private folder around it. */
   readonly folder: string;
@@ -168,7 +168,7 @@ async function worksOutside(
   return !failed;
 }
 
-/** What the repository contains must not be run outside, even if a link or a variable points to it. */
+/** Programs of the repository must not run outside the sandbox, even if a link or a variable points to one. */
 function leadsInto(path: string, root: string): boolean {
   return isAbsolute(path) && (isWithin(path, root) || isWithin(realPathOf(path) ?? path, root));
 }

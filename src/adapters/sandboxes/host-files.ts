@@ -16,7 +16,7 @@ export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder,
 export const readText = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
 /** Null also if it is not a link, which is the usual case: an error costs more than a look. */
 export const linkOf = (path: string) => (statOf(path)?.isSymbolicLink() ? readLink(path) : null);
-/** Where a link leads; null if it is none, or is gone. */
+/** The target of a link; null if it is not a link, or is gone. */
 export const readLink = (path: string) => orMissing(() => readlinkSync(path));
 
 /** True only if nothing is known to be there; what cannot be examined may still exist. */

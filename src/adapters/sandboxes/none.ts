@@ -1,4 +1,6 @@
-/** Commands without containment: a process group of their own, an environment from an allow-list, and a sweep afterwards. */
+/**
+ * Commands without containment: a separate process group, an environment from an allow-list, and cleanup of leftover processes.
+ */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -26,8 +26,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 }
 
 /**
- * Ends what a killed runner left running. In a sandbox everything dies with its runner; without one a command goes on, and
- * is recognised by the git dir it was given.
+ * Ends processes that a killed runner left behind. In a sandbox everything dies with the runner; without one a command keeps
+ * running, and is recognised by the git dir it was given.
  */
 export function endLeftovers(sandboxGitDir: string): Promise<void> {
   return killMarked(`GIT_DIR=${sandboxGitDir}`);

@@ -42,7 +42,7 @@ export interface SandboxOptions {
   readonly isNetworkClosed?: boolean;
   /** Contained ones are set up ahead, for the commands to come. Default: false. */
   readonly keepsSpare?: boolean;
-  /** The environment in which to find toolchains. Commands get little of it. */
+  /** The environment in which to find toolchains. Commands get only a small part of it. */
   readonly hostEnv: Environment;
   /**
    * A script that the command which proves the sandbox runs at its end, with the PATH of commands; it has to come to an end by
@@ -61,7 +61,7 @@ export interface ShownPlace {
 
 /** An open sandbox, or why there is none. */
 export type OpenedSandbox =
-  /** `warnings` are sentences for people; `lookedUp` is what `lookup` printed, null where it was not run. */
+  /** `warnings` are sentences for people; `lookedUp` is the output of `lookup`, null if it was not run. */
   | {
       status: 'ok';
       sandbox: Sandbox;

@@ -15,7 +15,7 @@ import { ownFolder, type SandboxOptions } from './options.ts';
 const FROM_HOST = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 /**
- * They start in an empty folder, and find no programs in the work tree, so that none of what lies there is run outside of the sandbox by
+ * They start in an empty folder, and find no programs in the work tree, so that none of them is run outside the sandbox by
  * accident.
  */
 export async function openOutside(

@@ -19,11 +19,11 @@ import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 /** How far the run was opened. */
 export interface Opened {
   readonly result: RunResult;
-  /** What was looked at last. */
+  /** The last subject that was checked. */
   readonly stage: OpeningStage;
   readonly outcome: RunOutcome;
   readonly root: string | null;
-  /** A task was given; without one the rest is looked at all the same. */
+  /** Whether a task was given; without one the rest is checked anyway. */
   readonly hasTask: boolean;
   readonly willCompareFailures: boolean;
   /** Of setup and verify commands; null where they were not looked up. */

@@ -1,4 +1,4 @@
-/** The files that `init` writes, as text: what a template of the docs says, with what was found in the repository. */
+/** The text of the files that `init` writes: a template of the docs, completed with the findings in the repository. */
 
 import { stringify } from 'yaml';
 import type { Basis, Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
@@ -30,7 +30,7 @@ export function projectFileText(project: Project | null, hasSchema = false): str
   return parts.map((part) => (part.startsWith('#') && part !== parts[0] ? `\n${part}` : part)).join('');
 }
 
-/** The commands of `verify`: tests and a linter that was found; a build where there are no tests. */
+/** The commands of `verify`: the tests and linter that were found, or a build if there are no tests. */
 export function verifyOf({ test, lint, build }: Project): Said[] {
   const checks = test === null ? [build] : [test];
   return [...checks, lint !== null && 'found' in lint.basis ? lint : null].filter((said) => said !== null);
@@ -104,7 +104,7 @@ function domainFlags({ domains }: Project): string {
   return domains.map((domain) => `--allow-domain ${domain}`).join(' ');
 }
 
-/** A plan or principles of the samples, which speak of npm, with the commands of this repository. */
+/** A sample plan or principles, with the commands of this repository in place of npm's. */
 export function withCommands(sample: string, project: Project | null): string {
   const test = project?.test ? `\`${project.test.text}\`` : 'the tests';
   const lint = project?.lint ? `\`${project.lint.text}\`` : 'the linter';

@@ -120,7 +120,7 @@ async function whyNotOver(
   );
 }
 
-/** The open pull request from the branch, when there is none into this base. */
+/** The open pull request from the branch, if there is none into this base. */
 async function pullOfOtherBase(
   { upstream, fork, branch }: PublishJob,
   base: Base,
@@ -131,7 +131,7 @@ async function pullOfOtherBase(
   return pull === null || pull.base.ref === base.branch ? null : pull;
 }
 
-/** A refused push is described only in words; what is missing is the same as with the API. */
+/** A refused push is only described in words; the missing permissions are the same as with the API. */
 function fixOfPush(message: string, { changedFiles }: PublishJob['result']): string {
   const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
   const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;
@@ -141,7 +141,7 @@ function fixOfPush(message: string, { changedFiles }: PublishJob['result']): str
   return fix === '' ? '' : `${fix} `;
 }
 
-/** What the branch has stays in its history; a base that has moved on is merged in. */
+/** The commits of the branch stay in its history; a base that has moved is merged in. */
 function parentsOf(state: BranchState, base: string): string[] {
   if (state.whose !== 'ours' || state.ahead === 0) return [base];
   return state.behind === 0 ? [state.head] : [state.head, base];

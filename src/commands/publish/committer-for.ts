@@ -22,7 +22,7 @@ export async function committerFor(job: PublishJob): Promise<Committer> {
   return pushCommitter({ folder: scratch, url, token, self: await accountOf(job), signal, env });
 }
 
-/** What the settings want of each commit: its words, and whom it is by. */
+/** The message and the author of each commit, according to the settings. */
 export async function commitWishes(
   job: PublishJob,
 ): Promise<MessageWishes & Pick<CommitOrder, 'author' | 'committer'>> {

@@ -15,7 +15,7 @@ import { timeoutSignal } from '../../host/timeout-signal.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
 
-/** What an ending needs to be explained. */
+/** The facts that explain how a publication ended. */
 export interface EndingPlace {
   readonly settings: Settings;
   readonly signal: AbortSignal;

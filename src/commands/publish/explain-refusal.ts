@@ -68,7 +68,7 @@ const WHAT: Readonly<Record<string, string>> = {
   'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',
 };
 
-/** Files that need a permission of their own. */
+/** Files that need a separate permission. */
 export function workflowsAmong(files: readonly { path: string }[]): string[] {
   return files.flatMap(({ path }) => (path.startsWith('.github/workflows/') ? [path] : []));
 }

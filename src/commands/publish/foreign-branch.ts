@@ -18,7 +18,7 @@ import { cleanMergeOn } from './follow-up/clean-merge.ts';
 import { forReaders } from './issue/input-words.ts';
 import { type PublishJob, repositoryNamed, runUrlOf } from './job.ts';
 
-/** What a run is to work for. */
+/** The target of a run. */
 export interface BranchWork {
   /** `sha256` matters only for a plan that came from no file and no issue. */
   readonly plan: Pick<RunPlan, 'source' | 'title' | 'sha256'>;
@@ -42,8 +42,7 @@ export function foreignReason(branch: string, { sha, author }: BranchState & { w
 }
 
 /**
- * Exit 11 where publishing would be refused for that; null otherwise. It is said once, on the pull request where
- * there is no issue.
+ * Exit 11 if publishing would be refused for that, else null. This is reported once, on the pull request if there is no issue.
  */
 export async function foreignObstacle(question: WorkQuestion, work: BranchWork): Promise<RunOutcome | null> {
   const { settings, signal } = question;

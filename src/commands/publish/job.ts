@@ -1,4 +1,6 @@
-/** What all steps of a publication share: the run, the settings, the access to GitHub, and what was made so far. */
+/**
+ * The state shared by all steps of a publication: the run, the settings, the access to GitHub, and everything published so far.
+ */
 
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
@@ -38,7 +40,7 @@ export interface PublishJob {
   readonly scratch: string;
   readonly findKnown: FindKnown;
   readonly say: (line: string) => void;
-  /** Reports what was made; silent in a dry run, which makes nothing. */
+  /** Reports each published object; silent in a dry run, which publishes nothing. */
   readonly sayMade: (line: string) => void;
   /** The repository to publish to, and the one in which the branch is created. */
   readonly upstream: OnGitHub;
@@ -55,7 +57,7 @@ export interface PublishJob {
   readonly runUrl: string | null;
   /** A step of the action, for whose readers settings are inputs. */
   readonly isStep: boolean;
-  /** Updated after every step, so that what was made is reported whatever happens later. */
+  /** Updated after every step, so that everything published is reported, whatever happens later. */
   readonly publication: PublicationSoFar;
 }
 
@@ -68,7 +70,7 @@ export interface IssueOfWork {
 /** How a step can end other than with what it makes. */
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
-/** What a publication is made from. */
+/** The inputs of a publication. */
 export type JobParts = Omit<
   PublishJob,
   'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'issueMarker' | 'runUrl' | 'sayMade'

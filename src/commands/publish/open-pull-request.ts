@@ -22,11 +22,11 @@ import { fixFor, refusalSentence } from './explain-refusal.ts';
 import { type PublishJob, repositoryNamed } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
-/** What was found out before: reasons for a draft, and a pull request to open again. */
+/** Earlier findings: reasons for a draft, and a pull request to reopen. */
 export interface ReviewFacts {
   readonly unfinished: boolean;
   readonly protectedPaths: readonly string[];
-  /** Closed without being merged, and to be reopened; null for none. */
+  /** A pull request that was closed without being merged and has to be reopened, or null. */
   readonly closed: PullRequest | null;
 }
 
@@ -134,7 +134,7 @@ async function withMetadata(
       );
 }
 
-/** Whether it is a draft in the end. One that people turned into a draft stays one. */
+/** Whether it ends as a draft. One that people turned into a draft stays one. */
 export async function keptDraft(
   job: PublishJob,
   pull: Pick<PullRequest, 'draft' | 'number' | 'node_id'>,
@@ -166,7 +166,9 @@ const OPERATIONS = {
   none: 'is up to date',
 } as const;
 
-/** What people wrote around our part, and a title that they changed, stay; so does all of a text without that part. */
+/**
+ * Text that people wrote around patchsmith's part and a title that they changed stay. A text without that part is not changed.
+ */
 async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
   const { marker, publication } = job;
   const there = { title: pull.title, body: (pull.body ?? '').replaceAll('\r\n', '\n') };

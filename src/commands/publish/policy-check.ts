@@ -8,7 +8,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
-/** `protectedPaths` may only be published as a draft; `more` are globs that hold besides. */
+/** `protectedPaths` may only be published as a draft; `more` are additional globs. */
 export function checkPolicy(
   { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   patch: CheckedPatch,

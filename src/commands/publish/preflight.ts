@@ -21,7 +21,7 @@ export interface PreflightInput {
   readonly continues?: boolean;
 }
 
-/** Null if publishing is permitted, otherwise exit 11 with what is missing and how to fix it. Leaves nothing visible. */
+/** Null if publishing is permitted, otherwise exit 11 with the missing permissions and the fix. Leaves nothing visible. */
 export async function preflightPublishing({
   github,
   repository,

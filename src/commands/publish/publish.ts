@@ -59,7 +59,7 @@ export interface PublishRequest {
   readonly say: (line: string) => void;
 }
 
-/** What was made is reported whatever happened after it. */
+/** Everything published is reported, whatever happened later. */
 export async function publishRun(input: PublishRequest): Promise<PublicationSoFar> {
   const publication = nothingYet(input);
   const read = await readRun(input.run, input);
@@ -197,7 +197,7 @@ function nothingYet({ version, repository, settings }: PublishRequest): Publicat
   return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
 }
 
-/** The workflow knows which issue it works for; a run that names another one is not what the workflow has asked for. */
+/** The workflow knows which issue it works for; a run that names another one is not the run it asked for. */
 function otherIssue({ plan, result, askedIn: issue, settings, upstream }: PublishJob): RunOutcome | null {
   if (settings.issue === null || issue === null) return null;
   if (result.followUp?.pullRequest === issue.number) return null;

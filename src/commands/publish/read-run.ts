@@ -32,7 +32,7 @@ export interface CheckedPatch {
   readonly files: readonly PatchedPath[];
 }
 
-/** A run directory that was checked as hostile input, or why it is refused; `directory` is null where there is no run. */
+/** A run directory that was checked as hostile input, or why it is refused; `directory` is null if there is no run. */
 export type RunRead =
   | { status: 'ok'; run: CheckedRun }
   | (Failed & { readonly directory: RunDirectory | null });
@@ -63,7 +63,7 @@ export async function readRun(run: string, at: { cwd: string; env: Environment }
   return typeof patch === 'string' ? failed(patch) : { status: 'ok', run: { directory, result, patch } };
 }
 
-/** The patch, or what is wrong with it. */
+/** The patch, or the problem with it. */
 async function readPatch(
   directory: RunDirectory,
   result: RunResult,

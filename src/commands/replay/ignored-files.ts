@@ -8,7 +8,7 @@ import { isWithin, parseRepoPath, type RepoPath } from '../../domain/changes/pat
 import type { Session } from '../../engine/session.ts';
 import { placeOfReplay } from './base.ts';
 
-/** Paths relative to the root of the caller's checkout; both lists are empty where there is none. */
+/** Paths relative to the root of the caller's checkout; both lists are empty if there is none. */
 export interface BroughtFiles {
   readonly copied: readonly string[];
   /** Entries at its top that the base ignores and the copy does not have. */

@@ -57,7 +57,7 @@ interface CopiedWorkspace extends TakenWorkspace {
   readonly plain: Workspace;
 }
 
-/** What every stage after the first knows. */
+/** What all stages after the first know. */
 interface Replay extends ReplayPlaces {
   readonly session: Session;
   readonly directory: RunDirectory;
@@ -229,5 +229,5 @@ function permittedHosts(session: Session, { allowedDomains, allowedPrivate }: Ru
 /** The copy belongs to no user: no configuration of a user or machine applies to it. */
 const NO_USER = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
-/** What a provider requires that sends no requests. */
+/** The settings of a provider that sends no requests. */
 const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking: false } as const;

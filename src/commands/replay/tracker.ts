@@ -9,7 +9,7 @@ import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
-/** What a replay is followed with. */
+/** The inputs for tracking a replay. */
 export interface Following {
   readonly redact: Redact;
   /** Aborted where the recorded run was stopped from outside. */
@@ -131,7 +131,7 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
   'files.hidden',
 ];
 
-/** What is not for the patch may be otherwise in a replay, and so may the network. */
+/** Changes outside the patch may differ in a replay, and so may the network. */
 function isCompared(event: RunEvent): boolean {
   return event.type !== 'network.refused' && !holdsOnlyExcluded(event);
 }

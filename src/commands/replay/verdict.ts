@@ -12,7 +12,7 @@ import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { BroughtFiles } from './ignored-files.ts';
 import type { ReplayTracker } from './tracker.ts';
 
-/** What a replay is judged by. */
+/** The facts that decide the verdict on a replay. */
 export interface ReplayedRun {
   readonly run: RunDirectory;
   readonly events: readonly RunEvent[];

@@ -7,7 +7,7 @@ import type { RunEvent } from '../../domain/run/events.ts';
 import type { Checkpoint, Workspace } from '../../ports/workspace.ts';
 import type { ReplayTracker } from './tracker.ts';
 
-/** Before each look at the tree, applies the recorded changes that no command of the replay makes. */
+/** Before each scan of the tree, applies the recorded changes that no command of the replay makes. */
 export function replayWorkspace(workspace: Workspace, tracker: ReplayTracker, restorer: Restorer): Workspace {
   return {
     ...workspace,
@@ -19,7 +19,7 @@ export function replayWorkspace(workspace: Workspace, tracker: ReplayTracker, re
   };
 }
 
-/** Only the replay works on the copy, so what was there before the commands is what the recording says. */
+/** Only the replay works on the copy, so the state before the commands is the recorded one. */
 async function checkpointOf(
   workspace: Workspace,
   tracker: ReplayTracker,
@@ -58,7 +58,7 @@ async function putDue(
 ): Promise<void> {
   if (!next || !tracker.cannotBeMadeAgain(next, rest)) return;
   await putInPlace(next, restorer);
-  // What was put back was found together with what was kept.
+  // Reverted changes were found together with the others.
   if (next.type === 'changes.put_back') await putDue(rest, tracker, restorer);
 }
 

@@ -1,4 +1,4 @@
-/** `patchsmith report`: makes the page of a run anew, from what its directory holds, and opens it on request. */
+/** `patchsmith report`: makes the page of a run again from its directory, and opens it on request. */
 
 import { pathToFileURL } from 'node:url';
 import { execa } from 'execa';
@@ -25,8 +25,8 @@ export interface ReportInput {
 }
 
 /**
- * An existing page is never opened or read: whoever wrote the directory may have written it. It is replaced by one
- * that is made here, of data alone.
+ * An existing page is never opened or read, since an attacker may have written it. It is replaced by a new one, made from data
+ * alone.
  */
 export async function reportRun(input: ReportInput): Promise<RunOutcome> {
   const { redact, now, version, print } = input;

@@ -1,6 +1,6 @@
 /**
- * What a journal may determine about a resumed run. Anyone may have written it, so it can narrow a run's limits but never
- * widen them: whatever goes beyond today's settings is listed, and whoever resumes has to repeat it.
+ * What a journal may determine about a resumed run. Anyone may have written it, so it can narrow a run's limits but never widen
+ * them: anything beyond the current settings is listed, and the caller has to repeat it.
  */
 
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
@@ -14,7 +14,7 @@ import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/l
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
 
-/** The flags that would permit what the journal requests, as typed; empty when nothing has to be repeated. */
+/** The flags that would permit what the journal requests, as typed; empty if nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const { limits, toolSettings, modelSettings } = start;
   const numbers: readonly [flag: string, recorded: number | null, today: number | null, unit?: 's'][] = [
@@ -55,8 +55,8 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
 }
 
 /**
- * The recorded start with the fences of today: those that are `given` hold in place of the recorded ones, the others where
- * they are narrower and a flag cannot say "no limit".
+ * The recorded start with the current limits: those that are `given` replace the recorded ones; the others apply if they are
+ * narrower and a flag cannot say "no limit".
  */
 export function withinToday<Start extends RunStarted>(
   start: Start,

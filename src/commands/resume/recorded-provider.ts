@@ -1,4 +1,4 @@
-/** Whose key a run needs to go on, where that of the chosen provider is missing. */
+/** The provider whose key a run needs to continue, if the chosen provider's is missing. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';

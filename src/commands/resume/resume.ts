@@ -36,9 +36,9 @@ import { flagsToRepeat, withinToday, withoutOthers } from './recorded-permission
 export interface ResumeRequest {
   /** A run directory or the id of a run. */
   readonly run: string;
-  /** Accept what others changed in the work tree as part of the baseline. */
+  /** Accept other people's changes in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
-  /** Settings that a flag or a variable gives: as limits they hold in place of the recorded ones. */
+  /** Settings given by a flag or a variable: limits among them replace the recorded ones. */
   readonly given: readonly SettingKey[];
 }
 
@@ -86,7 +86,7 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
 interface ReadRun {
   readonly status: 'ok';
   readonly recorded: RecordedRun;
-  /** What the result says until the run continues; null if there is none. */
+  /** The result until the run continues, or null. */
   readonly earlier: RunResult | null;
 }
 
@@ -125,7 +125,7 @@ function attemptsAlone({ path }: RunDirectory): string {
   return `No attempt of this run has been chosen. Continue one in the work tree: patchsmith resume ${join(path, 'attempts', '1')} --repo DIR, or publish it when it has ended.`;
 }
 
-/** Outcomes of runs that did not end by themselves: with room on the disk they would have gone on. */
+/** Outcomes of runs that did not end by themselves: with enough disk space they would have continued. */
 const ENDED_BY_THE_MACHINE: readonly (string | null)[] = ['internal_error', 'publish_failed'];
 
 /** Null when the run has something left to do within its limits, or lacks its end. */
@@ -150,7 +150,7 @@ function endOf({ outcome, exitCode, reason }: RunResult): SupersededEnd {
   return { outcome, exitCode, reason };
 }
 
-/** Warnings about the work at an end of its own are dropped: the next end judges the work anew. */
+/** Warnings about the work at its earlier end are dropped: the next end judges the work again. */
 function warningsOf(earlier: RunResult | null): readonly string[] {
   return ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null) ? (earlier?.warnings ?? []) : [];
 }

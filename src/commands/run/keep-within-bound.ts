@@ -1,4 +1,4 @@
-/** What a run does at its end about the runs before it. */
+/** Removes old runs at the end of a run. */
 
 import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export async function keepWithinBound(
   const { removeRuns } = await import('../remove-runs.ts');
   const rules = { olderThanMs: null, maxTotalBytes, keepFailed: false };
   const { removed, keptBytes } = await removeRuns({ env, rules, now, isDry: false });
-  // Of checks nothing is said: nobody keeps them.
+  // Checks are not mentioned: nobody keeps them.
   if (removed.length === 0) return null;
   const bytes = removed.reduce((sum, run) => sum + run.bytes, 0);
   return `removed ${pluralize(removed.length, 'old run')} (${formatSize(bytes)}) from ${realpathSync(due[0] ?? '/')}, which now takes ${formatSize(keptBytes)} of ${formatSize(maxTotalBytes)} (--max-total-size)`;

@@ -10,7 +10,7 @@ import { formatSize } from '../../domain/text/format-size.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 
-/** What is known of a run besides its result. */
+/** What is known about a run besides its result. */
 export interface ShownRun {
   readonly directory: RunDirectory;
   /** The work tree; null for a run that had not started to work. */

@@ -137,7 +137,7 @@ async function takeBack(
   return summary(judged, stuck);
 }
 
-/** Maximum number of paths with a line of their own, and of paths in one sentence. */
+/** Maximum number of paths with a separate line, and of paths in one sentence. */
 const MAX_LINES = 50;
 const MAX_NAMED = 10;
 

@@ -14,9 +14,9 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { createTools } from '../../tools/registry.ts';
 
 /**
- * What was in progress and which paths are not as recorded, as a sentence for people. Null when nothing was in progress, or
- * when the whole work tree is as the last event left it. Such a change may come from the run or from someone after its
- * death; there is no way to tell.
+ * A sentence for people about what was in progress and which paths differ from the record. Null if nothing was in progress, or if
+ * the whole work tree is as the last event left it. Such a change may come from the run or from someone after its death; there is
+ * no way to tell.
  */
 export async function unrecordedChanges(
   run: FoldedEvents,
@@ -30,7 +30,7 @@ export async function unrecordedChanges(
   const { base } = run.state;
   // Nothing changes a file before the baseline is in the journal.
   if (!isTaken(base)) return null;
-  // Nothing of the run may go on changing files while they are examined.
+  // No process of the run may keep changing files while they are examined.
   await endLeftoversOf(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
   const reopened = await reopenWorkspace(

@@ -8,10 +8,10 @@ import { untilSignal } from '../until-signal.ts';
 import { reportOrganization } from './organization.ts';
 import { showUsage, type UsageInput } from './usage.ts';
 
-/** What the command line asks for. */
+/** The request in the command line. */
 export interface UsageRequest extends Pick<UsageInput, 'env' | 'redact' | 'print' | 'json'> {
   readonly settings: Settings;
-  /** Of the whole organisation, in place of past runs. */
+  /** Of the whole organisation, instead of past runs. */
   readonly ofAll: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface UsageInput {
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
-/** Only reads. A run that is in several places counts once, and replays of runs, which cost nothing, not at all. */
+/** Only reads. A run that is in several places counts once; replays cost nothing and do not count. */
 export async function showUsage(input: UsageInput): Promise<RunOutcome> {
   const { from, by, json, redact, env, say, print } = input;
   const { folders, runs, replays, unread } = await spentRuns(env, from);

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 
-/** Below /proc: how many process numbers the pid namespace of whoever opens it has. */
+/** Below /proc: the number of process ids in the pid namespace of the process that opens it. */
 export const PID_MAX = 'sys/kernel/pid_max';
 /** Below /proc: the first port that needs no privilege, in the network namespace of whoever opens it. */
 export const FIRST_PORT = 'sys/net/ipv4/ip_unprivileged_port_start';
@@ -14,7 +14,7 @@ export type Mount =
   | { kind: 'link'; to: string; at: string }
   | { kind: 'scratch'; at: string; bytes: number }
   | { kind: 'processes' | 'devices'; at: string }
-  /** Nothing more can be written at `at`, except in what is mounted below it. */
+  /** Makes `at` read-only, except for mounts below it. */
   | { kind: 'closed'; at: string };
 
 /** Features of the installed bubblewrap; Ubuntu 22.04 still has 0.6. */
@@ -57,7 +57,7 @@ export function bubblewrapArgs({
   command,
 }: BubblewrapCall): string[] {
   return [
-    // This includes the network: the namespace has a loopback interface of its own and nothing else.
+    // This includes the network: the namespace has only its own loopback interface.
     ...['--unshare-all', '--unshare-user'],
     ...(features.disableUserns ? ['--disable-userns'] : []),
     // The command line given here is the namespace's init: the kernel ends everything with it, and its exit code is bubblewrap's.

@@ -1,4 +1,4 @@
-/** Commands in namespaces of their own: no network, no other processes, no files but the work tree and the toolchains. */
+/** Commands in separate namespaces: no network, no other processes, and only the files of the work tree and the toolchains. */
 
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import { openLifecycle, type RunCommand } from '../command/sandbox-lifecycle.ts';
@@ -8,7 +8,7 @@ import type { BubblewrapSetup } from './setup.ts';
 import { type SpareResources, Spares } from './spares.ts';
 import { lineOf, setUp } from './start.ts';
 
-/** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
+/** A sandbox in which bubblewrap gives each command its own namespaces. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
   const spares = new Spares(setup);
@@ -41,7 +41,7 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   };
 }
 
-/** Whether a sandbox that knows nothing of the command yet will do for it. */
+/** Whether the command can use a sandbox that was set up before it was known. */
 function canWait({ env, talk }: SandboxCommand, script: ScriptPlace): boolean {
   return env === undefined && talk === undefined && script.by === 'argument';
 }

@@ -1,7 +1,7 @@
 /**
- * Shells that nothing inside a sandbox can trace, read or take descriptors from. Process 1 of the sandbox is one: whoever
- * controlled it could outlive the command and forge its exit code. So is the shell that runs a script, since what follows a
- * hostile program in the same script must remain reliable.
+ * Shells that nothing inside a sandbox can trace, read or take descriptors from. Process 1 of the sandbox is one: an attacker who
+ * controlled it could outlive the command and forge its exit code. The shell that runs a script is another, since the lines after
+ * a hostile program in the same script must remain reliable.
  */
 
 import { chmod, copyFile, mkdir } from 'node:fs/promises';

@@ -47,7 +47,7 @@ interface ContainedSetup extends Extract<Probed, { status: 'contained' }> {
   readonly setup: BubblewrapSetup;
 }
 
-/** What the probe found out about this setup. */
+/** The probe's findings about this setup. */
 async function prove({
   lookup,
   ...setup

@@ -133,8 +133,8 @@ names.once('error', ready).bind(${NAMES_PORT}, '127.0.0.1', ready);
 }
 
 /**
- * Opens a tunnel to the host and port in its arguments, for programs that know no HTTP proxy but take a command in its place:
- * ssh and git. What the proxy refuses is said on stderr.
+ * Opens a tunnel to the host and port in its arguments, for programs that do not support HTTP proxies but accept a command
+ * instead: ssh and git. Refusals by the proxy are printed to stderr.
  */
 export function tunnelScript(port: number): string {
   return `#!/bin/bash

@@ -28,7 +28,9 @@ export const TUNNEL_INSIDE = '/run/patchsmith/tunnel';
 export interface Relay {
   /** To be mounted before anything else. */
   readonly mounts: readonly Mount[];
-  /** Make programs use the proxy. They are a convenience: without them nothing gets out at all. */
+  /**
+   * Variables that make programs use the proxy. They are a convenience, not a protection: without them nothing gets out at all.
+   */
   readonly variables: Readonly<Record<string, string>>;
   /** The file with the first port that needs no privilege, so that it may answer as a name server; null where none answers. */
   readonly firstPort: string | null;

@@ -1,4 +1,4 @@
-/** What the sandboxes of a run are set up with: what commands see of the machine, and what they start with. */
+/** The setup of a run's sandboxes: what commands see of the machine, and how they start. */
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export interface BubblewrapSetup {
   readonly outerEnv: Readonly<Record<string, string>>;
   /** The file with the system call filter; null if there is none for this machine. */
   readonly filter: string | null;
-  /** How many process numbers there are inside, and the file that says so; null for as many as outside. */
+  /** The number of process ids inside, and the file that contains it; null for as many as outside. */
   readonly numbers: { readonly count: number; readonly path: string } | null;
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands can write to. */
@@ -53,7 +53,7 @@ export interface BubblewrapSetup {
   readonly pipes: PipeSource;
 }
 
-/** What was found on the machine for commands to see. */
+/** The parts of the machine that commands will see. */
 export interface MachineView {
   /** The home folders that they may not see. */
   readonly homes: readonly string[];
@@ -69,7 +69,7 @@ export interface MachineViewPlace extends MachineView {
   readonly pipes: OutputPipes;
 }
 
-/** What is yet to be found out by starting one. */
+/** A setup that has not been proven by starting a sandbox yet. */
 export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'filter' | 'numbers'>;
 
 /** The setup, and all mounts of the machine in it. */

@@ -1,6 +1,6 @@
 /**
  * Sandboxes for the next commands, set up while the model thinks or a command runs: mounts and namespaces take most of a short
- * command's time. Each holds what any command would see, and nothing runs in it before the command is known.
+ * command's time. Each shows what any command would see, and nothing runs in it before the command is known.
  */
 
 import { rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ interface Held {
   onBytes: (bytes: Uint8Array) => void;
 }
 
-/** What they get from the sandbox that they belong to. */
+/** What they get from the run's sandbox. */
 export interface SpareResources {
   readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
@@ -68,7 +68,7 @@ export class Spares {
     this.#running -= 1;
   }
 
-  /** Sets up what is missing if no command comes for a moment. */
+  /** Sets up missing ones if no command comes for a moment. */
   makeSoon(own: SpareResources): void {
     if (this.#isClosed || this.#timer !== null) return;
     this.#timer = setTimeout(() => {
@@ -83,7 +83,7 @@ export class Spares {
     }, PAUSE_MS).unref();
   }
 
-  /** Begins `line` in one that waits; null if there is none, or the machine has changed under it. */
+  /** Starts `line` in a waiting sandbox; null if there is none, or if a mounted path has changed since. */
   async take(
     line: readonly string[],
     onBytes: (bytes: Uint8Array) => void,
@@ -159,8 +159,8 @@ export class Spares {
 }
 
 /**
- * What commands would see, with what tells a place from another one that has taken its name. Null where there are covers: whoever
- * removes what one lies on removes the cover with it.
+ * The paths that commands would see, each with the facts that distinguish it from a replacement of the same name. Null if there
+ * are covers, since removing a covered file also removes the cover.
  */
 function shownBy({ mounts, covers, directory }: BubblewrapSetup): string | null {
   if (covers({}).length > 0) return null;

@@ -53,7 +53,7 @@ export interface Start {
   readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
   readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
-  /** `later`: a file that is to hold the command line (`lateLine`) before the command begins. */
+  /** `later`: a file that will contain the command line (`lateLine`) before the command begins. */
   readonly script: ScriptPlace | { readonly by: 'later'; readonly path: string };
   readonly onBytes: (bytes: Uint8Array) => void;
 }
@@ -133,7 +133,7 @@ interface RunningBubblewrap {
   readonly child: ChildProcess;
   readonly status: ReturnType<typeof readStatus>;
   readonly ended: Promise<ExitStatus>;
-  /** What it prints when it cannot set up the sandbox. */
+  /** Its output when it cannot set up the sandbox. */
   readonly words: Readable;
   readonly output: Readable;
 }

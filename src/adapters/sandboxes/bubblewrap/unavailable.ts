@@ -28,7 +28,7 @@ const PROFILE_LINES = [
 /** That profile, for exactly this program. */
 export const APPARMOR_PROFILE = `${PROFILE_LINES.join('\n')}\n`;
 
-/** True where AppArmor forbids user namespaces, and a profile helps. A container has no AppArmor of its own. */
+/** True if AppArmor forbids user namespaces and a profile would help. A container has no AppArmor of its own. */
 export function forbidsNamespaces({
   apparmorRestrictsUserns,
   inContainer,

@@ -1,7 +1,7 @@
 /**
- * The writable layer of a run over a cache: a folder of its own with the same entries. What is large and never changed in
- * place is a link to the cache, which commands see read-only; the rest is copied. So nothing that a command does there
- * reaches the cache, and no feature of the kernel or of bubblewrap is needed.
+ * The writable layer of a run over a cache: a separate folder with the same entries. Large files that never change in place are
+ * links into the cache, which commands see read-only; the rest is copied. So nothing that a command does there reaches the cache,
+ * and no special feature of the kernel or of bubblewrap is needed.
  */
 
 import {
@@ -26,7 +26,7 @@ export interface LayerSource {
   readonly part: Pick<CachePart, 'linked' | 'left'>;
   /** The real path of the cache. */
   readonly source: string;
-  /** Its path as the machine names it, which links in it may hold. */
+  /** Its path on the machine, which links in it may contain. */
   readonly named: string;
   /** Where commands see the cache. */
   readonly shownAt: string;
@@ -76,7 +76,7 @@ export async function makeLayer(from: LayerSource): Promise<TooLarge> {
   return null;
 }
 
-/** Its bytes. The times are kept: tools clear away what has not been used for long. */
+/** Its bytes. Timestamps are kept, because tools remove entries that have not been used for long. */
 function copyFile(source: string, to: string): number {
   const stats = statOf(source);
   if (!stats?.isFile()) return 0;
@@ -90,7 +90,7 @@ function copyFile(source: string, to: string): number {
   return isCopied ? stats.size : 0;
 }
 
-/** A link stays what it is, unless it names a place in the cache. Inside, it leads only to what is visible there. */
+/** A link stays as it is, unless it points into the cache. In the sandbox, it only leads to files that are visible there. */
 function copyLink({ source, named, shownAt, layer }: LayerSource, path: string): void {
   const target = orMissing(() => readlinkSync(join(source, path)));
   if (target === null) return;

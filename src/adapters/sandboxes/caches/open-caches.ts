@@ -1,4 +1,4 @@
-/** The caches of package managers that commands may use: what is mounted for them, and the variables that go with it. */
+/** Opens the caches of package managers that commands may use: their mounts and variables. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Makes pip's cache usable without an index. pip keeps the wheels that it downloaded under a hash of their address, and asks
- * an index for that address first. A wheel holds its name, so files with these names are enough for `--find-links`.
+ * Makes pip's cache usable without an index. pip keeps the wheels that it downloaded under a hash of their address, and asks an
+ * index for that address first. A wheel contains its name, so files with these names are enough for `--find-links`.
  */
 
 import {
@@ -20,7 +20,7 @@ import { orMissing, statOf } from '../host-files.ts';
 import type { LayerSource } from './layer.ts';
 import { WHEELS } from './presets.ts';
 
-/** Adds the folder of wheels to a layer. What is no wheel, or a broken one, is left out. */
+/** Adds the folder of wheels to a layer. Other files and broken wheels are skipped. */
 export async function nameWheels({
   source,
   shownAt,
@@ -43,13 +43,13 @@ export async function nameWheels({
   }
 }
 
-/** `bytes` is null where the file is the wheel; before pip 23.3 it holds headers too. */
+/** `bytes` is null if the file itself is the wheel; before pip 23.3 it contains headers too. */
 interface FoundWheel {
   readonly name: string;
   readonly bytes: Buffer | null;
 }
 
-/** What is longer is not read. */
+/** Longer ones are not read. */
 const MAX_READ_BYTES = 512 * 1024 ** 2;
 const MAX_METADATA_BYTES = 1024 * 1024;
 /** The end of a zip without a comment, and headers of a response. */
@@ -119,7 +119,7 @@ function nameOf(project: string, metadata: string): string | null {
   return `${[project, ...values('Build').slice(0, 1), ...each].join('-')}.whl`;
 }
 
-/** Throws a RangeError for what is not in the file. */
+/** Throws a RangeError beyond the end of the file. */
 function bytesAt(file: number, position: number, length: number): Buffer {
   if (position < 0 || length > MAX_READ_BYTES) throw new RangeError('no place in the file');
   const bytes = Buffer.alloc(length);

@@ -1,6 +1,6 @@
 /**
- * What each package manager caches, and how it is configured to use that. Only these folders are shown: what is
- * beside them (`~/.cargo/credentials.toml`, `~/.m2/settings.xml`, `~/.gradle/gradle.properties`) stays out.
+ * What each package manager caches, and how it is configured to use that. Only these folders are visible; files beside them
+ * (`~/.cargo/credentials.toml`, `~/.m2/settings.xml`, `~/.gradle/gradle.properties`) are not.
  */
 
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
@@ -14,8 +14,8 @@ export interface CachePart {
   /** Where it is for root, if that is another place. */
   readonly ofRoot?: string;
   /**
-   * What the layer has a link to. Everything else is copied, so this names what is large and never changed in place. Matched
-   * against paths below the folder; those of folders end with a slash, and are linked as a whole.
+   * What the layer links to. Everything else is copied, so these are large files that never change in place. Matched against
+   * paths below the folder; those of folders end with a slash, and are linked as a whole.
    */
   readonly linked?: RegExp;
   /** What the layer leaves out. */
@@ -164,10 +164,10 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
       {
         usual: '.m2/repository',
         linked: /^(?!.*-SNAPSHOT\/).*\.(jar|pom|zip|war|aar|module|sha1)$/,
-        // They bind what was downloaded to the names of servers in a settings.xml that is not shown.
+        // They bind downloads to the names of servers in a settings.xml that is not visible.
         left: /(^|\/)(_remote\.repositories|[^/]*\.lastUpdated)$/,
       },
-      // What the wrapper of a project starts.
+      // The programs that a project's wrapper starts.
       { variable: ['MAVEN_USER_HOME', 'wrapper'], usual: '.m2/wrapper' },
     ],
     // dependency:go-offline leaves out what Surefire fetches when it runs.

@@ -21,7 +21,7 @@ export class ByteRing {
     }
   }
 
-  /** What the ring still holds, without a partial character at the start. */
+  /** The contents of the ring, without a partial character at the start. */
   text(): string {
     if (this.#written <= this.#bytes.length) return this.#bytes.toString('utf8', 0, this.#written);
     const at = this.#written % this.#bytes.length;

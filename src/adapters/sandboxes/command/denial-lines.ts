@@ -35,7 +35,7 @@ export class DenialLines {
   }
 
   #look(lines: string): void {
-    // Most output has none, and is not taken apart.
+    // Most output has none, and is not split into lines.
     if (!HINT_OF_DENIAL.test(lines)) return;
     for (const bytes of lines.split('\n')) {
       if (bytes.length > MAX_BYTES || !HINT_OF_DENIAL.test(bytes)) continue;

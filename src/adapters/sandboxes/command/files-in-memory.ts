@@ -1,12 +1,15 @@
-/** Files in memory that processes hold: those without a name (memfd), and all of file systems in memory that only they have. */
+/**
+ * Measures files in memory that belong to processes: unnamed ones (memfd), and all files of in-memory file systems that only
+ * these processes see.
+ */
 
 import { readdirSync, readlinkSync, statfsSync, statSync } from 'node:fs';
 import { orMissing, readText } from '../host-files.ts';
 
-/** A look at more descriptors would take longer than the time between two looks. */
+/** Reading more descriptors would take longer than the interval between two measurements. */
 const MOST_DESCRIPTORS = 20_000;
 
-/** In bytes. `folder` is a /proc, `pids` are numbers in it. What is not to be seen of them counts nothing. */
+/** In bytes. `folder` is a /proc, `pids` are process ids in it. Files that cannot be examined do not count. */
 export function filesInMemory(folder: string, pids: readonly number[]): number {
   const processes = pids.map((pid) => `${folder}/${pid}`);
   return inFilesWithoutName(processes) + inOwnFileSystems(processes);
@@ -20,7 +23,7 @@ function inFilesWithoutName(processes: readonly string[]): number {
       seen += 1;
       if (seen > MOST_DESCRIPTORS) return total(bytes);
       if (orMissing(() => readlinkSync(descriptor))?.startsWith('/memfd:') !== true) continue;
-      // Others may hold the same one.
+      // Other processes may have the same file.
       const stat = orMissing(() => statSync(descriptor, { throwIfNoEntry: false }));
       if (stat) bytes.set(`${stat.dev}:${stat.ino}`, stat.blocks * 512);
     }
@@ -38,7 +41,7 @@ function pathsIn(folder: string): string[] {
   return (orMissing(() => readdirSync(folder)) ?? []).map((name) => `${folder}/${name}`);
 }
 
-/** All of them see the same file systems; of some, such as process 1, a plain user is not told. */
+/** All of them see the same file systems, but for some, such as process 1, a plain user cannot read them. */
 function inOwnFileSystems(processes: readonly string[]): number {
   const ours = new Set(memoryMounts('/proc/self').map(({ device }) => device));
   const bytes = new Map<string, number>();

@@ -47,8 +47,9 @@ export function limitingScript({ processes, fileBytes, openFiles }: EnforcedLimi
 }
 
 /**
- * The kernel's bound is that much above the limit, so that the watch finds a command that is over it and ends it: at the bound a
- * fork bomb would only go on trying. It is also how many process numbers the kernel gives out only once (RESERVED_PIDS in kernel/pid.c).
+ * The kernel's bound is this much above the limit, so that the watch finds and ends a command that exceeds the limit: at the
+ * bound, a fork bomb would only keep trying. It is also the number of process ids that the kernel assigns only once
+ * (RESERVED_PIDS in kernel/pid.c).
  */
 const HEADROOM = 300;
 /** PID_MAX_LIMIT of include/linux/threads.h. */

@@ -44,7 +44,7 @@ export class OutputCapture {
     if (last !== undefined) this.#isMidCharacter = last >= 0x80;
   }
 
-  /** What was captured so far. Call it once, at the end: an incomplete character becomes U+FFFD. */
+  /** The captured output. Call it once, at the end: an incomplete character becomes U+FFFD. */
   excerpt(): Excerpt {
     this.#add(this.#decoder.end());
     const tail = this.#tail?.text() ?? '';

@@ -52,7 +52,7 @@ export class OutputPipes {
     return this.#making;
   }
 
-  /** An unused pipe. `onBytes` receives what is written, in a buffer that is reused once it returns. */
+  /** An unused pipe. `onBytes` receives the written bytes, in a buffer that is reused once it returns. */
   async open(onBytes: (bytes: Uint8Array) => void): Promise<OutputPipe> {
     let ends = this.#ready.pop();
     while (ends === undefined) {

@@ -29,8 +29,8 @@ export function limitedCommand(line: readonly string[], limits: EnforcedLimits):
 }
 
 /**
- * The command line of a program that is talked to, with its errors kept apart. When whoever holds the other end of the descriptor
- * `lifeline` is gone, however that came, its process group is killed; the program does not get that descriptor.
+ * The command line of a program that the runner talks to, with separate stderr. When the other end of the descriptor `lifeline`
+ * is closed, for whatever reason, its process group is killed; the program does not get that descriptor.
  */
 export function lastingCommand(line: readonly string[], lifeline: number, limits: EnforcedLimits): string[] {
   const watch = `( read -r end <&${lifeline}; kill -9 0 ) < /dev/null > /dev/null 2>&1 &`;
@@ -39,9 +39,10 @@ export function lastingCommand(line: readonly string[], lifeline: number, limits
 }
 
 /**
- * The command line of process 1 of a sandbox: it runs `line` within limits, with its stderr in its output or in a descriptor of
- * its own, and exits with its exit code. Its own errors are kept apart. Before that it writes a line to the descriptor `gate` and waits for
- * one in reply; without it the command is not run. Neither the command nor what comes before it gets that descriptor.
+ * The command line of process 1 of a sandbox: it runs `line` within limits, with stderr merged into the output or in a separate
+ * descriptor, and exits with the command's exit code. Its own errors are kept separate. First it writes a line to the descriptor
+ * `gate` and waits for one in reply; without that the command is not run. Neither the command nor what comes before it gets that
+ * descriptor.
  */
 export function initCommand(
   sh: string,
@@ -61,14 +62,14 @@ export function initCommand(
   return [sh, '-c', steps.join('; '), 'sh', ...(isLine(line) ? line : [])];
 }
 
-/** Shell text that makes a command line of process 1 known to it later. */
+/** Shell text that passes the command line to process 1 later. */
 export function lateLine(line: readonly string[]): string {
   return `set -- ${line.map(quoted).join(' ')}\n`;
 }
 
 /** What process 1 runs. */
 export interface Contained {
-  /** The command line, or the file that holds it as a `lateLine` by the time of the reply. */
+  /** The command line, or the file that will contain it as a `lateLine` by the time of the reply. */
   readonly line: readonly string[] | { readonly file: string };
   readonly limits: EnforcedLimits;
   /** Shell text that comes first, within the same limits; what it prints is the command's output. */
@@ -77,7 +78,7 @@ export interface Contained {
   readonly errors?: number | null;
 }
 
-/** The shell, and `name` as what the script knows as its own name and what stands before the shell's errors. */
+/** The shell, with `name` as the script's own name and as the prefix of the shell's errors. */
 export interface ScriptShell {
   readonly program: string;
   readonly name: string;

@@ -35,7 +35,7 @@ const REST_MS = 2_000;
 /** The longest delay a timer supports; anything longer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The result is available when the command ends, not when its pipes close; none of its processes is left by then. */
+/** The result is available when the command ends, not when its pipes close. By then, none of its processes is left. */
 export async function superviseCommand(
   start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
   command: SandboxCommand,
@@ -107,7 +107,7 @@ async function firstOf(
   }
 }
 
-/** Also settles when the stream breaks: what was read until then is the output. */
+/** Also settles when the stream breaks: everything read until then is the output. */
 function untilClosed(stream: Readable): Promise<void> {
   return new Promise((resolve) => {
     stream.once('end', resolve);

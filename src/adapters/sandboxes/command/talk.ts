@@ -1,9 +1,9 @@
-/** Connects a program that is talked to with whoever talks. */
+/** Connects the runner with a program that it talks to. */
 
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CommandTalk } from '../../../ports.ts';
 
-/** What a child has in place of one merged output. */
+/** The streams of a child without merged output. */
 export interface TalkStreams {
   readonly stdin: Writable | Duplex;
   readonly stdout: Readable;

@@ -10,7 +10,7 @@ export interface ResourceUsage {
   readonly tasks: number;
   /** Bytes of memory that belong to them alone. */
   readonly ownBytes: number;
-  /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped; all that they hold, where that was asked for. */
+  /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped, or all that they have if requested. */
   readonly fileBytes: number;
 }
 
@@ -18,7 +18,7 @@ export interface ResourceUsage {
 export interface UsageDepth {
   /** Above this number of processes, their usage is ignored. */
   readonly enough: number;
-  /** Also files in memory that they have not mapped, which takes a look at every descriptor. */
+  /** Includes files in memory that are not mapped, which means reading every descriptor. */
   readonly countsFiles: boolean;
 }
 

@@ -151,8 +151,8 @@ function freeBytes(place: string): number {
 }
 
 /**
- * What the rest of the machine needs: 256 MiB, a twentieth of a small machine's memory, and never more than half of what
- * there is.
+ * Memory reserved for the rest of the machine: 256 MiB, a twentieth of a small machine's memory, and never more than half of the
+ * total.
  */
 function floorOf(total: number, available: number): number {
   return Math.min(256 * 1024 * 1024, total / 20, available / 2);

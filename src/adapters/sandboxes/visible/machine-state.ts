@@ -1,4 +1,4 @@
-/** What the results of commands depend on outside of the work tree. */
+/** The state outside the work tree that the results of commands depend on. */
 
 import { statOfTarget } from '../host-files.ts';
 import { FROM_HOST } from './environment.ts';

@@ -13,7 +13,7 @@ export interface Boundaries {
   readonly offLimits: readonly string[];
 }
 
-/** Parts of a system that hold sockets, credentials and other people's data. */
+/** Parts of a system that contain sockets, credentials and other people's data. */
 const CLOSED = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys', '/var'];
 
 const CLOSED_IN_HOME = new Set([

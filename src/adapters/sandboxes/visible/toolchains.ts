@@ -16,7 +16,7 @@ export interface Toolchains {
 /** Where to look for toolchains. */
 export interface ToolchainHost {
   readonly env: Environment;
-  /** The program that runs us: its prefix holds npm. */
+  /** The program that runs patchsmith: its prefix contains npm. */
   readonly execPath: string;
   readonly boundaries: Boundaries;
 }

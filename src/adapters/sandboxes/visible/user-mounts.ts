@@ -12,7 +12,7 @@ export interface UserMount {
   readonly writable: boolean;
 }
 
-/** What is off limits, and where the machine searches for programs. */
+/** The forbidden paths, and where the machine searches for programs. */
 export interface MountRules extends Boundaries {
   /** The folders of PATH. */
   readonly programs: readonly string[];
@@ -89,7 +89,7 @@ function clashAmong(mounts: readonly UserMount[]): string | null {
   for (const [index, { at, writable }] of mounts.entries()) {
     const inner = mounts.slice(index + 1).find((other) => isWithin(other.at, at));
     if (inner?.at === at) return `--mount ${at}: is given twice.`;
-    // A command could put a link where the next command's mount is to go.
+    // A command could put a link where the next command's mount goes.
     if (inner && writable) return `--mount ${inner.at}: is in ${at}, which commands can write to.`;
   }
   return null;

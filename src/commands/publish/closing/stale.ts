@@ -12,8 +12,8 @@ import { cleanMergeOn } from '../follow-up/clean-merge.ts';
 import { type PublishJob, repositoryNamed } from '../job.ts';
 
 /**
- * Closes it, or says on it that it may not be needed any more (`--stale`). `end` is the outcome so far; it is extended by what
- * was done. A pull request that the run built on, one of others, and one into another base are left alone.
+ * Closes it, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was
+ * done. A pull request that the run built on, other people's, and one into another base are left alone.
  */
 export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
   const { settings, result, marker } = job;

@@ -1,4 +1,4 @@
-/** What git makes of two commits on GitHub, found out in a clone of just these. */
+/** Whether git merges two commits on GitHub cleanly, tried in a clone of just these. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { openPartialClone, type PartialClone } from '../../../adapters/github/co
 import { mergeTrees } from '../../../git/store/merge-trees.ts';
 import type { PublishJob } from '../job.ts';
 
-/** What a clone is made from. */
+/** The inputs of a clone. */
 type CloneSource = Pick<PublishJob, 'fork' | 'settings' | 'scratch' | 'token' | 'signal' | 'env'>;
 
-/** A clone of the repository with the branch, apart from the one that commits are pushed from. */
+/** A clone of the repository with the branch, separate from the one that commits are pushed from. */
 export function cloneToMerge({ fork, settings, scratch, token, signal, env }: CloneSource): PartialClone {
   const folder = join(scratch, 'merges');
   mkdirSync(folder, { recursive: true });

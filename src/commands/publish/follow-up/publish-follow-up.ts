@@ -1,6 +1,6 @@
 /**
- * A follow-up: a commit on the head of a pull request of ours. The run directory only says which one; whether it is ours, and
- * what its rules are, is looked up on GitHub.
+ * A follow-up: a commit on the head of a pull request by patchsmith. The run directory only says which one; GitHub is asked
+ * whether patchsmith made it, and for its rules.
  */
 
 import { commitsSince } from '../../../adapters/github/branch.ts';
@@ -132,7 +132,7 @@ function refuse(outcome: RunOutcome): Extract<CommitEnd, { status: 'refused' }> 
   return { status: 'refused', outcome };
 }
 
-/** Null where the branch has commits of ours, and those of others only where somebody asked to build on them. */
+/** Null if the branch has commits by patchsmith, and other people's only if somebody asked to build on them. */
 async function whyNotOurs(job: PublishJob, pull: OwnPull, followUp: FollowUp): Promise<RunOutcome | null> {
   const cleanMerge = cleanMergeOn(job);
   const since = await commitsSince(job.upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
@@ -148,7 +148,7 @@ async function whyNotOurs(job: PublishJob, pull: OwnPull, followUp: FollowUp): P
   );
 }
 
-/** What the commit consists of: the change on the head, or the merge of the base with it. */
+/** The contents of the commit: the change on the head, or the merge of the base with it. */
 async function orderOn(
   job: PublishJob,
   pull: OwnPull,

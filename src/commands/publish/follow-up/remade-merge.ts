@@ -1,6 +1,6 @@
 /**
- * The merge that a follow-up has resolved, made again in a clone of our own: the run directory only says of which commits.
- * GitHub does not have its tree, so that is read here.
+ * The merge that a follow-up has resolved, repeated in a separate clone: the run directory only names the commits. GitHub does
+ * not have its tree, so that is read here.
  */
 
 import { mergeBaseOf } from '../../../adapters/github/branch.ts';
@@ -30,13 +30,13 @@ export interface RemadeMerge {
   readonly runTree: string;
   /** The same repository, whose trees and contents are looked for in the clone first. */
   readonly where: OnGitHub;
-  /** What to commit where the change makes this of the merge; or why that is no resolved merge. */
+  /** What to commit if the change leads to these contents, or why they are not a resolved merge. */
   order(change: Change): Promise<Refused | ({ status: 'ok' } & MergeOrder)>;
 }
 
 type MergeOrder = Pick<CommitOrder, 'baseCommit' | 'baseTree' | 'files' | 'parents'>;
 
-/** Refuses a commit that the base does not contain, and a merge that comes out differently here. */
+/** Refuses a commit that the base does not contain, and a merge with a different result. */
 export async function remakeMerge(
   job: PublishJob,
   pull: OwnPull,
@@ -121,7 +121,7 @@ async function unresolved(
   return left;
 }
 
-/** What the base's tree has to become, given what the change makes of the merge. */
+/** The changes to the base's tree that lead to the resolved merge. */
 async function filesSince(
   clone: PartialClone,
   { base, tree, parents }: { base: string; tree: string; parents: readonly string[] },
@@ -137,7 +137,7 @@ async function filesSince(
   }
   const added = new Set(differences.flatMap(({ path, before }) => (before === null ? [path] : [])));
   for (const file of changed) {
-    // GitHub refuses to remove what is not there.
+    // GitHub refuses to remove missing files.
     if (file.state === null && added.has(file.path)) files.delete(file.path);
     else files.set(file.path, file);
   }
@@ -159,7 +159,7 @@ function contentAt(clone: PartialClone, name: string): Promise<Buffer | null> {
   return local(clone, ['cat-file', 'blob', name]);
 }
 
-/** What git prints, without asking the server unless it is told how; null where it fails. */
+/** Git's output, without access to the server unless that is configured; null if git fails. */
 async function local(
   { gitDir }: PartialClone,
   args: readonly string[],
@@ -169,7 +169,7 @@ async function local(
   return answer.exitCode === 0 ? answer.stdout : null;
 }
 
-/** A GitHub whose trees and contents are those of the clone, where it has them. */
+/** A GitHub that takes trees and contents from the clone, if it has them. */
 function clonedFirst(github: GitHub, clone: PartialClone): GitHub {
   return {
     list: (asked) => github.list(asked),

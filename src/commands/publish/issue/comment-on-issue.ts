@@ -24,7 +24,7 @@ export type CommentJob = Pick<
 >;
 
 /**
- * Reports any end of the publication; does nothing if no comment is wanted or the plan came from no issue of this
+ * Reports how the publication ended; does nothing if no comment is wanted or the plan did not come from an issue of this
  * repository.
  */
 export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {

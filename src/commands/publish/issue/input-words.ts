@@ -1,4 +1,4 @@
-/** What a comment is about, for its readers: in a workflow they know settings by the names of inputs. */
+/** Wording of comments for people who know settings by the names of workflow inputs. */
 
 import { settingEntries } from '../../../config/schema.ts';
 import type { OutcomeName } from '../../../domain/run/exit-code.ts';
@@ -27,7 +27,7 @@ export function forReaders(
   };
 }
 
-/** Its reason holds words of the model, or a command line with flags of its own. */
+/** Its reason contains the model's words, or a command line with its own flags. */
 function isOfOthers(name: OutcomeName): boolean {
   return name === 'blocked' || name === 'verify_failed' || name === 'provider_error';
 }

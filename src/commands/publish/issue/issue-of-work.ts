@@ -1,4 +1,4 @@
-/** The issue on which people see what becomes of their request: `--issue`, as the workflow knows it. */
+/** The issue on which people follow their request: `--issue`, which the workflow sets. */
 
 import * as z from 'zod';
 import { setStateLabel, type WorkState } from '../../../adapters/github/issues/state-label.ts';
@@ -50,7 +50,7 @@ export async function readIssueOfWork(
   return { status: 'ok', found: { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) } };
 }
 
-/** What a label of the issue needs. */
+/** What is needed to set a label of the issue. */
 export interface LabelJob {
   readonly upstream: OnGitHub;
   readonly askedIn: AskedIn | null;

@@ -106,7 +106,7 @@ async function prepare(
   return obstacle ?? PERMITTED;
 }
 
-/** A plan that is to be carried out. `file`: as it was given; null for that of an issue. */
+/** A plan to carry out. `file` is as given; null for an issue's plan. */
 type PlannedWork = BranchWork & { readonly file: string | null };
 
 /** That of the issue, or of each plan file; none where the plan is not known here. */
@@ -152,7 +152,7 @@ async function obstacleAmong(
   return { obstacle: first && { ...first, reason }, ready };
 }
 
-/** Whether there is a pull request that the run will go on with. */
+/** Whether there is a pull request that the run will continue. */
 async function continuesIn(
   { env }: HostContext,
   where: OnGitHub,

@@ -18,14 +18,14 @@ import { explainedOnIssue } from './without-plan.ts';
 /** What such a step was given. */
 export interface WrongInputs {
   readonly flags: Readonly<Record<string, unknown>>;
-  /** The run directory; null where there is no run yet. */
+  /** The run directory; null if there is no run yet. */
   readonly run: string | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Says it on the issue that the inputs name, else where the run came from, and sets the label. Null where neither is known, or
- * where the token or the repository is what is missing.
+ * Comments on the issue that the inputs name, else on the run's origin, and sets the label. Null if neither is known, or if the
+ * token or the repository is missing.
  */
 export async function explainWrongInputs(
   context: HostContext,
@@ -58,7 +58,7 @@ export async function explainWrongInputs(
   return Publication.parse(redactedStrings(publication, context.redact));
 }
 
-/** What it takes to say something there. One of them that is wrong itself is left out. */
+/** What is needed to comment there. Invalid inputs are left out. */
 const TO_TELL = [
   'repository',
   'issue',
