@@ -1,4 +1,4 @@
-/** Names that inputs have in other actions, and which input here each of them stands for. */
+/** Names of inputs in other actions, and the inputs here with the same meaning. */
 
 const INPUT_OF: Readonly<Record<string, string>> = {
   token: 'github-token',
@@ -17,8 +17,8 @@ const INPUT_OF: Readonly<Record<string, string>> = {
 };
 
 /**
- * The input that a name with the same meaning elsewhere stands for, also with underscores: `anthropic_api_key`,
- * `github_token`. Null if there is no such name, or if its values mean something else here.
+ * The input for such a name, also with underscores: `anthropic_api_key`, `github_token`. Null if there is no such name, or if its
+ * values mean something else here.
  */
 export function inputNamed(name: string, known: ReadonlySet<string>): string | null {
   const dashed = name.replaceAll('_', '-');

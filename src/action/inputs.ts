@@ -12,7 +12,7 @@ export const MODES = ['prepare', 'run', 'resume', 'publish', 'run-and-publish', 
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
 
-/** What may be done to make the sandbox available. */
+/** The steps allowed to make the sandbox available. */
 export const SETUP_MODES = ['auto', 'off'] as const;
 /** One of the values of `sandbox-setup`. */
 export type SandboxSetupMode = (typeof SETUP_MODES)[number];
@@ -121,7 +121,7 @@ export function actionInputs(): ActionInput[] {
   return [...OWN.map((input) => ({ ...input, flag: null })), ...settings];
 }
 
-/** What the runner passes for this default is not the text of action.yml. */
+/** For this default, the runner passes a different text from the one in action.yml. */
 export function isFilledIn(initial: string): boolean {
   return initial === JOB_TOKEN;
 }

@@ -1,4 +1,4 @@
-/** Mode locate: which pull request of ours the event is about. */
+/** Mode locate: finds the pull request by patchsmith that the event is about. */
 
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import type { Given } from '../commands/command.ts';

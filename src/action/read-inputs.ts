@@ -1,4 +1,4 @@
-/** Reads the inputs of one step from its environment, as the runner passes them, and says what is wrong with them. */
+/** Reads the inputs of one step from its environment, as the runner passes them, and reports problems. */
 
 import { didYouMean } from '../config/did-you-mean.ts';
 import { shown } from '../config/values/value.ts';
@@ -91,7 +91,7 @@ export function readInputs(env: Environment): InputsGiven {
   };
 }
 
-/** The value of an input that has a few; null, with a problem, when it is none of them. */
+/** The value of an input with a few possible values; null, with a problem, if it is not one of them. */
 function oneOf<T extends string>(
   values: readonly T[],
   { name, initial, given, problems }: Pick<NamedInputs, 'given' | 'problems'> & { name: string; initial: T },
@@ -139,7 +139,7 @@ interface NamedInputs {
   readonly warnings: Warning[];
 }
 
-/** Values by the names of action.yml, where one stands for another action's name as well. */
+/** Values by the names in action.yml, with names from other actions translated. */
 function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInputs {
   const names = new Set(known.map(({ name }) => name));
   const initial = new Map(known.map((input) => [input.name, input.initial]));
@@ -161,7 +161,7 @@ function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInpu
   }
   const warnings: Warning[] = [];
   for (const [name, input, value] of borrowed) {
-    // The runner passes on defaults like what was given.
+    // The runner passes defaults like given values.
     const mayBeDefault = given.get(input) === initial.get(input) || isFilledIn(initial.get(input) ?? '');
     if (given.has(input) && !mayBeDefault)
       problems.push(

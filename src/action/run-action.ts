@@ -55,7 +55,7 @@ function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warn
   );
 }
 
-/** Where a mode is misspelt, the run to be published is there all the same. */
+/** The run to be published, if there is one: it exists even if the mode is misspelt. */
 function runOf(runDir: string | null, { cwd }: HostContext): string | null {
   return runDir !== null && existsSync(resolve(cwd, runDir, 'result.json')) ? runDir : null;
 }
@@ -203,7 +203,7 @@ class Action {
     return this.#refuse(problems);
   }
 
-  /** Where people wait for what comes of it, and not in the log alone. */
+  /** Reports problems on the issue where people wait for the result, not only in the log. */
   async #explain(inputs: InputsGiven, problems: readonly Problem[]): Promise<void> {
     const { mode, flags, runDir } = inputs;
     const given = flags.prepare ?? flags.publish;

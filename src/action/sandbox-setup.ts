@@ -48,7 +48,7 @@ export interface SandboxSetup {
   readonly machine: SetupMachine;
   /** Ends the command that is running, and begins no other. */
   readonly signal: AbortSignal;
-  /** Called with one line a step; not at all when there is nothing to do. */
+  /** Called with one line per step; not at all if there is nothing to do. */
   say(line: string): void;
 }
 
@@ -91,7 +91,7 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
 
 const NOTHING_TO_FIX = 'it cannot fix what keeps bubblewrap from working here';
 
-/** Null when bubblewrap works, with namespaces and mounts as a run needs them. The run itself tries all of it. */
+/** Null if bubblewrap works, with the namespaces and mounts that a run needs. The run itself tests everything. */
 async function whyNoSandbox({ machine, signal }: SandboxSetup): Promise<'not installed' | 'refused' | null> {
   if (machine.find('bwrap') === null) return 'not installed';
   const line = ['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true'];

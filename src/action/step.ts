@@ -1,6 +1,6 @@
 /**
- * What the step tells its runner. It does so as soon as something is true, since the process can be killed at any time: from
- * the first moment there is an outcome among the outputs.
+ * The step's outputs to its runner. Each is written as soon as it is known, since the process can be killed at any time: from the
+ * first moment, the outputs contain an outcome.
  */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
@@ -24,7 +24,7 @@ import { addToSummary, type RunnerFiles, setValues } from './runner/file-command
 /** State for the post step, which receives it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
 
-/** Ends that are not the run's own, and for which nothing has to be permitted anew. */
+/** Ends that the run did not reach by itself, and after which nothing has to be permitted again. */
 const CUT_OFF: readonly string[] = ['interrupted', 'internal_error'] satisfies OutcomeName[];
 
 /** Watches a run or a publication and shows it to the runner: masks, groups, outputs, annotations and the summary. */
@@ -69,7 +69,10 @@ export class ActionStep implements RunWatcher {
     this.#tell(directoryOutputs(directory));
   }
 
-  /** The run begins: folds the output from here to the result. Nothing in it can end the group: no text is read as a command. */
+  /**
+   * The run begins: groups the output from here to the result. Nothing in it can end the group, since no text is read as a
+   * command.
+   */
   onStart(): void {
     this.openGroup('patchsmith run');
     this.#hasBegun = true;
@@ -96,12 +99,12 @@ export class ActionStep implements RunWatcher {
     this.#tell(publicationOutputs(this.publication));
   }
 
-  /** Which pull request a later step is to check out and continue. */
+  /** The pull request that a later step has to check out and continue. */
   onLocated(number: number | null, conflicting: readonly number[]): void {
     this.#tell(locatedOutputs(number, conflicting));
   }
 
-  /** Which plans later jobs are to carry out. */
+  /** The plans that later jobs have to carry out. */
   onPrepared(planFiles: readonly string[]): void {
     this.#tell(preparedOutputs(planFiles));
   }

@@ -28,7 +28,7 @@ interface NamedSettings {
   name(key: SettingKey): string;
 }
 
-/** What is wrong with settings that are valid one by one. */
+/** Contradictions between settings that are valid on their own. */
 export function* contradictions(
   settings: Settings,
   sources: Readonly<Record<SettingKey, NamedSource>>,

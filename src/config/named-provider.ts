@@ -44,8 +44,8 @@ export function reviewerParts({
 }
 
 /**
- * The inputs with provider and model apart. Where a provider is given by itself the model is taken as it is, since models of other
- * endpoints have slashes, too. `refusal`: a project file chooses a provider.
+ * The inputs with provider and model separated. If a provider is given separately, the model is used as it is, since models of
+ * other endpoints may contain slashes too. `refusal`: a project file chooses a provider.
  */
 export function withNamedProvider<Inputs extends ModelSources>(
   inputs: Inputs,

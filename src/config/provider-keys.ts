@@ -1,4 +1,4 @@
-/** The keys of model providers, from the environment or a `.env` file, and what there is to say where one is missing. */
+/** The keys of model providers, from the environment or a `.env` file, and the message if one is missing. */
 
 import {
   KEY_VARIABLES,
@@ -20,7 +20,7 @@ export interface KeyPlaces {
   readonly cwd: string;
   /** A workflow step gets inputs, and messages use their names. Default: false. */
   readonly isStep?: boolean;
-  /** There is a login in place of a key. */
+  /** There is a login instead of a key. */
   readonly federation?: object;
 }
 
@@ -96,7 +96,7 @@ export async function readOtherKeys(
   return { keys, notes: [...notes], problems };
 }
 
-/** Keys are passed separately: what is in an environment ends up in a child process sooner or later. */
+/** Keys are passed separately, because anything in an environment ends up in a child process sooner or later. */
 export function withoutKey(env: KeyPlaces['env']): KeyPlaces['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !KEY_VARIABLES.includes(name)));
 }

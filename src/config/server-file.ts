@@ -10,16 +10,16 @@ import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Where the file is, and what is trusted. */
+/** The place of the file, and what is trusted. */
 export interface ServerFilePlace {
   /** Relative to `cwd`. */
   readonly path: string;
   readonly cwd: string;
-  /** Root of the repository; null where there is none. */
+  /** Root of the repository, or null. */
   readonly root: string | null;
   /** Where files of the repository are read from; null for the work tree. */
   readonly revision: Revision | null;
-  /** A run has worked in the repository, so what is in it may be the model's. Default: false. */
+  /** A run has worked in the repository, so its files may be the model's. Default: false. */
   readonly isWorkedIn?: boolean;
 }
 

@@ -4,12 +4,12 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries, whyNotInProjectFile } from '../domain/mcp/server-spec.ts';
 import type { Settings } from './schema.ts';
 
-/** The servers, or what is wrong with them. */
+/** The servers, or the problems with them. */
 export type ServersRead =
   | { status: 'ok'; servers: ServerEntries }
   | { status: 'failed'; problems: Problem[] };
 
-/** `from` says where the setting was given. What a project file may not have is refused there. */
+/** `from` says where the setting was given. Entries that a project file may not contain are refused if they come from one. */
 export function serversIn(given: Settings['mcp'], from: { from: string; name: string }): ServersRead {
   const failed = (problems: readonly string[]): ServersRead => ({
     status: 'failed',

@@ -1,4 +1,4 @@
-/** What is wrong with YAML, in words of people who write it: the parser's own messages speak of tokens and implicit keys. */
+/** Explains YAML errors in plain words: the parser's own messages are about tokens and implicit keys. */
 
 import type { ErrorCode } from 'yaml';
 import { shown } from './values/value.ts';

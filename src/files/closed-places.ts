@@ -32,7 +32,7 @@ export type Purpose = 'look' | 'write';
 /** Owner permission bits that a folder must have for this access. */
 const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
 
-/** What is needed to recognise closed places. */
+/** The inputs for recognising closed places. */
 export interface ClosedPlacesParts {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
@@ -50,7 +50,8 @@ export function closedPlacesFile(shadowDir: string): string {
 export class ClosedPlaces {
   readonly #parts: ClosedPlacesParts;
   /**
-   * What was closed at the start, with inode and ctime. Null until the first look has ended, during which nothing is opened.
+   * The places that were closed at the start, with inode and ctime. Null until the first scan has ended; nothing is opened during
+   * it.
    */
   #asFound: Map<string, string> | null = null;
 

@@ -1,4 +1,4 @@
-/** What can go wrong with one file, as a value with a message for the model. */
+/** The failures of an operation on one file, as values with a message for the model. */
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
 

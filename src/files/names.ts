@@ -44,7 +44,7 @@ function decodeForeign(bytes: Buffer): string {
 /** A lone low surrogate that represents a byte; the `u` flag keeps real pairs together. */
 const FOREIGN = /([\udc80-\udcff])/u;
 
-/** Length of the well-formed UTF-8 sequence at `at`; 0 when there is none. */
+/** Length of the well-formed UTF-8 sequence at `at`, or 0. */
 function sequenceLength(bytes: Buffer, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;

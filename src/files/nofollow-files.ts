@@ -121,7 +121,7 @@ function tooLarge(
   return { ...fileFailure('too_large', message), beginning };
 }
 
-/** What is read of a file that is too large to be read whole. */
+/** The part that is read of a file that is too large to read whole. */
 const BEGINNING_BYTES = 102_400;
 
 function writeAt(place: Place, bytes: Uint8Array): GuardedWrite {

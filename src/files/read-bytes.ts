@@ -54,7 +54,7 @@ export async function collect(
   return { status: 'ok', bytes: Buffer.concat(chunks) };
 }
 
-/** The text of UTF-8 bytes without a byte order mark; null when they are not UTF-8 or hold a NUL. */
+/** The text of UTF-8 bytes without a byte order mark; null if they are not UTF-8 or contain a NUL. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

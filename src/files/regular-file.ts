@@ -1,6 +1,6 @@
 /**
- * Regular files that someone else may have created: opened without blocking, and read within bounds. A pipe without a writer
- * would block whoever opens it, deaf to signals, and a device may have no end.
+ * Regular files that someone else may have created: opened without blocking, and read within bounds. Opening a pipe without a
+ * writer would block and ignore signals, and a device may have no end.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';

@@ -10,7 +10,7 @@ import { CutShort } from '../domain/run/cut-short.ts';
 /** The limit of a call and of everything that it calls; null for none. */
 const current = new AsyncLocalStorage<{ readonly signal: AbortSignal | null }>();
 
-/** A run that has the process to itself, with the limit of what it is doing; null where there is none. */
+/** A run that has the process to itself, with the limit of its current work, or null. */
 let alone: { signal: AbortSignal | null } | null = null;
 
 /**
@@ -20,11 +20,11 @@ export function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   return current.run({ signal }, work);
 }
 
-/** The same for the parts of one run, of which each comes after the other. */
+/** The same for the parts of one run, which follow each other. */
 export type Until = typeof until;
 
 /**
- * Carries out a run. One that is alone in the process sets the limit for all of it, what goes on in the background included: up to
+ * Carries out a run. If it is alone in the process, it sets the limit for the whole process, including background work: up to
  * Node 22, every promise is slower once limits follow calls.
  */
 export function inParts<T>(run: (until: Until) => Promise<T>): Promise<T> {
@@ -42,7 +42,7 @@ export function inParts<T>(run: (until: Until) => Promise<T>): Promise<T> {
   });
 }
 
-/** Does work that others may go on beside in this process: none of their limits holds for it, or its limits for them. */
+/** Does work that may run beside other work in this process: neither's limits apply to the other. */
 export function besideOthers<T>(work: () => Promise<T>): Promise<T> {
   return current.run(NONE, work);
 }
@@ -70,7 +70,7 @@ const BREATH = 200;
 export class Breath {
   #steps = 0;
 
-  /** Call after this much of the loop: entries examined, and bytes read. Null where there is nothing to wait for, as mostly. */
+  /** Call with the progress of the loop: entries examined, and bytes read. Null if no pause is due, as in most cases. */
   after(entries: number, bytes = 0): Promise<void> | null {
     this.#steps += entries + bytes / BYTES_OF_A_STEP;
     if (this.#steps < BREATH) return null;

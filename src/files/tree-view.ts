@@ -1,6 +1,6 @@
 /**
- * Reads names and stats of the work tree. Never follows a link below the root, whatever is replaced by one in the meantime,
- * and never throws for what it cannot see.
+ * Reads names and stats of the work tree. Never follows a link below the root, even if a folder is replaced by one in the
+ * meantime, and never throws for entries that it cannot see.
  *
  * A folder is opened by one name relative to the descriptor of its parent, and an entry is named relative to its folder's
  * descriptor, so the kernel resolves nothing that could be swapped (as in `nofollow-path.ts`). Needs Linux's `/proc`.
@@ -62,8 +62,8 @@ const MAX_OPEN = 8;
 export const MAX_PATH_BYTES = 4_095;
 
 /**
- * One look at the tree below `root`, an absolute path without links. Opened folders are kept open for the next query, so a
- * view is for one piece of work and is closed after it.
+ * A view of the tree below `root`, an absolute path without links. Folders stay open for the next query, so a view is for one
+ * piece of work and is closed after it.
  */
 export class TreeView {
   readonly #root: string;
@@ -170,7 +170,7 @@ function systemError(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${JSON.stringify(path)}`), { code });
 }
 
-/** Does one piece of work with a view of its own. */
+/** Does one piece of work with its own view. */
 export function viewing<T>(root: string, work: (view: TreeView) => T, limit = NO_FOLDER_LIMIT): T {
   const view = new TreeView(root, limit);
   try {

@@ -1,10 +1,10 @@
-/** What the checked-out commit has at its top. */
+/** The names at the top of the checked-out commit. */
 
 import type { Checkout } from './checkout-layout.ts';
 import { askGit } from './git.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
-/** The names in the root of the commit and in `folders` of it, without duplicates; none where there is no commit. */
+/** The names in the root of the commit and in `folders` of it, without duplicates; none if there is no commit. */
 export async function namesAtBase(
   { root, head }: Checkout,
   folders: readonly string[],

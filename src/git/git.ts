@@ -194,7 +194,7 @@ const QUIET = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.pager=cat',
-  // How much of packs git maps at once, which most tools count as its memory.
+  // How much of its packs git maps at once, which most tools count as its memory.
   'core.packedGitWindowSize=32m',
   'core.packedGitLimit=256m',
 ].flatMap((setting) => ['-c', setting]);

@@ -21,7 +21,7 @@ export function gitDirsBehind(root: string, folder: string): LedTo[] {
   return [...ledTo(root, gitDir), ...(common === '' ? [] : ledTo(root, resolve(gitDir, common)))];
 }
 
-/** The place, if it is in the work tree and not below a `.git`, which has a cover of its own. */
+/** The place, if it is in the work tree and not below a `.git`, which has its own cover. */
 function ledTo(root: string, place: string): LedTo[] {
   const real = realPathOf(place);
   const written = relative(root, place);

@@ -104,7 +104,7 @@ function orMissing<T>(read: () => T): T | null {
   }
 }
 
-/** What the folder's `.git` is; `absent` if there is no such folder, `other` for what cannot be covered or examined. */
+/** The kind of the folder's `.git`; `absent` if there is none, `other` if it cannot be covered or examined. */
 function gitOf(
   root: string,
   folder: string,

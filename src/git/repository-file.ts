@@ -7,7 +7,7 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { UnusableFile } from '../domain/errors/unusable-file.ts';
 import { eachChunk, type FileReadFailure, readRegularFile } from '../files/regular-file.ts';
 
-/** For the index and packed refs of a million files; git holds them in memory. */
+/** Enough for the index and packed refs of a million files; git keeps them in memory. */
 export const MAX_INDEX_BYTES = 1024 ** 3;
 
 /** For rules and configuration. */
@@ -16,7 +16,7 @@ export const MAX_RULES_BYTES = 16 * 1024 * 1024;
 /** For a ref, HEAD or a pointer to a folder. */
 export const MAX_POINTER_BYTES = 1024 * 1024;
 
-/** The text of a file; null when there is none. Throws `UnusableFile`. */
+/** The text of a file, or null. Throws `UnusableFile`. */
 export function textOfFile(path: string, maxBytes = MAX_POINTER_BYTES): string | null {
   const read = readRegularFile(path, maxBytes, { follow: true });
   if (read.status === 'ok') return read.bytes.toString('utf8');

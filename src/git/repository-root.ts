@@ -3,7 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-/** The nearest folder at or above `start` that holds a `.git` folder or file; null when there is none. */
+/** The nearest folder at or above `start` that contains a `.git` folder or file, or null. */
 export async function repositoryRoot(start: string): Promise<string | null> {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
     if (await exists(join(folder, '.git'))) return folder;

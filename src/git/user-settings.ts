@@ -34,7 +34,7 @@ export async function readUserSettings(root: string, env: UserEnvironment): Prom
     ],
     env: userGitEnvironment(env),
   });
-  // Exit code 1 means that none of them is set.
+  // Exit code 1 means that none is set.
   if (listed.exitCode !== 0 && listed.exitCode !== 1) throw new Error(`git config failed: ${listed.stderr}`);
   const values = new Map<string, string>();
   for (const record of decodeName(listed.stdout).split('\0')) {

@@ -26,8 +26,8 @@ export interface Annotation {
 const MAX_OF_LEVEL = 10;
 
 /**
- * At most ten of each level. `result` contains no secrets; null if there was no run. `outcome` is that of the whole step: if
- * it ended badly, its reason is an annotation of its own.
+ * At most ten of each level. `result` contains no secrets; null if there was no run. `outcome` is that of the whole step: if it
+ * failed, its reason is a separate annotation.
  */
 export function annotationsOf(result: RunResult | null, outcome: RunOutcome): Annotation[] {
   const ended: Annotation[] =

@@ -7,7 +7,7 @@ export interface Bounds {
   /** In characters, line endings included. */
   readonly maxLength: number;
   readonly maxLines: number;
-  /** What the items are called, in the singular: `file`. */
+  /** The name of the items, in the singular: `file`. */
   readonly noun: string;
 }
 

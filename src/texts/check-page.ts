@@ -1,4 +1,4 @@
-/** What a check has found, for people. */
+/** The findings of a check, for people. */
 
 import type { CheckLine } from '../domain/check-report.ts';
 import { wrapped } from '../domain/text/columns.ts';
@@ -12,7 +12,7 @@ export function pageOf(lines: readonly CheckLine[]): string[] {
   ]);
 }
 
-/** The column in which what was found begins. */
+/** The column in which findings begin. */
 const TEXT = 20;
 
 /** A line of the page as a terminal shows it; `margin` is how far the whole page is moved to the right. */

@@ -1,4 +1,4 @@
-/** What a follow-up says of itself: a line in the pull request's text, and the answers in review threads. */
+/** The texts of a follow-up: a line in the pull request's text, and the answers in review threads. */
 
 import type { FollowUp } from '../domain/github/follow-up.ts';
 import { changeTitle } from '../domain/github/publishing/change-title.ts';

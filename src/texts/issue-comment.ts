@@ -13,7 +13,7 @@ import { wordsFor } from './comment-words.ts';
 import { withoutMachinePaths } from './machine-paths.ts';
 import { attemptsLine, deniedList, factsLine, reviewSection } from './run-parts.ts';
 
-/** What the comment on an issue reports. */
+/** The contents of the comment on an issue. */
 export interface CommentFacts {
   /** Contains no secrets. */
   readonly result: RunResult;
@@ -80,11 +80,11 @@ export function commentText(facts: CommentFacts): string {
   });
 }
 
-/** In the comment the files have a list of their own, and the pull request stands above. */
+/** In the comment the files are a separate list, and the pull request is named above. */
 const LISTED_FILES = /(?<=^The patch does not fit onto [^:]*): .*$/s;
 const IS_INCOMPLETE = /^Pull request #\d+ is on GitHub \(\S+\), but not with everything you asked for: /;
 
-/** In words of ours that name a pull request by its address, it is one that can be followed. */
+/** In patchsmith's own texts, the address of a pull request becomes a link. */
 function reasonText(reason: string, { repositoryUrl }: CommentFacts): string {
   const page = `${repositoryUrl}/pull/`;
   const [before = '', ...after] = withoutMachinePaths(asSentence(reason)).replaceAll(HASH, '').split(page);

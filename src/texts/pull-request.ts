@@ -44,7 +44,7 @@ const ROOM = {
   warnings: 4_000,
 };
 
-/** What the body of a pull request reports. */
+/** The contents of a pull request's body. */
 export interface PullRequestFacts {
   /** Contains no secrets. */
   readonly result: RunResult;
@@ -64,13 +64,13 @@ export interface PullRequestFacts {
   readonly unfinished: boolean;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
-  /** Where the page of the run can be looked at; null where it was not uploaded. */
+  /** The address of the run's report; null if it was not uploaded. */
   readonly reportUrl: string | null;
   /** A prefix for the title, chosen by the operator. */
   readonly titlePrefix: string | null;
   /** It is made with the token of a workflow, for which GitHub starts no further workflows. */
   readonly isByWorkflow: boolean;
-  /** In place of the change's title, which `{title}` in it stands for; chosen by the operator. */
+  /** The operator's title, in which `{title}` stands for that of the change. */
   readonly title: string | null;
   /** Markdown of the operator around our own; null for none. */
   readonly bodyHeader: string | null;
@@ -186,7 +186,7 @@ function planLine({ result, askedIn }: PullRequestFacts): string {
   }
 }
 
-/** What the patch was proven on, and what has happened to the base since. */
+/** The base that the patch was proven on, and its changes since. */
 function baseLine({ result, base, merged }: PullRequestFacts): string {
   const branch = code(base.branch);
   if (result.baseSha === base.sha)

@@ -188,7 +188,7 @@ export function attemptsLine({ attempts }: RunResult): string {
   return `number ${chosen} of ${asked}${begun}: ${escaped(why, 600)}`;
 }
 
-/** What a reviewer found, and what became of it; empty for a run without a review, or one that had nothing to review. */
+/** A reviewer's findings, and what happened to them; empty for a run without a review or with nothing to review. */
 export function reviewSection({ review }: RunResult, maxLength: number): string {
   if (review === null || review.status === 'not_due') return '';
   const by = escaped(review.model, 100);

@@ -11,7 +11,7 @@ export interface StaleFacts {
   /** Branch that the pull request goes into, and the commit that it is at. */
   readonly base: { readonly branch: string; readonly sha: string };
   readonly isClosed: boolean;
-  /** Why it stays open although it was to be closed; null where that was not asked for. */
+  /** Why it stays open although closing was requested; null if it was not. */
   readonly whyOpen: string | null;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;

@@ -20,7 +20,7 @@ import {
   warningList,
 } from './run-parts.ts';
 
-/** What a step knows in addition to the result of its run. */
+/** The facts that a step knows in addition to the result of its run. */
 export interface StepFacts {
   /** The outcome of the whole step. */
   readonly outcome: RunOutcome;

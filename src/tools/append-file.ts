@@ -1,4 +1,7 @@
-/** `append_file`: adds to the end of a file, for logs and lists that need not be read first. A run has it where it is asked for by name. */
+/**
+ * `append_file`: adds to the end of a file, for logs and lists that need not be read first. A run has it only if it is requested
+ * by name.
+ */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/append_file.md';

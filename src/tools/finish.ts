@@ -1,4 +1,4 @@
-/** `finish`: the model's own claim that the work is done. The runner decides what to make of it. */
+/** `finish`: the model's own claim that the work is done. The runner decides how to treat it. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/finish.md';

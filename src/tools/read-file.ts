@@ -70,7 +70,7 @@ interface DocumentFile extends Omit<TextFile, 'text' | 'size'> {
   readonly bytes: Uint8Array;
 }
 
-/** Nothing of the file itself has been seen then: what is shown is made of it. */
+/** The model has then seen nothing of the file itself, only text made from it. */
 async function readDocument(
   { kind, path, blob, bytes }: DocumentFile,
   { documents, input, signal }: { documents: DocumentReader; input: Input; signal: AbortSignal },
@@ -106,7 +106,7 @@ function unreadable(
   return said(`${text}[Lines 1-${from - 1}. ${message} Next: ${next}]`);
 }
 
-/** The whole lines that a file begins with; null for what is not text, or has none. */
+/** The complete lines at the beginning of a file; null if it is not text or has none. */
 function wholeLines(beginning: Uint8Array): string | null {
   const end = beginning.lastIndexOf(0x0a) + 1;
   if (end === 0 || beginning.includes(0)) return null;
@@ -197,7 +197,7 @@ function cutLine(path: RepoPath, line: number, firstChar: number): string {
   return literalCall('run_command', { command: `sed -n '${line}p' ${shellWord(`./${path}`)} | ${cut}` });
 }
 
-/** A line of which not even the beginning is shown as lines are: its beginning, as characters. */
+/** The beginning of a line that is too long to show as a line, as characters. */
 function longLine({ path }: TextFile, line: number, body: string): ToolResult {
   const end = body.indexOf('\n');
   const text = end === -1 ? body : body.slice(0, end);

@@ -26,7 +26,7 @@ export interface ToolChoice extends CommandTimes {
   readonly documents?: DocumentReader;
   /** Reads pages of the web; null where none may be read. */
   readonly pages?: PageReader | null;
-  /** Searches the web; null where there is no key for it. */
+  /** Searches the web; null if there is no key for it. */
   readonly search?: SearchProvider | null;
   /** What `finish` has to answer; null when nothing was asked for. */
   readonly answer?: AnswerSchema | null;
@@ -73,7 +73,7 @@ export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
   }));
 }
 
-/** What a schema says, as JSON Schema. */
+/** A schema as JSON Schema. */
 export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
     io: 'input',

@@ -10,7 +10,7 @@ import { countLines, countNewlines, missingLines } from './text/lines.ts';
 
 /** How long commands may take, in milliseconds. */
 export interface CommandTimes {
-  /** For a command that does not request a timeout of its own. */
+  /** For a command that does not request its own timeout. */
   readonly commandTimeoutMs: number;
   /** The longest timeout a command can request. */
   readonly maxCommandTimeoutMs: number;

@@ -8,7 +8,7 @@ import type { ServerTool } from '../domain/mcp/server-tool.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall } from './result.ts';
 
-/** What came of a call to a server; its text is for the model. */
+/** The result of a call to a server; its text is for the model. */
 export type ServerReply =
   | { readonly status: 'ok'; readonly text: string; readonly images?: readonly FoundImage[] }
   | { readonly status: 'failed'; readonly reason: FailureReason; readonly text: string };

@@ -1,4 +1,4 @@
-/** `web_search`: pages of the web that fit a query. A run has it where there is a key for it. */
+/** `web_search`: finds web pages for a query. A run has it if there is a key for it. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/web_search.md';

@@ -4,7 +4,7 @@ import { raceAbort } from '../../host/deadline.ts';
 
 /** Programs of the machine, and how one of them gets root's rights. */
 export interface Programs {
-  /** The absolute path of a program; null when there is none. */
+  /** The absolute path of a program, or null. */
   find(name: string): string | null;
   readonly isRoot: boolean;
 }
@@ -14,7 +14,7 @@ export interface MachineCommand {
   /** The first word is the name of a program, looked up by `Programs`. */
   readonly line: readonly string[];
   readonly asRoot?: boolean;
-  /** What it reads from stdin; default: nothing. */
+  /** Its stdin; default: nothing. */
   readonly input?: string;
   readonly seconds: number;
   readonly signal: AbortSignal;

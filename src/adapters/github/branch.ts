@@ -94,7 +94,7 @@ export async function commitsSince(
   return { ahead: ahead_by, behind: behind_by, mergeBase, origins, foreign };
 }
 
-/** What both commits contain: the newest of it. */
+/** The newest common ancestor of both commits. */
 export async function mergeBaseOf(base: OnGitHub, one: string, other: string): Promise<string> {
   return (await compare(base, one, other)).merge_base_commit.sha;
 }
@@ -109,8 +109,8 @@ function compare(base: OnGitHub, from: string, to: string): Promise<z.infer<type
 }
 
 /**
- * What the button "Update branch" makes: a merge of a commit that the base has, with nothing in it besides. What is not
- * among the commits since the base is in the base.
+ * Whether a commit is what the button "Update branch" creates: a merge of a commit of the base, with nothing else in it. A commit
+ * that is not among those since the base is in the base.
  */
 async function isMergeOfBase(
   { parents: [ours, theirs, ...more], commit }: ComparedCommit,

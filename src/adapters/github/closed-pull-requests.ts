@@ -33,7 +33,7 @@ export async function closePullRequest(where: OnGitHub, pull: PullRequest): Prom
   await setState(where, pull, 'closed');
 }
 
-/** The pull request, open again; null if GitHub does not permit it, as after its branch was made anew. */
+/** The pull request, open again; null if GitHub does not permit it, as after its branch was recreated. */
 export async function reopenPullRequest(where: OnGitHub, pull: PullRequest): Promise<PullRequest | null> {
   try {
     return await setState(where, pull, 'open');

@@ -13,7 +13,7 @@ export interface PartialTreeEdit {
   readonly state: { readonly mode: FileMode; readonly blob: string } | null;
 }
 
-/** A tree on GitHub of which only the folders along some paths were read. */
+/** A tree on GitHub. Only the folders along some paths are read. */
 export interface PartialTree {
   readonly sha: string;
   occupant(path: string): Occupant | null;

@@ -19,7 +19,7 @@ export class GitHubRefused extends Error {
   }
 }
 
-/** The answer. Throws `GitHubRefused` when there is none. */
+/** The answer. Throws `GitHubRefused` if the object does not exist. */
 export async function getOrThrow<T>(
   { github, owner, repo }: OnGitHub,
   request: GitHubRequest<T>,

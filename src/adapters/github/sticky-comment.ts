@@ -20,7 +20,7 @@ export interface StickyComment {
   readonly body: string;
 }
 
-/** Where the comment is, and what was done to it. */
+/** The address of the comment, and whether it was created or updated. */
 export interface CommentMade {
   readonly url: string;
   readonly operation: 'created' | 'updated' | 'none';
@@ -84,7 +84,7 @@ async function listOurs(
   return all.filter(isOurs).sort((a, b) => a.id - b.id);
 }
 
-/** Before retrying, looks again if it is unknown whether the comment was created. */
+/** If it is unknown whether the comment was created, this is checked before retrying. */
 async function create(
   where: OnGitHub,
   comment: StickyComment,

@@ -4,7 +4,7 @@ import { choice, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
-/** How much a log holds: pino's levels, or nothing. */
+/** How much is logged: pino's levels, or nothing. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 // biome-ignore format: one setting reads best as one row

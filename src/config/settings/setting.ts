@@ -42,5 +42,5 @@ export const SETTING_GROUPS = [
 /** One of `SETTING_GROUPS`. */
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
-/** What is said of each setting, by its schema. */
+/** The metadata of each setting, by its schema. */
 export const about = z.registry<SettingMeta>();

@@ -1,4 +1,4 @@
-/** What a run is to do, and what counts as done. */
+/** The task of a run, and what counts as done. */
 
 import { MAX_ATTEMPTS } from '../../domain/attempts/attempts.ts';
 import { OPTIONAL_TOOLS } from '../../domain/conversation/tool.ts';

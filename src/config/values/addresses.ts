@@ -1,4 +1,4 @@
-/** Addresses of APIs. What they may hold, such as a password, is not repeated in messages. */
+/** Addresses of APIs. They may contain passwords, so messages do not repeat them. */
 
 import * as z from 'zod';
 

@@ -1,4 +1,4 @@
-/** What every type of value is made of: a parser that says what it expected. */
+/** The base of all value types: a parser that says what it expected. */
 
 import * as z from 'zod';
 import { shortened } from '../../domain/text/shorten.ts';
@@ -15,7 +15,7 @@ export function shown(given: unknown): string {
 /** Made once: there are more than a hundred settings. */
 const ANYTHING = z.unknown();
 
-/** A type of value: `parse` returns undefined for what does not fit, which is then reported with what was expected. */
+/** A type of value: `parse` returns undefined for an invalid value, which is then reported with the expected form. */
 export function value<Result>(expected: string, parse: (given: unknown) => Result | undefined) {
   return ANYTHING.transform((given, context): Result => {
     const result = parse(given);

@@ -4,9 +4,8 @@ import type { ReadBlobs } from '../../ports/workspace.ts';
 import { askGit } from '../git.ts';
 
 /**
- * Each wanted id with its bytes; null for what is missing, as in a partial clone or after the repository was moved, and for
- * what has more than `maxBytes` bytes: callers know the size of the content they ask for, and a few bytes in a store can
- * expand to a gigabyte.
+ * Each wanted id with its bytes; null if it is missing, as in a partial clone or after the repository was moved, or has more than
+ * `maxBytes` bytes: callers know the size of the content they ask for, and a few bytes in a store can expand to a gigabyte.
  */
 export async function readBlobs(
   shadowDir: string,
@@ -14,20 +13,20 @@ export async function readBlobs(
   maxBytes: (id: string) => number,
 ): Promise<Map<string, Buffer | null>> {
   const blobs = new Map<string, Buffer | null>();
-  // An id comes from a journal and must not be more than a line of its own.
+  // Ids come from a journal, and each must be exactly one line.
   const named = [...new Set(ids)].filter((id) => /^[0-9a-f]+$/.test(id));
   if (named.length === 0) return blobs;
   for (const id of named) blobs.set(id, null);
   const batch = new BatchOutput(named, blobs, maxBytes);
-  // After a content that is too large, the rest is asked for anew.
+  // After content that is too large, the rest is requested again.
   do await askUntilTooLarge(shadowDir, batch);
   while (batch.isTooLarge);
   return blobs;
 }
 
 /**
- * Reads contents before they are asked for, together and in one call of git; those of more than `maxBytes` bytes, and others,
- * are read when they are asked for. A failure is that of whoever asks.
+ * Reads contents ahead, together in one git call; those of more than `maxBytes` bytes, and others, are read on request. A failure
+ * is reported to whoever requests the content.
  */
 export function readAhead(shadowDir: string, ids: Iterable<string>, maxBytes: number): ReadBlobs {
   const ahead = readBlobs(shadowDir, ids, () => maxBytes);
@@ -71,16 +70,16 @@ async function askUntilTooLarge(shadowDir: string, batch: BatchOutput): Promise<
     throw new Error(`git cat-file failed (${answer.exitCode}): ${answer.stderr}`);
 }
 
-/** Takes apart what `cat-file --batch` prints: `id type size LF content LF`, or `id missing LF`. */
+/** Parses the output of `cat-file --batch`: `id type size LF content LF`, or `id missing LF`. */
 class BatchOutput {
   /** Those that git has not answered yet. Answers come in their order. */
   readonly #ids: string[];
   readonly #blobs: Map<string, Buffer | null>;
   readonly #maxBytes: (id: string) => number;
-  /** Pieces of what is not whole yet. */
+  /** Pieces of an incomplete entry. */
   #pieces: Buffer[] = [];
   #length = 0;
-  /** The content under way; null where a header comes next. */
+  /** The content being read; null if a header comes next. */
   #content: { id: string; type: string; size: number } | null = null;
   /** The last answer has more bytes than are wanted, and its content was not taken in. */
   isTooLarge = false;
@@ -152,5 +151,5 @@ export function textLines(content: Buffer | null): string[] | null {
   return content.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Number of bytes in which git looks for a NUL. */
+/** Number of bytes that git searches for a NUL. */
 const BINARY_PROBE = 8_000;

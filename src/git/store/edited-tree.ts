@@ -1,6 +1,6 @@
 /**
- * Makes a tree from another one by a few changes. Git would read and write an index of all files for it; this reads and writes
- * the folders on the way to what has changed.
+ * Makes a tree by applying a few changes to another. Git would read and write an index of all files; this reads and writes only
+ * the folders above changed paths.
  */
 
 import { foldersAround } from '../../domain/changes/path.ts';
@@ -52,7 +52,7 @@ function put(folders: Map<string, TreeFolder>, path: string, state: NonNullable<
   inIt?.set(name, { mode: state.mode, id: state.blob });
 }
 
-/** The deepest folders first: what is around them has their ids. */
+/** Deepest folders first: their parents contain their ids. */
 function write(store: ObjectStore, folders: ReadonlyMap<string, TreeFolder>): string {
   const depth = (path: string) => (path === '' ? 0 : path.split('/').length);
   for (const [path, entries] of [...folders].sort(([a], [b]) => depth(b) - depth(a))) {

@@ -17,8 +17,8 @@ import { ScratchIndex, type TreeEdit } from './trees.ts';
 /** A private repository for trying patches and making merges. */
 export interface ScratchRepository {
   /**
-   * Null if the patch does to its files exactly what `files` say, and nothing else; otherwise what is wrong with it.
-   * `contents` has the bytes of every blob that `files` name as the state before.
+   * Null if the patch does to its files exactly what `files` say, and nothing else; otherwise the problem with it. `contents` has
+   * the bytes of every blob that `files` name as the state before.
    */
   apply(
     patch: Uint8Array,
@@ -63,7 +63,7 @@ export function openScratchRepository(
       let total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
       if (total > maxTotalBytes) return tooMuch;
       for (const bytes of contents.values()) store.write(bytes, null);
-      // The patch does not look into what it leaves unchanged.
+      // The patch does not contain unchanged contents.
       const unsaid = store.write(new Uint8Array(), null);
       const stateOf = ({ mode, blob }: { mode: FileMode | null; blob: string | null }) => ({
         mode: mode ?? '100644',

@@ -1,4 +1,4 @@
-/** Reads single folders of a tree: what is in them, and nothing of what is below or beside them. */
+/** Reads single folders of a tree: their entries, and nothing below or beside them. */
 
 import { decodeName, encodeName } from '../../files/names.ts';
 import { runGit } from '../git.ts';

@@ -18,7 +18,7 @@ export async function repositoriesAmong(
     : repositoriesAround(paths, (folder) => names.get(folder) ?? []);
 }
 
-/** Whether beside one of the folders another one has the same name but for its case. */
+/** Whether one of the folders has a sibling whose name differs only in case. */
 function hasDoubles(folders: ReadonlySet<string>, names: ReadonlyMap<string, readonly string[]>): boolean {
   const spelled = new Map<string, string>();
   const place = (folder: string, name: string) => `${folder}/${foldedName(name)}`;

@@ -72,8 +72,8 @@ export class ScratchIndex {
   }
 
   /**
-   * Applies a patch. Resolves with git's answer, since a refusal is a result and not a broken machine, and with the tree of the
-   * index with the patch; null where it was refused.
+   * Applies a patch. Resolves with git's answer, since a refusal is a result and not a broken machine, and with the resulting
+   * tree; null if git refused.
    */
   async appliedTree(patch: Uint8Array): Promise<GitAnswer & { tree: string | null }> {
     const answer = await askGit({ ...this.#call(APPLY), next: this.#args(WRITE), input: patch });

@@ -1,12 +1,12 @@
 /** A long list of paths as an outline: folders with the number of files below them, opened as far as there is room. */
 
-/** A line of an outline: a file, a folder that stays closed, or what else a folder holds: files of its own, or folders. */
+/** A line of an outline: a file, a collapsed folder, or the number of other files or folders in a folder. */
 export type OutlineLine =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'folder'; readonly path: string; readonly files: number }
   | { readonly kind: 'more'; readonly folder: string; readonly files: number; readonly folders: number };
 
-/** Maximum files, and maximum folders, of one folder that are named. Together they leave room for what is counted. */
+/** Maximum numbers of files and of folders that are named for one folder. They leave room for the counts of the rest. */
 const MAX_FILES_OF_FOLDER = 50;
 const MAX_FOLDERS_OF_FOLDER = 100;
 
@@ -29,7 +29,7 @@ export function outlineOf(paths: readonly string[], root: string, maxLines: numb
   let left = maxLines - linesOf(top);
   for (let level = shownFolders(top); level.length > 0; level = foldersIn(level)) {
     for (const folder of [...level].sort((a, b) => linesOf(a) - linesOf(b))) {
-      // Opened, it takes no line of its own.
+      // When expanded, it does not take a separate line.
       const more = linesOf(folder) - 1;
       if (more > left) break;
       folder.open = true;

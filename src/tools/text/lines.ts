@@ -31,14 +31,14 @@ export function startOfLine(text: string, line: number): number {
   return start;
 }
 
-/** Number of the line that holds the character at `index`. */
+/** Number of the line that contains the character at `index`. */
 export function lineAt(text: string, index: number): number {
   return countNewlines(text.slice(0, index)) + 1;
 }
 
 /**
- * The lines that a cut left out or showed only in part, where `text` holds the lines of `range` and `shown` is what
- * remained. Null when nothing is missing.
+ * The lines that truncation left out or showed only in part; `text` has the lines of `range`, and `shown` is what remained. Null
+ * if nothing is missing.
  */
 export function missingLines(text: string, range: LineRange, shown: Excerpt): LineRange | null {
   if (shown.omitted === 0) return null;

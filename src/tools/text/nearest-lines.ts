@@ -37,7 +37,7 @@ function placeByEqualLines(lines: readonly string[], wanted: readonly string[]):
   return best;
 }
 
-/** Uses only the longest line of the wanted text, since it tells places apart best. */
+/** Uses only the longest line of the wanted text, since it distinguishes places best. */
 function placeByAlikeLine(lines: readonly string[], wanted: readonly string[]): number | null {
   const longest = wanted.reduce((a, b) => (b.length > a.length ? b : a), '');
   const pairs = pairsOf(longest);

@@ -1,4 +1,4 @@
-/** Refusals that pass by themselves: GitHub has not yet heard everywhere of what was just made, or asks for a pause. */
+/** Temporary refusals: something was just created and is not known on all of GitHub's servers yet, or GitHub asks for a pause. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GitHubAnswer, GitHubRefusal } from '../../../ports/github.ts';
@@ -14,7 +14,7 @@ export interface TimedAnswer<T> {
 /** Longest wait for a rate limit, in seconds. */
 export const MAX_WAIT_S = 120;
 
-/** Pauses before the tries after the first, in seconds, until what was just made is known everywhere: 15 s in all. */
+/** Pauses before retries, in seconds, until a new object is known everywhere: 15 s in all. */
 const SETTLING_S = [1, 2, 4, 8];
 
 /** Most pauses for a rate limit. */

@@ -15,7 +15,7 @@ export function pauseAskedFor({ headers }: ErrorResponse): number | null {
   return asked === undefined ? null : retryAfterSeconds(String(asked), new Date());
 }
 
-/** The limits that the plugin knows, by header or by words, have been waited for when their refusal gets here. */
+/** The plugin has already waited for the limits that it recognises, by header or by wording, before their refusal gets here. */
 export function unlessThrottled(response: ErrorResponse): number | null | 'spent' {
   const { headers, data } = response;
   const said = z.object({ message: z.string() }).safeParse(data);

@@ -1,4 +1,4 @@
-/** A repository of our own with single commits of one on GitHub: no checkout, no hook, none of anyone's settings. */
+/** A temporary repository with single commits of one on GitHub: no checkout, no hooks, nobody's settings. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ function makeScratch(gitDir: string, url: string): void {
   });
 }
 
-/** What can reach the network, and how, whatever the configuration: only this server, without redirects, with this token. */
+/** Limits network access whatever the configuration: only this server, without redirects, with this token. */
 function networkEnvironment({ url, token, env }: ClonePlace): Record<string, string | undefined> {
   const settings = [
     [`http.${new URL(url).origin}/.extraHeader`, `Authorization: Basic ${basic(token)}`],

@@ -1,4 +1,4 @@
-/** Commits with git itself and an ordinary push: no checkout, no hook, none of anyone's settings, and no force. */
+/** Commits with git itself and an ordinary push: no checkout, no hooks, nobody's settings, and no force. */
 
 import { failed } from '../../../domain/failed.ts';
 import { askGit, type GitCall, runGit } from '../../../git/git.ts';

@@ -1,4 +1,4 @@
-/** Pull requests of ours, as they are now: found by their markers, and judged by the commits of their branches. */
+/** The current pull requests by patchsmith, found by their markers and checked by the commits of their branches. */
 
 import * as z from 'zod';
 import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
@@ -45,7 +45,7 @@ export interface OwnPull {
 /** Why a pull request is not one to continue. */
 export type NotOwn = 'missing' | 'closed' | 'of a fork' | 'not ours';
 
-/** The pull request of this number, or why it is not one of ours that is open. */
+/** The pull request with this number, or why it is not an open one by patchsmith. */
 export async function readOwnPull(where: OnGitHub, number: number): Promise<OwnPull | NotOwn> {
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const pull = await getOrNull(where, { route, parameters: { pull_number: number }, schema: Pull });
@@ -56,7 +56,7 @@ export async function readOwnPull(where: OnGitHub, number: number): Promise<OwnP
   return sha === null ? 'closed' : { ...own, base: { ...own.base, sha } };
 }
 
-/** The open pull requests of ours, the oldest first. */
+/** The open pull requests by patchsmith, oldest first. */
 export async function listOwnPulls(where: OnGitHub): Promise<OwnPull[]> {
   const route = 'GET /repos/{owner}/{repo}/pulls';
   const parameters = { state: 'open', direction: 'asc' };
@@ -94,7 +94,7 @@ function ownPull({
   };
 }
 
-/** The commits of its branch. A branch without a commit of ours is not ours, whatever the text says. */
+/** The commits of its branch. A branch without a commit by patchsmith is not patchsmith's, whatever the text says. */
 export async function commitsOf(
   where: OnGitHub,
   { base, head }: Pick<OwnPull, 'base' | 'head'>,

@@ -4,11 +4,11 @@ import * as z from 'zod';
 import type { GitHubAnswer } from '../../../ports/github.ts';
 import type { OnGitHub } from '../request.ts';
 
-/** A check that did not pass. `log` is as it was printed; empty where there is none, or it may not be read. */
+/** A check that did not pass. `log` is as printed; empty if there is none or it may not be read. */
 export interface FailedCheck {
   readonly name: string;
   readonly conclusion: string;
-  /** What the check says about itself. */
+  /** The check's own summary. */
   readonly summary: string;
   readonly log: string;
 }

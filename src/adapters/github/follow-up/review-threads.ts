@@ -1,4 +1,4 @@
-/** Review threads of a pull request: read with GraphQL, which alone knows them, and answered. */
+/** Reads review threads of a pull request with GraphQL, the only API that has them, and answers them. */
 
 import * as z from 'zod';
 import type { Account } from '../../../domain/github/untrusted-text.ts';
