@@ -212,7 +212,7 @@ describe('the architecture', () => {
     expect(taken).toEqual([]);
   });
 
-  test('no file hands on what another exports, but for the library', () => {
+  test('no file hands on what another exports, except the library', () => {
     const handing = sourceFiles().filter((file) =>
       /^export (?:type )?(?:\{[^}]*\}|\*(?: as \w+)?) from /m.test(readFileSync(file, 'utf8')),
     );
@@ -306,7 +306,7 @@ describe('the architecture', () => {
     expect(offenders).toEqual([]);
   });
 
-  test('git is run by one file, but for the demo, which makes a repository of its own', () => {
+  test('git is run by one file, except the demo, which makes a repository of its own', () => {
     const runners = sourceFiles()
       .filter((file) => /\b(?:execa|spawn|execFile)\(\s*'git'/.test(readFileSync(file, 'utf8')))
       .filter((file) => file !== 'src/commands/demo/materialise.ts');

@@ -145,7 +145,7 @@ test('GitHub takes the list of issue forms and the settings of Dependabot', () =
   expect(dependabot.safeParse(parse(read('.github/dependabot.yml'))).error?.issues).toBeUndefined();
 });
 
-test('every folder with workflows of ours is kept up to date', () => {
+test('every folder with our workflows is kept up to date', () => {
   const { updates } = dependabot.parse(parse(read('.github/dependabot.yml')));
   const actions = updates.find((update) => update['package-ecosystem'] === 'github-actions');
   expect(actions?.directories).toEqual(['/', '/docs/workflows']);
@@ -201,7 +201,7 @@ test('docs/testing.md says of each file that is left to the night what has its p
   expect(byDay.filter(([, file = '']) => !existsSync(file) || NIGHTLY_FILES.includes(file))).toEqual([]);
 });
 
-test('whoever owns the project has one name wherever it is said', () => {
+test('the owner of the project has the same name everywhere', () => {
   const files = ['.', '.github', 'docs', 'scripts', 'src'].flatMap((folder) =>
     readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
       .filter((name) => /\.(?:md|yml|json|ts|mjs)$/.test(name))
@@ -216,7 +216,7 @@ test('whoever owns the project has one name wherever it is said', () => {
   expect(new Set(owners)).toEqual(new Set(['OWNER']));
 });
 
-test('what is left to the night is there, and is tried then', () => {
+test('nightly tests exist, and are run at night', () => {
   expect(NIGHTLY_FILES.filter((path) => !existsSync(path))).toEqual([]);
   expect(manifest.scripts['test:full']).toContain('PATCHSMITH_FULL=1');
 });

@@ -117,7 +117,7 @@ test('a verification in a fresh checkout is reported', () => {
   );
 });
 
-test('what is not given is said to be not given', () => {
+test('missing values are said to be missing', () => {
   expect(taskPrompt(parts)).toBe(`<principles>none given</principles>
 
 <plan title="Add a cache">

@@ -81,7 +81,7 @@ describe.each(TEMPLATES)('the template %s', (name) => {
     }
   });
 
-  test('carries on what a time limit cut off, with a job that has what the first one had', async () => {
+  test('continues a run after a time limit, in a job with the same settings as the first', async () => {
     const changed = withResumeJob(text);
     if (workflow.jobs.resume !== undefined) return expect(changed).toBe(text);
     expect(await lintErrors(changed, name)).toEqual([]);
@@ -158,7 +158,7 @@ describe.each(TEMPLATES)('the template %s', (name) => {
       if (uses.startsWith('actions/download-artifact')) expect(Object.keys(given)).toEqual(['name', 'path']);
   });
 
-  test('carries on what a job was cut off in with what it was given, by what the first one permits', () => {
+  test('continues an interrupted job with its inputs and the permissions of the first', () => {
     const { run, resume } = workflow.jobs;
     const [begun, again] = [run, resume].map((job) => job?.steps.find(({ id }) => id === 'patchsmith')?.with);
     if (again === undefined) return;

@@ -7,7 +7,7 @@ import { isSecretName } from '../../src/domain/secrets/secret-name.ts';
 const variable = (name: string) => `INPUT_${name.toUpperCase()}`;
 
 describe('the inputs', () => {
-  test('are the settings of run and publish by their names, but for message and output, and those of the action itself', () => {
+  test('are the settings of run and publish by name, except message and output, and those of the action itself', () => {
     const names = actionInputs().map(({ name }) => name);
     const settings = settingEntries().map(({ flag }) => flag);
     expect(new Set(names).size).toBe(names.length);
@@ -41,7 +41,7 @@ describe('the inputs', () => {
 });
 
 describe('reading them', () => {
-  test('takes an empty one for absent, and gives each command what it takes', () => {
+  test('treats an empty one as absent, and gives each command the ones it accepts', () => {
     const env = {
       INPUT_MODE: 'run-and-publish',
       INPUT_PLAN: '# Do it\n',
@@ -85,7 +85,7 @@ describe('reading them', () => {
     expect(readInputs({ 'INPUT_PLAN-FILE': 'plan.md' }).flags).toEqual({ run: { plan: 'plan.md' } });
   });
 
-  test('takes the names that other actions have for them, and says what they are called here', () => {
+  test('accepts the names of other actions for them, and says what they are called here', () => {
     const env = {
       INPUT_MODE: 'run-and-publish',
       INPUT_PROMPT: 'Do it',

@@ -54,7 +54,7 @@ describe('finish', () => {
     expect(netPaths(ended)).toEqual(['b.txt']);
   });
 
-  test('is verified, and a failure is told in the message that answers the call', async () => {
+  test('is verified, and a failure is reported in the answer to the call', async () => {
     const ended = await play(
       [turn({ calls: [finish('f')] }), edit('w', 'new\n'), turn({ calls: [finish('g')] })],
       {
@@ -147,7 +147,7 @@ describe('at a cap', () => {
     expect(ended.stop?.why).toBe('completed');
   });
 
-  test('a text in place of finish is no word that the work is done', async () => {
+  test('a text instead of finish does not mean that the work is done', async () => {
     expect((await atCap()).stop).toMatchObject(cap);
   });
 

@@ -49,14 +49,14 @@ function settled(actions: readonly RunAction[], ...found: string[]) {
   };
 }
 
-describe('what a killed run left in the air', () => {
+describe('unfinished work of a killed run', () => {
   test('a read, and a write that has not happened, are left to be run', () => {
     const none = { recorded: [], interrupted: [], foreign: [] };
     expect(settled([turn({ calls: [read] }), ...started(read)])).toEqual(none);
     expect(settled([turn({ calls: [one, two] }), ...started(one, two)])).toEqual(none);
   });
 
-  test('a write that has happened is told interrupted, its neighbour is left to be run', () => {
+  test('a completed write is answered as interrupted, and its neighbour still runs', () => {
     expect(settled([turn({ calls: [one, two] }), ...started(one, two)], 'stranger', 'two')).toEqual({
       recorded: [['two', 'tool']],
       interrupted: ['two'],
@@ -64,12 +64,12 @@ describe('what a killed run left in the air', () => {
     });
   });
 
-  test('a write whose change is recorded already is told so', () => {
+  test('a write whose change is already recorded is answered accordingly', () => {
     const actions = [turn({ calls: [one, two] }), ...started(one, two), recorded('one', 'write_file', 'one')];
     expect(settled(actions, 'one')).toEqual({ recorded: [], interrupted: ['one'], foreign: ['one'] });
   });
 
-  test('commands are always told, and all that has changed is put down to all of them', () => {
+  test('commands are always answered, and all changes are attributed to all of them', () => {
     const actions = [turn({ calls: [command, other] }), ...started(command, other)];
     expect(settled(actions)).toEqual({ recorded: [], interrupted: ['command', 'other'], foreign: [] });
     const { said } = settle(stateAfter(actions), 'x', 'protected');

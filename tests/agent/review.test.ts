@@ -35,7 +35,7 @@ const asked = ({ requests }: Ended) => requests.filter(({ purpose }) => purpose 
 const ofReview = ({ types }: Ended) => types.filter((type) => /^(review|verify|run)\./.test(type));
 
 describe('finished work', () => {
-  test('is shown to a conversation of its own, which has the task, the patch and one tool', async () => {
+  test('is shown to a separate conversation, which has the task, the patch and one tool', async () => {
     const ended = await play([edit('w', 'new\n'), turn({ text: 'Done.' }), answered({ findings: [note] })], {
       start,
     });
@@ -95,7 +95,7 @@ describe('finished work', () => {
   });
 });
 
-test('the price is that of who reviews, and each part is told apart', async () => {
+test('the price is the reviewer’s, and each part is listed separately', async () => {
   const price = { input: 10, output: 10, cacheRead: 10, cacheWrite: 10, cacheWrite1h: 10 };
   const by = { provider: 'openai', model: 'gpt-5.4', price };
   const ended = await play(
@@ -116,7 +116,7 @@ test('the price is that of who reviews, and each part is told apart', async () =
 describe('a reviewer whose answer is no review', () => {
   const work = [edit('w', 'new\n'), turn({ text: 'Done.' })];
 
-  test('is told what is wrong with it, and asked again', async () => {
+  test('is told about its error, and asked again', async () => {
     const ended = await play(
       [
         ...work,
@@ -225,7 +225,7 @@ describe('caps hold', () => {
     expect(ended.stop).toMatchObject({ why: 'limit', limit: 'iterations' });
   });
 
-  test('a model that went on in place of the first one reviews in its place, and is named', async () => {
+  test('the fallback model also replaces the first one as reviewer, and is named', async () => {
     const fallback = { provider: 'openai', model: 'gpt-5.4', price: null };
     const refused: RunAction = { type: 'turn.failed', kind: 'outage', message: 'It is down.' };
     const ended = await play(

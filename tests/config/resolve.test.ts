@@ -616,7 +616,7 @@ describe('settings that do not go together', () => {
   });
 });
 
-test('a price of a model that the run does not ask is refused, but for those of a project file', () => {
+test('a price of a model that the run does not ask is refused, except those of a project file', () => {
   const unused = (inputs: Partial<SettingInputs>) => {
     const resolved = resolve(inputs);
     if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));

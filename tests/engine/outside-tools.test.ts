@@ -166,7 +166,7 @@ const outcomesIn = (events: readonly { type: string }[]) =>
   );
 
 describe('calls to the outside', () => {
-  test('are replayed from the journal, byte for byte: results, changes, and what was put back', async () => {
+  test('are replayed from the journal, byte for byte: results, changes, and what was reverted', async () => {
     const run = await recordedRun();
     expect(run.outcome.name, run.stderr).toBe('done');
     expect(run.asked).toEqual(['ask', 'act']);

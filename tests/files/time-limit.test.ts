@@ -29,7 +29,7 @@ test('a part of a run that is alone limits what continues in the background too,
   expect(timeLimit()).toBeNull();
 });
 
-test('runs side by side have limits of their own, from beginning to end', async () => {
+test('runs in parallel have limits of their own, from beginning to end', async () => {
   const [one, other] = [new AbortController().signal, new AbortController().signal];
   const limits = await Promise.all(
     [one, other].map((signal) =>

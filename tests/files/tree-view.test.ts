@@ -19,7 +19,7 @@ test('a large folder is read in pieces, to the same entries', () => {
   expect(large).toContainEqual({ name: 'odd-\udcff', folder: false, special: false });
 });
 
-test('a folder with one entry too many is named in place of being cut', () => {
+test('a folder with one entry too many is named instead of being cut', () => {
   const root = tempFolder();
   for (const [folder, count] of [
     ['fits', 3],

@@ -27,7 +27,7 @@ describe('annotations', () => {
     ]);
   });
 
-  test('a failed command stands at the changed lines that it names', () => {
+  test('a failed command is shown at the changed lines that it names', () => {
     const output = [
       '\u001b[31m./src/money.ts:12:3\u001b[0m error TS2322: no',
       'src/money.ts(14,1): error, again',
@@ -44,13 +44,13 @@ describe('annotations', () => {
     ]);
   });
 
-  test('a failed command whose output names no changed file stands nowhere', () => {
+  test('a failed command whose output names no changed file has no place', () => {
     expect(linesOf({ verify: [report('npm test', 1, 'src/other.ts:1:1 error\n1 failed\n')] })).toEqual([
       '::error title=Failed%3A npm test::exit code 1: 1 failed',
     ]);
   });
 
-  test('a deleted file is none to stand at', () => {
+  test('a deleted file has no line to be shown at', () => {
     const changedFiles: RunResult['changedFiles'] = [
       { path: 'a.ts', kind: 'delete', additions: 0, deletions: 9 },
     ];
@@ -66,7 +66,7 @@ describe('annotations', () => {
     ]);
   });
 
-  test('secrets are told by their place, flags by their reason, and what was put back by its name', () => {
+  test('secrets are reported with their place, flags with their reason, and reverted paths by name', () => {
     expect(
       linesOf({
         putBack: [{ path: 'LICENSE', by: 'tool' }],

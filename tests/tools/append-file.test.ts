@@ -32,7 +32,7 @@ test('text goes to the end, on a line of its own, with the line ends of the file
   expect(onDisk('crlf.txt')).toBe('a\r\nb\r\nc\r\nd\r\n');
 });
 
-test('what is no text, outside or too large stays as it is', async () => {
+test('files that are not text, outside or too large stay unchanged', async () => {
   workspace.put('b.bin', Buffer.from([0, 1, 2]));
   expect(await append('b.bin', 'x')).toMatchObject({ status: 'failed', reason: 'not_text' });
   expect(await append('../x', 'x')).toMatchObject({ status: 'failed', reason: 'path_refused' });

@@ -147,7 +147,7 @@ describe('a result that is cut', () => {
     expect(await coverage('file.txt')).toBe('all');
   });
 
-  test('inside one long line goes on with a command instead of the same call', async () => {
+  test('inside one long line continues with a command instead of the same call', async () => {
     workspace.put('line.txt', `short\n${'x'.repeat(5_000)}\nshort\n`);
     expect((await read({ path: 'line.txt', offset: 2, limit: 1 }, 1_000)).next).toBe(
       `run_command {"command":"sed -n '2p' ./line.txt | cut -c 501-20500"}`,

@@ -34,7 +34,7 @@ test('what unpacks to more than its bound, or is packed otherwise, is not unpack
   expect(isDocx(docxOf(''))).toBe(true);
 });
 
-test('an archive with any bytes changed is read, or refused as what it is', () => {
+test('an archive with any changed bytes is read, or refused with the right reason', () => {
   const archive = docxOf(paragraph('text'));
   const change = fc.tuple(fc.nat(archive.length - 1), fc.nat(255));
   fc.assert(

@@ -17,7 +17,7 @@ function withBlob(text: string, size: number): GitHub {
 const HELLO = 'b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0';
 const at = (github: GitHub) => ({ github, owner: 'acme', repo: 'shop' });
 
-test('a content is what its id says, and it is told apart whether it is missing or too large', async () => {
+test('contents match their id, and missing ones are distinguished from ones that are too large', async () => {
   expect(await findBlob(at(withBlob('hello', 5)), HELLO)).toEqual(Buffer.from('hello'));
   expect(await findBlob(at(withBlob('other', 5)), HELLO)).toBe('missing');
   expect(await findBlob(at(withBlob('', 33 * 1024 * 1024)), HELLO)).toBe('too large');

@@ -311,7 +311,7 @@ describe('a tunnel', () => {
     'CONNECT  HTTP/1.1',
     '\x05\x01\x00',
     '\x16\x03\x01\x00\x05hello',
-  ])('is not made for what is no request: %j', async (line) => {
+  ])('is not made for an invalid request: %j', async (line) => {
     const proxy = await open({ allowed: ['good.example'] });
     expect(await say(proxy.socket, `${line}\r\nHost: x\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 40[03] Refused by the sandbox/,
@@ -485,7 +485,7 @@ describe('addresses', () => {
   });
 });
 
-test('what is counted stays short and plain, however much is asked for', async () => {
+test('counted hosts stay short and plain, however many are requested', async () => {
   const proxy = await open({ allowed: ['good.example'] });
   const ask = (host: string) => say(proxy.socket, `CONNECT ${host}:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
   await ask(`${'a'.repeat(5_000)}.example`);

@@ -55,7 +55,7 @@ test('plain http goes by HTTP_PROXY where the address that is asked is one of it
 });
 
 test.each(['socks5://127.0.0.1:1080', 'http://', 'http://a b', 'ftp://proxy'])(
-  'what is no proxy for HTTP is a mistake, and no reason to go another way: %s',
+  'a value that is not an HTTP proxy is an error, and not bypassed: %s',
   async (named) => {
     expect(await why({ HTTPS_PROXY: named })).toMatch(/^HTTPS_PROXY must be http:\/\/HOST:PORT/);
   },

@@ -133,7 +133,7 @@ describe('where it is read', () => {
     });
   });
 
-  test('redirections are followed, at most five, and each is looked at', async () => {
+  test('at most five redirects are followed, and each is checked', async () => {
     const { read, asked } = await web({
       '/a': moved('/b'),
       '/b': page('text/plain', 'here'),

@@ -72,7 +72,7 @@ describe('where the machine has a proxy', () => {
     expect(proxy.asked).toEqual(['registry.example.test:443', 'registry.example.test:443']);
   });
 
-  test('what it answers to a tunnel is passed on in words, without a word of its login', async () => {
+  test('its answer to a tunnel is reported, without its login', async () => {
     const { proxy } = await machine();
     const wrong = await open({ https_proxy: `http://user:wrong-word@${proxy.host}` });
     const { line } = await tunnelTo(wrong.socket, 'registry.example.test:443');
@@ -87,7 +87,7 @@ describe('where the machine has a proxy', () => {
     );
   });
 
-  test('what is not allowed is never asked of it, and so is no address by any name', async () => {
+  test('it is never asked for a forbidden host or for an address in any spelling', async () => {
     const { proxy } = await machine(null);
     const addresses: Record<string, string[]> = {
       'public.example.test': ['93.184.216.34'],

@@ -53,7 +53,7 @@ describe('the programs that a command needs', () => {
   });
 });
 
-describe('what is needed and what is not, as bash has it', () => {
+describe('which programs are needed and which are not, as bash sees it', () => {
   const folder = temporaryFolder();
   afterAll(removeFolders);
 

@@ -268,7 +268,7 @@ test('waiting for a stdin that never ends stops with the run', async () => {
   );
 });
 
-test('a message is a task as it stands', async () => {
+test('a message is used as the task unchanged', async () => {
   const stdin = Readable.from(['never read']);
   const message = '---\ntitle: x\n---\nDo it.\n';
   expect(await readPlan({ plan: null, message, stdin, cwd: '/', root: '/' })).toEqual({

@@ -4,7 +4,7 @@ import { strictScript } from '../../../src/adapters/plan/strict-script.ts';
 
 const runs = (script: string) => spawnSync('bash', ['-eo', 'pipefail', '-c', script]).status;
 
-describe('a script that goes on after a list whose left side failed', () => {
+describe('a script that continues after a list whose left side failed', () => {
   test.each([
     'false && true\necho on',
     'false && true; echo on',

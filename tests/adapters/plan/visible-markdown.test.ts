@@ -155,7 +155,7 @@ const HTML_PIECES = [
   ...['&lt;', '&amp', '&', '<', '`', 'wordA', 'wordB', 'wordC', 'wordD'],
 ];
 
-test('no page shows less than what is kept of a block of HTML', () => {
+test('no page shows less of an HTML block than is kept', () => {
   const html = fc.array(fc.constantFrom(...HTML_PIECES), { maxLength: 30 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(html, (text) => {
@@ -182,7 +182,7 @@ function shownByBrowser(html: string): string[] {
   return texts.flatMap((text) => text.match(/word[A-D]/g) ?? []);
 }
 
-test('it is told how much was hidden', () => {
+test('reports how much was hidden', () => {
   expect(seen('a<!-- b -->\u200bc ![d](e)\n\n[f]: # (g)').hidden).toEqual({
     characters: 1,
     comments: 1,

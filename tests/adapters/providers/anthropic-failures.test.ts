@@ -224,7 +224,7 @@ describe('after a failed attempt', () => {
 describe('the tokens that an answer may have', () => {
   const broken: ScriptedTurn = { text: 'half', fault: { kind: 'end', afterEvents: 4 } };
 
-  test('are asked for anew before each attempt, with what those before it have used up', async () => {
+  test('are asked for again before each attempt, with what those before it have used up', async () => {
     const { server, ask } = await asking([broken, http(529), { text: 'whole' }]);
     const seen: number[] = [];
     const answer = await ask(undefined, undefined, (spent) => {

@@ -62,7 +62,7 @@ test('thoughts and their signatures go back where they were, and every call has 
   });
 });
 
-test('what the filters stop is a refusal, and a call that went wrong is asked for again', async () => {
+test('a filtered answer is a refusal, and a malformed call is requested again', async () => {
   const { ask } = await asking([
     { stop: 'PROHIBITED_CONTENT' },
     { events: [{ promptFeedback: { blockReason: 'BLOCKLIST' }, usageMetadata: { promptTokenCount: 4 } }] },

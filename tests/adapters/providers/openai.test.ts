@@ -75,7 +75,7 @@ test('what an endpoint does not take is left out after its first refusal', async
   expect(plain.server.requests.map(({ body }) => 'include' in body)).toEqual([true, false]);
 });
 
-test('what a gateway adds to its messages goes back to it', async () => {
+test('fields that a gateway adds to its messages are sent back to it', async () => {
   const { server, ask } = await asking([{ thinking: 'Hm.', calls: [read] }, { text: 'Done.' }]);
   const first = turnOf(await ask());
   expect(turnOf(await ask(answered(first), resultsOf(first))).text).toBe('Done.');
@@ -84,7 +84,7 @@ test('what a gateway adds to its messages goes back to it', async () => {
   );
 });
 
-test('calls without an id, with one that was there before, or without an index are told apart', async () => {
+test('calls without an id, with one that was there before, or without an index are distinguished', async () => {
   const chunk = (delta: object, finish: string | null = null) => ({
     model: 'local',
     choices: [{ delta, finish_reason: finish }],
@@ -126,7 +126,7 @@ const deep: ScriptedTurn = {
   },
 };
 
-test('what is used up, too long or of no use is not tried again', async () => {
+test('exhausted quotas, overlong prompts and invalid requests are not retried', async () => {
   const { ask } = await asking(
     [
       { fault: { kind: 'http', status: 429, code: 'insufficient_quota' } },

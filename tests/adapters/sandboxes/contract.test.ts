@@ -37,7 +37,7 @@ describe.each([
     });
   });
 
-  test('a command that does not exist is exit code 127, with what the shell says', async () => {
+  test('a missing command ends with exit code 127 and the shell’s message', async () => {
     const { run } = await open(makePlace(), mode);
     const { end, output } = await run('no-such-program');
     expect([end, output.head]).toEqual([
@@ -174,7 +174,7 @@ describe.each([
     expect((await run('echo late')).end).toEqual(interrupted);
   });
 
-  test('commands run side by side', async () => {
+  test('commands run in parallel', async () => {
     const { run } = await open(makePlace(), mode);
     // Each waits for the other's file: one after the other would never end.
     const [a, b] = await Promise.all([
@@ -230,7 +230,7 @@ describe.each([
     expect(await text('env')).not.toContain('canary');
   });
 
-  test('what a project may know of its surroundings is there', async () => {
+  test('the environment that a project may see is there', async () => {
     const hostEnv = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

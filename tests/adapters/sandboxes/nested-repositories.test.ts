@@ -140,14 +140,11 @@ test.each([
   ['its folder', 'lib/deep/inner'],
   ['its git dir', 'lib/deep/inner/.git'],
   ['the folder of one that is not checked out', 'later'],
-])(
-  'one of which %s is gone meanwhile keeps commands from running, and is not made anew',
-  async (_what, path) => {
-    const place = makeNested();
-    const { run, text } = await open(place, 'required');
-    expect(await text('cat lib/beside.txt')).toBe('beside\n');
-    rmSync(join(place.root, path), { recursive: true });
-    await expect(run('cat hello.txt')).rejects.toThrow('was there when the run began and is gone');
-    expect(existsSync(join(place.root, path))).toBe(false);
-  },
-);
+])('if %s of one is gone, no commands run, and it is not recreated', async (_what, path) => {
+  const place = makeNested();
+  const { run, text } = await open(place, 'required');
+  expect(await text('cat lib/beside.txt')).toBe('beside\n');
+  rmSync(join(place.root, path), { recursive: true });
+  await expect(run('cat hello.txt')).rejects.toThrow('was there when the run began and is gone');
+  expect(existsSync(join(place.root, path))).toBe(false);
+});

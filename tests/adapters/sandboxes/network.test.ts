@@ -191,7 +191,7 @@ describe('a sandbox with hosts that may be reached', () => {
     );
   });
 
-  test('runs commands side by side, each with a relay of its own', async () => {
+  test('runs commands in parallel, each with a relay of its own', async () => {
     const { port } = await origin();
     const { text } = await openWithNetwork([`good.example:${port}`]);
     const answers = await Promise.all(

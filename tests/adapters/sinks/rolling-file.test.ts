@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { appendRolling } from '../../../src/adapters/sinks/rolling-file.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
-test('a full log begins anew, the three before it are kept, and whatever cannot be written stops nothing', () => {
+test('a full log starts again, three older ones are kept, and failed writes stop nothing', () => {
   const folder = tempFolder();
   const path = join(folder, 'runs.log');
   for (let number = 1; number <= 11; number += 1) appendRolling(path, `line ${number}\n`, 16);

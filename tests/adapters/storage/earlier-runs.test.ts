@@ -65,7 +65,7 @@ describe('a journal is read back', () => {
     expect(await read(JSON.stringify(first), ...lines, '')).toContain(`The journal J, ${message}`);
   });
 
-  test('and one that is none is reported', async () => {
+  test('and an invalid one is reported', async () => {
     expect(await read('')).toBe('The journal J does not begin with run.started.');
     const missing = await readJournal('/nonexistent/events.jsonl');
     expect(missing.status === 'failed' && missing.message).toBe(

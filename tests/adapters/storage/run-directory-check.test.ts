@@ -76,7 +76,7 @@ const TAKEN = [
   'shadow.git/rules/tree/deep/.gitignore',
 ];
 
-describe('what is no file or folder of its own is refused by name', () => {
+describe('anything but regular files and folders is refused by name', () => {
   test.each(TAKEN)('%s', async (path) => {
     const folder = runFolder();
     const place = join(folder, path);

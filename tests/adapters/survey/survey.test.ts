@@ -383,7 +383,7 @@ function settingsOf({ project }: Survey) {
   return resolved.settings;
 }
 
-describe('what is written for', () => {
+describe('which project file is written for', () => {
   test.each(CASES)('%s', async (_, files, expected) => {
     const looked = await survey(files);
     const { setup, verify } = settingsOf(looked);
@@ -448,7 +448,7 @@ test('a cache is filled by what setup would have installed, where steps of a wor
   expect((await survey({ Gemfile: '', 'Gemfile.lock': '' })).project?.cache).toBeNull();
 });
 
-test('found and guessed are told apart, with file and reason', async () => {
+test('found and guessed values are distinguished, with file and reason', async () => {
   const lines = surveyLines(
     await survey({
       'package.json': manifest({
@@ -469,7 +469,7 @@ test('found and guessed are told apart, with file and reason', async () => {
   ]);
 });
 
-test('what a person has to decide is said', async () => {
+test('says what a person has to decide', async () => {
   const { decisions } = await survey({
     'package.json': manifest({ scripts: { test: 'jest --watch' }, workspaces: ['a'] }),
     '.gitmodules': '',

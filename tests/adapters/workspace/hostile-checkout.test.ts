@@ -55,7 +55,7 @@ function boobyTrapped(): { scratch: ScratchCheckout; marks: () => string[] } {
 }
 
 describe('a hostile checkout', () => {
-  test('runs none of its programs through us', async () => {
+  test('none of its programs is run by patchsmith', async () => {
     const { scratch, marks } = boobyTrapped();
     scratch.write('../home/.gitconfig', `[diff]\n\texternal = ${scratch.folder}/trap-external-diff\n`);
     const workspace = await scratch.open();
@@ -79,7 +79,7 @@ describe('a hostile checkout', () => {
     expect(marks()).not.toEqual([]);
   });
 
-  test('cannot turn the runner away by what it does to its own .git', async () => {
+  test('cannot stop the runner by changing its own .git', async () => {
     const { scratch, marks } = boobyTrapped();
     const workspace = await scratch.open();
     appendFileSync(
@@ -117,7 +117,7 @@ describe('a hostile checkout', () => {
     expect(await workspace.listFiles(at('folder'), null)).toEqual({ status: 'ok', paths: ['folder'] });
   });
 
-  test('that swaps a folder for a link while it is looked at gets nothing from outside into a patch', async () => {
+  test('that swaps a folder for a link during a scan gets nothing from outside into a patch', async () => {
     const scratch = new ScratchCheckout();
     mkdirSync(join(scratch.folder, 'secret'));
     for (let i = 0; i < 20; i += 1) {

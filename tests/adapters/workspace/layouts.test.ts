@@ -118,7 +118,7 @@ describe('the workspace', () => {
     await expectRoundTrip(scratch);
   });
 
-  test('counts what a sparse checkout leaves out as present', async () => {
+  test('counts files left out of a sparse checkout as present', async () => {
     const scratch = committed();
     scratch.write('left/out.txt', 'out\n');
     scratch.write('left/also.txt', 'out\n');

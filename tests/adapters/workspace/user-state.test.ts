@@ -114,7 +114,7 @@ describe('uncommitted work', () => {
     }
   });
 
-  test('a file that git was told to take for unchanged is still seen as it is', async () => {
+  test('a file that git was told to assume unchanged is still seen as it is', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();
@@ -123,7 +123,7 @@ describe('uncommitted work', () => {
     expect((await scratch.open()).base().dirty).toBe(true);
   });
 
-  test('an unresolved merge is taken as it stands on disk', async () => {
+  test('an unresolved merge is used as it is on disk', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();
@@ -211,7 +211,7 @@ describe('captures', () => {
     expect(seen.map((changes) => changes.length)).toEqual([1, 19, 0]);
   });
 
-  test('what was closed is looked at all the same: its owner opens it', async () => {
+  test('a closed folder is examined anyway: its owner opens it', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.write('folder/b.txt', 'b\n');

@@ -40,7 +40,7 @@ test("other tools' names of parameters become ours, and are counted", () => {
   });
 });
 
-test('an alias stands for a parameter of its tool, and is none itself', () => {
+test('an alias names a parameter of its tool, and is not one itself', () => {
   for (const { name, inputSchema } of definitionsOf(all)) {
     const own = Object.keys(inputSchema.properties as object);
     const { aliases = {} } = tools.get(name) ?? {};

@@ -131,7 +131,7 @@ test('what a project file says cannot act on a terminal or a log', async () => {
   expect(stdout).not.toMatch(/\x1b|##\[|^::/m);
 });
 
-test('mistakes are told in place of settings', async () => {
+test('mistakes are printed instead of settings', async () => {
   const { stdout, stderr, exitCode } = await config(
     ['config', '--effort', 'huge'],
     {},

@@ -94,7 +94,7 @@ test('limits of today hold where the journal has none, and what no setting says 
   ).toBe(3);
 });
 
-test('a limit that is given holds in place of the recorded one, and the others stay', () => {
+test('a given limit replaces the recorded one, and the others stay', () => {
   const more = today({ maxIterations: 50, maxTotalTokens: 9, deadlineMs: 5_000 });
   const recorded = { ...contained, limits: { ...limits, maxTotalTokens: 3 } };
   expect(withinToday(recorded, more, ['maxIterations', 'maxTotalTokens', 'provider']).limits).toEqual({

@@ -143,7 +143,7 @@ test('the notice of what was cut out of an output is no part of it', () => {
   expect(found(ended(`1\n${notice}\n2\n`))).toEqual([]);
 });
 
-test('lines of the whole output count in place of what is left of it', () => {
+test('lines of the whole output count instead of what is left of it', () => {
   const outcome = ended('sh: 1: a: not found\n');
   const signs = ['sh: 1: b: not found'];
   expect(found({ ...outcome, signs } as ToolOutcome)).toEqual([['missing_tool', 'b']]);

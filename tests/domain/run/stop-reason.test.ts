@@ -10,7 +10,7 @@ const oneTurn = [
 ];
 
 describe('stopReason', () => {
-  test('lets a fresh run go on', () => {
+  test('lets a fresh run continue', () => {
     expect(stopReason(stateAfter([]), limits)).toBeNull();
   });
 

@@ -38,7 +38,7 @@ describe('a verify command that fails', () => {
     expect(judged(report('FAIL a\nFAIL b\n2 failed'), report('FAIL b\n1 failed'))).toBe('preexisting');
   });
 
-  test('that speaks in words of its own fails anew with any new line, or a new place in a file', () => {
+  test('that speaks in words of its own fails again with any new line, or a new place in a file', () => {
     expect(judged(report('src/a.go\n'), report('src/a.go\nsrc/b.go\n'))).toBe('failed');
     expect(judged(report('src/a.go\nsrc/b.go\n'), report('src/b.go\n'))).toBe('preexisting');
     const long = 'a.py:1:80: E501 line too long (82 > 79 characters)';
@@ -46,7 +46,7 @@ describe('a verify command that fails', () => {
     expect(judged(report(long), report(`${long}\nb.py:3:1: W291 trailing whitespace`))).toBe('failed');
   });
 
-  test('fails anew with another end, a failure that was not named, one more of them, or a larger number', () => {
+  test('fails again with another end, a failure that was not named, one more of them, or a larger number', () => {
     expect(judged(report('x', 1), report('x', 2))).toBe('failed');
     expect(judged(report('FAIL a'), report('FAIL a\nFAIL b'))).toBe('failed');
     expect(judged(report('x.c:1: error: bad'), report('x.c:1: error: bad\nx.c:9: error: bad'))).toBe(

@@ -71,7 +71,7 @@ describe('a cancel in the middle of a publication', () => {
     ['SIGTERM', 143, 'git/create-ref'],
     ['SIGINT', 130, 'pulls/create'],
   ] as const)(
-    'by %s (%i) at %s is told, and publishing again carries on',
+    'by %s (%i) at %s is reported, and publishing again continues',
     async (signal, code, operation) => {
       const at = await place([edit, done]);
       const { artifact } = await runJob(at);

@@ -64,7 +64,7 @@ function everything({ stdout, stderr, summary, outputs }: Ended): string {
   );
 }
 
-test('a job logs in with its identity in place of a key, and both tokens are masked and kept nowhere', async () => {
+test('a job logs in with its identity instead of a key, and both tokens are masked and kept nowhere', async () => {
   const ended = await run();
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
   const { server, identities } = ended;
@@ -86,7 +86,7 @@ test('a job logs in with its identity in place of a key, and both tokens are mas
   for (const secret of ended.masks) expect(all).not.toContain(secret);
 });
 
-testAtNight('a token that ends within the run is exchanged anew, with a fresh identity', async () => {
+testAtNight('a token that ends within the run is exchanged again, with a fresh identity', async () => {
   const ended = await run({ rule: { lifetime: 20 } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
   expect(ended.identities.given).toHaveLength(2);

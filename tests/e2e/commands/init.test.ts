@@ -45,7 +45,7 @@ test('with --app the jobs that publish log in as a GitHub App, which fork has no
   ]);
 });
 
-test('with --long a job carries on what another was cut off in, also with --app', async () => {
+test('with --long a job continues what another was cut off in, also with --app', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const end = await runCli(['init', 'conflicts', '--long', '--app'], { cwd: root });
   expect(end.exitCode, end.stderr).toBe(0);

@@ -95,7 +95,7 @@ testAtNight('PIPESTATUS tells which of the two failed', async () => {
 
 const hasJq = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'jq')));
 
-test.skipIf(!hasJq)('the result goes on to a program', async () => {
+test.skipIf(!hasJq)('the result is piped to a program', async () => {
   const end = await shell(example('The plan from stdin, the result to a program'), greet);
   expect([end.exitCode, end.stdout], end.stderr).toEqual([0, 'done: greeting.txt']);
 });

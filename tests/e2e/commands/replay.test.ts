@@ -145,7 +145,7 @@ describe('a replay proves the same patch', () => {
 });
 
 testAtNight(
-  'a run whose deadline struck among commands that ran side by side, some ended and some not begun, is replayed to the same patch',
+  'a run whose deadline struck among commands that ran in parallel, some ended and some not begun, is replayed to the same patch',
   async () => {
     const calls = ['echo whole > whole.txt', ...Array.from({ length: 17 }, () => 'sleep 600')].map((text) =>
       call('run_command', { command: text }),

@@ -116,7 +116,7 @@ test('uncommitted work is left alone: the merge does not begin', async () => {
   expect(readFileSync(join(life.checkout.root, 'b.txt'), 'utf8')).toBe('mine\n');
 });
 
-test('a file that the base has deleted and the model keeps as it is becomes a merge all the same', async () => {
+test('a file that the base has deleted and the model keeps as it is becomes a merge anyway', async () => {
   const before = await life.hosted.head(branch);
   const base = await life.hosted.commit('main', { 'a.txt': null, 'c.txt': 'c\n' });
   await life.toHead(1);

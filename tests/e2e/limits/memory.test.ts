@@ -43,7 +43,7 @@ test('16 MB of line ends are in the patch as a binary file, since git would need
   expect(peakMib).toBeLessThan(MOST_MIB);
 });
 
-test('7 MB of line ends are looked through, and the result says that they are not told apart', async () => {
+test('7 MB of line ends are read, and the result says that they are not distinguished', async () => {
   const { run, peakMib } = await measured([lineEnds(7_000_000), done]);
   expect([run.exitCode, run.result.changedFiles[0]?.additions], run.stderr).toEqual([0, 7_000_000]);
   expect(run.result.provenance?.files[0]).toMatchObject({

@@ -26,7 +26,7 @@ async function played(
 }
 
 testAtNight(
-  'a turn of 5,000 calls: the first are run, the others answered, and the run goes on',
+  'a turn of 5,000 calls: the first are run, the others answered, and the run continues',
   async () => {
     const calls = Array.from({ length: 5_000 }, () => call('read_file', { path: 'a.txt' }));
     const next = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };

@@ -346,7 +346,7 @@ describe('a child that is killed', () => {
     ['the sandbox', null, { exitCode: null, signal: 'SIGKILL' }],
     ['the init inside the sandbox', 'inside', { exitCode: 137, signal: null }],
   ] as const)(
-    '%s: the command has failed, what it had changed is recorded, and the run goes on',
+    '%s: the command has failed, what it had changed is recorded, and the run continues',
     async (_what, where, end) => {
       const repository = await repositoryOf();
       const run = await scriptedRun({

@@ -30,7 +30,7 @@ async function run(given: Partial<ScriptedRun>) {
 }
 
 test.each([80, 160])(
-  'on a terminal of %i columns what goes on is seen, and at the end only what has happened',
+  'on a terminal of %i columns current activity is shown, and at the end only what has happened',
   async (columns) => {
     const finished = await run({ turns: slow, wrap: onTerminal(columns) });
     expect(finished.exitCode, finished.stdout).toBe(0);

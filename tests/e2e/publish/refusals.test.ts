@@ -128,7 +128,7 @@ describe('what GitHub refuses is reported with the permission that is missing', 
     expect(there.repository.pulls()).toHaveLength(0);
   });
 
-  test('reviewers and milestones that do not exist: the pull request is there all the same', async () => {
+  test('reviewers and milestones that do not exist: the pull request is there anyway', async () => {
     const there = await onGitHub(made, { collaborators: { ben: 'write' }, teams: ['core'] });
     const { exitCode, said } = await publish(there, {
       args: ['nobody', 'ben']

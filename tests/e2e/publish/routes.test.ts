@@ -72,7 +72,7 @@ test.each(['api', 'push'])('the branch is made in a fork with --head-repo, by %s
   expect(again.said.pullRequest).toEqual({ ...said.pullRequest, operation: 'none' });
 });
 
-test('a fork of the same owner is told apart from the repository itself', async () => {
+test('a fork of the same owner is distinguished from the repository itself', async () => {
   const fork = await shop.github.addRepository('octo/shop-fork', { forkOf: 'octo/shop' });
   const first = await shop.publish();
   const branch = first.said.branch ?? '';

@@ -346,7 +346,7 @@ describe('the job that carries it out', () => {
   });
 });
 
-describe('the job that carries on', () => {
+describe('the job that continues', () => {
   test('there is no journal', async () => {
     const inputs = { mode: 'resume', 'run-dir': temporaryFolder(), 'api-key': KEY };
     expect((await step({ inputs })).read).toMatchInlineSnapshot(

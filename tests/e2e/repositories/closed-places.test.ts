@@ -76,7 +76,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
     },
   );
 
-  test('a closed protected file is put back before verify commands could open it', async () => {
+  test('a closed protected file is reverted before verify commands could open it', async () => {
     const repository = await makeRepository({ 'src/a.txt': 'a\n', 'tests/t.txt': ORIGINAL });
     const run = await runAsNobody(repository, {
       plan: `---\nprotect: ["tests/**"]\nverify:\n  - chmod 755 tests && grep -qx '${ORIGINAL.trim()}' tests/t.txt\n---\nDo it.\n`,

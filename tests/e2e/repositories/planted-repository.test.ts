@@ -63,7 +63,7 @@ test('git runs what such a folder names', async () => {
   expect(await springs(folder, mark)).toBe(true);
 });
 
-describe('a folder that git takes for a repository is put back when a command', () => {
+describe('a folder that git takes for a repository is reverted when a command', () => {
   const half = (mark: string) => {
     const { 'refs/x': _, ...files } = bareFiles(mark);
     return Object.fromEntries(Object.entries(files).map(([path, text]) => [`evil/${path}`, text]));

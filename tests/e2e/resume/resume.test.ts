@@ -353,7 +353,7 @@ describe('a run directory', () => {
     expect(await run.resume({ repo: other })).toMatch(/^\[ERR_CHANGES_NOT_TRANSFERRED\] .*"build"/);
   });
 
-  testAtNight('does not go on in a work tree that its directory was moved into', async () => {
+  testAtNight('does not continue in a work tree that its directory was moved into', async () => {
     const run = await cutRun(FILES, [edit, write]);
     run.goBackTo(seqOf(run, 'tool.completed'));
     const moved = join(run.root, 'run');

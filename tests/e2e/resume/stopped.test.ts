@@ -91,7 +91,7 @@ describe('a run that has reached a limit', () => {
   });
 
   test(
-    'goes on to the same patch when it is killed again after any event',
+    'continues to the same patch when it is killed again after any event',
     async () => {
       const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 2 });
       const more = { maxIterations: 10 };
@@ -128,7 +128,7 @@ test.each([
   ['refused', 401],
   ['had too many requests for', 429],
   ['could not serve', 529],
-])('a run that the provider %s goes on as soon as it answers', async (_, status) => {
+])('a run that the provider %s continues as soon as it answers', async (_, status) => {
   const turns: ScriptedTurn[] = [edit, { fault: { kind: 'http', status } }, done];
   const run = await cutRun(FILES, turns, { rateLimitWaitMs: 0, outageWaitMs: 0 });
   expect([run.result.outcome, run.stderr.includes(`continue: patchsmith resume ${run.runDir}\n`)]).toEqual([
@@ -178,7 +178,7 @@ test('a run that has come to its own end is refused, whatever is raised', async 
   }
 });
 
-test('a run that Ctrl-C has stopped in a command says how to go on, and does; undo and blame know it', async () => {
+test('a run that Ctrl-C has stopped in a command says how to continue, and does; undo and blame know it', async () => {
   const { root, git } = await makeRepository(FILES);
   const runDir = join(temporaryFolder(), 'run');
   const marker = oddSeconds();

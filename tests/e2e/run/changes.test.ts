@@ -113,7 +113,7 @@ describe('a run that changes files in every way', () => {
 });
 
 describe('every changed byte is accounted for', () => {
-  test('each change names its tool call and iteration, and commands are told apart from file tools', async () => {
+  test('each change names its tool call and iteration, and commands are distinguished from file tools', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const { events } = await scriptedRun({
       repository,

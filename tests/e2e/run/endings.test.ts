@@ -25,7 +25,7 @@ const lines = (stdout: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe('stdout holds exactly what was asked for', () => {
+describe('stdout has exactly the requested output', () => {
   test('json: the result, as in result.json', async () => {
     const run = await scriptedRun({
       repository: await repositoryOf(),

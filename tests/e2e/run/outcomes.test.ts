@@ -149,7 +149,7 @@ describe('every row of the outcome table', () => {
     expect([finished.server.requests, finished.result.costUsd]).toEqual([[], 0]);
   });
 
-  test('8 policy_violation: a protected path that a command has changed and that cannot be put back', async () => {
+  test('8 policy_violation: a protected path that a command has changed and that cannot be reverted', async () => {
     const plan = join(
       (await makeRepository({ 'plan.md': '---\nprotect: [kept.txt]\n---\nDo it.\n' })).root,
       'plan.md',
@@ -247,7 +247,7 @@ describe('every row of the outcome table', () => {
 });
 
 describe('a failed verification', () => {
-  test('is told to the model, which mends it in the same conversation', async () => {
+  test('is reported to the model, which fixes it in the same conversation', async () => {
     const finished = await run({
       turns: [
         { calls: [call('finish', { status: 'done', summary: 'First try.' })] },

@@ -50,7 +50,7 @@ async function replayed({ runDir }: Pick<FinishedRun, 'runDir'>): Promise<string
 const kindOfWay = ([what]: readonly [string, string]) =>
   /deleted|moved|made|new|bit/.exec(what)?.[0] ?? 'rewritten';
 
-describe('what a command does to protected paths is put back:', () => {
+describe('changes by commands to protected paths are reverted:', () => {
   const ways = [
     ['a file rewritten', 'echo x > docs/one.md'],
     ['CRLF rewritten as LF', 'printf "two\\n" > docs/deep/two.md'],
@@ -87,7 +87,7 @@ describe('what a command does to protected paths is put back:', () => {
     expect(await replayed(run)).toContain('replayed to the same patch, byte for byte');
   });
 
-  test('what stands where a protected path has to come back gives way', async () => {
+  test('anything in the place of a protected path is removed to restore it', async () => {
     const repository = await makeRepository(FILES);
     const before = treeOf(repository.root);
     const text =
@@ -100,7 +100,7 @@ describe('what a command does to protected paths is put back:', () => {
   });
 });
 
-test('outside of what the plan and the settings both allow nothing stays changed', async () => {
+test('no change stays outside of what both the plan and the settings allow', async () => {
   const repository = await makeRepository(FILES);
   const plan = join(temporaryFolder(), 'plan.md');
   writeFileSync(
@@ -152,7 +152,7 @@ test('uncommitted work on a protected path comes back as it was before the comma
   expect([run.result.outcome, treeOf(repository.root)]).toEqual(['no_change', before]);
 });
 
-testAtNight('a flag’s globs stand in place of the project file’s, and a negated one is refused', async () => {
+testAtNight('a flag’s globs replace the project file’s, and a negated one is refused', async () => {
   const repository = await makeRepository({ ...FILES, '.patchsmith.yml': 'protect: ["!docs"]\n' });
   const run = await runCli(['run', '-m', 'x', '--allow', ''], { cwd: repository.root });
   expect(run.exitCode).toBe(2);
@@ -184,7 +184,7 @@ describe('a run with protected paths that was killed', () => {
     MATRIX_MS,
   );
 
-  test('while paths were put back has the rest put back, and leaves no trace', async () => {
+  test('while paths were being reverted reverts the rest, and leaves no trace', async () => {
     const run = await cutRun(FILES, [command('rm -r docs/deep; echo x > docs/one.md')], {
       protect: ['docs'],
     });

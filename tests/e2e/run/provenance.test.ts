@@ -58,7 +58,7 @@ describe('who made the patch', () => {
     });
   });
 
-  test('is told by patchsmith blame, line by line', async () => {
+  test('is shown by patchsmith blame, line by line', async () => {
     const run = await shared;
     const said = await blame(run);
     expect(said.stdout).toBe(`[1]  turn 1  edit_file a.js
@@ -81,7 +81,7 @@ M run.sh mode  [2]
     expect(elsewhere.lastLine).toContain('does not change "d.js". It changes a.js, c.js, run.sh.');
   });
 
-  test('commands of one turn run side by side, which the model is told, and share what they changed', async () => {
+  test('commands of one turn run in parallel, which the model is told, and share what they changed', async () => {
     const waits = 'until test -e go.txt; do sleep 0.02; done; echo new > v.txt';
     const both = [call('run_command', { command: waits }), call('run_command', { command: 'echo > go.txt' })];
     const repository = await makeRepository({ 'v.txt': 'old\n' });
@@ -102,7 +102,7 @@ M v.txt +1 −1  [1]
 `);
   });
 
-  test('is told to machines as one document', async () => {
+  test('is printed for machines as one document', async () => {
     const run = await shared;
     const { stdout } = await blame(run, 'a.js', '--output', 'json');
     const document = JSON.parse(stdout);
@@ -192,7 +192,7 @@ describe('a change that no call explains', () => {
     );
   });
 
-  test('in a file that a file tool then edits, is told apart line by line', async () => {
+  test('in a file that a file tool then edits, is distinguished line by line', async () => {
     const second = {
       calls: [call('edit_file', { path: 'a.txt', find: 'foreign\n', replace: 'foreign\nmodel\n' })],
     };

@@ -115,7 +115,7 @@ describe('who starts a run', () => {
     );
   });
 
-  test('is told by id: a name that went to somebody else proves nothing', async () => {
+  test('is identified by id: a reused name proves nothing', async () => {
     refusedWith(
       await start({ sender: { ...writer, id: 4_711 } }),
       'ERR_NO_WRITE_ACCESS',
@@ -156,7 +156,7 @@ describe('who starts a run', () => {
   });
 });
 
-test('who carries on a run is asked about as well', async () => {
+test('who continues a run is asked about as well', async () => {
   const run = await cutRun(FILES, turns);
   const asked = run.server.requests.length;
   run.goBackTo(2);

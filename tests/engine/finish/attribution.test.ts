@@ -102,7 +102,7 @@ describe('every changed line of the patch names its calls', () => {
     });
   });
 
-  test('what came from outside before a call is told apart, and what came after it is not in the patch', async () => {
+  test('what came from outside before a call is distinguished, and what came after it is not in the patch', async () => {
     const run = new RecordedChanges({ 'a.txt': TEXT });
     await run.step((scratch) => scratch.write('a.txt', `foreign\n${TEXT}`), { by: 'outside' });
     await run.step((scratch) => scratch.write('a.txt', `foreign\n${TEXT.replace('eight', '8')}`));

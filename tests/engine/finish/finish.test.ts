@@ -47,7 +47,7 @@ async function endingWith(method: keyof Workspace, error: Error) {
 
 describe('a run whose end fails in one step', () => {
   test.each(['nestedChanges', 'ignoredWrites'] as const)(
-    'in %s is a bug, and its patch is in the result all the same',
+    'in %s is a bug, and its patch is in the result anyway',
     async (method) => {
       const end = await endingWith(method, new Error('boom'));
       expect(end).toMatchObject({ name: 'internal_error', changed: ['b.txt'], isPatchThere: true });
@@ -66,7 +66,7 @@ describe('a run whose end fails in one step', () => {
     });
   });
 
-  test('for want of a machine that works says how to go on', async () => {
+  test('caused by the machine says how to continue', async () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     const end = await endingWith('makePatch', full);
     expect(end).toMatchObject({ name: 'publish_failed', isPatchThere: false });

@@ -60,7 +60,7 @@ describe('code of the work tree is', () => {
   });
 });
 
-test('a folder that a server works on is none', () => {
+test('a folder that a server works on does not count', () => {
   const lines: Line[] = [
     ['server', 'ROOT'],
     ['npx', '-y', '@modelcontextprotocol/server-filesystem', 'ROOT/data'],

@@ -58,7 +58,7 @@ test('it continues with the same tools, and counts the calls of both parts', asy
   expect(end.result.mcp).toMatchObject([{ name: 'own', status: 'connected', calls: 3, failedCalls: 0 }]);
 });
 
-test('a call that was under way is not made again, and what it may have done is not known', async () => {
+test('a call that was in progress is not made again, and what it may have done is not known', async () => {
   const killed = await killedAt('"tool.started","call":{"id":"t1c0"');
   const { end } = await killed.resume();
   const said = end.events.find((event) => event.type === 'tool.completed' && event.call === 't1c0');

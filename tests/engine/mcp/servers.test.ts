@@ -214,7 +214,7 @@ describe('a server that is not as it should be', () => {
     },
   );
 
-  test('says other things in between and is heard all the same', async () => {
+  test('says other things in between and is heard anyway', async () => {
     const run = await calledRun({ servers: { own: own('noisy') }, turns: [[env('HOME')]] });
     expect(run.said[0]).toContain('HOME=/');
   });
@@ -248,7 +248,7 @@ describe('a server that is not as it should be', () => {
   test.each([
     ['dies', 'own__die', 'it ended (exit code 7)'],
     ['floods', 'own__flood', 'it sent a message of more than 8 MiB'],
-  ])('%s: its calls fail, the run goes on, and says so once', async (_what, name, why) => {
+  ])('%s: its calls fail, the run continues, and says so once', async (_what, name, why) => {
     const run = await calledRun({
       servers: { own: own() },
       turns: [[{ name }], [env('HOME')], [env('PATH')]],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Closing } from '../../../src/engine/open/closing.ts';
 
-test('what was opened is closed once, the last first', async () => {
+test('everything opened is closed once, in reverse order', async () => {
   const closed: string[] = [];
   const closing = new Closing(() => {});
   for (const name of ['egress', 'sandbox']) closing.own(() => closed.push(name));
@@ -9,7 +9,7 @@ test('what was opened is closed once, the last first', async () => {
   expect(closed).toEqual(['sandbox', 'egress']);
 });
 
-test('what is opened after the end, by work that no one waits for any more, is closed at once', async () => {
+test('anything opened after the end by abandoned work is closed at once', async () => {
   const closed: string[] = [];
   const closing = new Closing(() => {});
   await closing.close();

@@ -41,7 +41,7 @@ function request(seen: TurnProgress[]): TurnRequest {
   };
 }
 
-test('the first request is under way before anybody asks, and its answer goes to the first who does', async () => {
+test('the first request is in progress before anybody asks, and its answer goes to the first who does', async () => {
   const waiting = new Waiting();
   const { provider } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   expect(waiting.requests.map(({ conversation }) => conversation)).toEqual([first]);

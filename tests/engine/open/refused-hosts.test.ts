@@ -61,7 +61,7 @@ test('a refused host is kept with the call, whatever the command ends with, unti
   ]);
 });
 
-test('of commands side by side each may have asked', async () => {
+test('any of several parallel commands may have asked', async () => {
   const refusals = new RefusedHosts();
   const inner = ending(refusals, 0, '', ['a.org']);
   const outer = refusals.naming({

@@ -59,7 +59,7 @@ test('what was read ahead is not read again, and what was not is read when it is
   expect([...(await read([small], () => 4))]).toEqual([[small, null]]);
 });
 
-test('a store that cannot be read ahead fails for whoever asks', async () => {
+test('a store that cannot be read ahead fails on request', async () => {
   const read = readAhead(join(tempFolder(), 'nowhere'), ['1'.repeat(40)], 1_000);
   await expect(read([], () => 1_000)).rejects.toThrow();
 });

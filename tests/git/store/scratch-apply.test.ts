@@ -119,7 +119,7 @@ describe('a merge', () => {
     expect(merged?.bytes.toString()).toBe('one\n2\n3\n4\n5\n6\nseven\n');
   });
 
-  test('of the same lines, and of what is no text, is none', async () => {
+  test('of the same lines, and of binary files, is empty', async () => {
     const bench = openScratchRepository(temporaryFolder());
     expect(await bench.merge({ before, now: bytes('x\n'), after: bytes('y\n') })).toBe(null);
     expect(await bench.merge({ before: bytes('a\0'), now: bytes('b\0'), after: bytes('c\0') })).toBe(null);

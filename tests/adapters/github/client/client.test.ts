@@ -164,7 +164,7 @@ describe('the client', () => {
     expect(await github.ask(READ)).toMatchObject({ refusal: { status: 429 } });
   });
 
-  test('refuses an answer that is not what the API promises', async () => {
+  test('refuses an answer that the API does not allow', async () => {
     const { github } = await api([{ body: { sha: 1 } }]);
     expect(await github.ask(READ)).toMatchObject({
       refusal: { status: null, message: expect.stringContaining('(sha: ') },

@@ -103,7 +103,7 @@ test('no process of the machine is visible, and no environment but that of comma
   ).toMatch(/^bash (cat )?sh (sort )?(tr )?$/);
 });
 
-test('privileges cannot be had: no capability, no new one by set-uid programs, no namespace of its own', async () => {
+test('privileges cannot be gained: no capability, none from set-uid programs, no new namespace', async () => {
   const { run, text } = await open(makePlace(), 'required');
   expect(await text('grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status | tr "\\t\\n" "  "')).toBe(
     'CapEff: 0000000000000000 CapBnd: 0000000000000000 NoNewPrivs: 1 ',
@@ -182,7 +182,7 @@ test('the home folder is the same for programs that ask the list of users for it
   expect(await text(`echo "$HOME $(id -u)"; ${asked}`)).toBe(`/home/agent ${process.getuid?.()}\n`.repeat(2));
 });
 
-test('the list of users is the machine’s, but for the home folder, and with whoever runs us', () => {
+test('the list of users is the machine’s, except the home folder, and includes the user who runs patchsmith', () => {
   const agent = { uid: 1001, gid: 127, home: '/home/agent' };
   const root = 'root:x:0:0:root:/root:/bin/bash\n';
   expect(passwdFor(agent, `${root}runner:x:1001:127:Runner,,,:/home/runner:/bin/zsh\n+::::::\n`)).toBe(
@@ -192,7 +192,7 @@ test('the list of users is the machine’s, but for the home folder, and with wh
     expect(passwdFor(agent, without)).toBe(`${root}agent:x:1001:127::/home/agent:/bin/sh\n`);
 });
 
-test('what is there of /etc is as on the machine, copied or mounted', async () => {
+test('the visible part of /etc is as on the machine, copied or mounted', async () => {
   const { text } = await open(makePlace(), 'required');
   const list = `cd /etc; for f in alternatives fonts ld.so.conf.d maven/logging perl ssl/certs; do
     test -d $f && (cd -P $f && find . -type f -readable -exec cksum {} + && find . -type l -exec readlink {} + && find . -type d) | sort; done`;

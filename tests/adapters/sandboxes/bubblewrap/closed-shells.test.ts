@@ -40,7 +40,7 @@ test('neither process 1 nor the shell of a command can be traced, read or robbed
   expect(await text(script)).toBe('tried\n');
 });
 
-test('what a command starts can be traced, so that debuggers work', async () => {
+test('programs that a command starts can be traced, so that debuggers work', async () => {
   const { text } = await open(makePlace(), 'required');
   // Until it has become its program, a child is a copy of the shell.
   const begun = 'until read -r name < /proc/$!/comm && [ "$name" = sleep ]; do :; done';

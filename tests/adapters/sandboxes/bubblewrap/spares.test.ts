@@ -38,7 +38,7 @@ const PRINTS = `printf '%s|' "$0" "$#" "$-" "$PWD" 'it''s "quoted"' 'back\\slash
 b"
 echo $((6 * 7)); umask; ulimit -n; cat /proc/sys/kernel/pid_max; ls /proc/self/fd | tr '\\n' ' '; echo to stderr >&2; nonsense; read -r line; (exit 7)`;
 
-test('a command finds what it would find in one of its own', async () => {
+test('a command finds the same as in a new one', async () => {
   const { run, root, waiting } = await opened();
   const fresh = await open(makePlace(), 'required');
   const own = await fresh.run(PRINTS);
@@ -68,7 +68,7 @@ test('it is not used once another git dir has taken the name of the covered one'
   expect(await text('cat .git/config')).not.toContain('a token');
 });
 
-test('as many wait as commands have run side by side, and none is left', async () => {
+test('as many wait as commands have run in parallel, and none is left', async () => {
   const { run, root, sandbox } = await opened();
   // Each waits for the others.
   const together = (turn: string) => {

@@ -42,7 +42,7 @@ test.each([
   expect(reason).toContain(mend);
 });
 
-test('a cause that nothing explains is told in bubblewrap’s own words', () => {
+test('an unknown cause is reported in bubblewrap’s own words', () => {
   expect(explain("bwrap: Can't find source path /gone\n", plain)).toBe(
     "bubblewrap cannot start a sandbox here (bwrap: Can't find source path /gone).",
   );

@@ -11,7 +11,7 @@ function linesIn(...chunks: readonly (string | Uint8Array)[]): string[] {
 const TOUCH = "touch: cannot touch '/usr/ü': Read-only file system";
 const CURL = 'curl: (6) Could not resolve host: a.org';
 
-test('a line is found wherever it stands in a flood, and however it arrives', () => {
+test('a line is found anywhere in a flood, and however it arrives', () => {
   const flood = 'nothing to see, the address resolved\n'.repeat(50_000);
   const printed = Buffer.from(`${flood}${TOUCH}\n${flood}${TOUCH}\n${CURL}`);
   expect(linesIn(printed)).toEqual([TOUCH, CURL]);

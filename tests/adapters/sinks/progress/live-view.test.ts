@@ -64,7 +64,7 @@ async function open(columns: number, rows = 24) {
   };
 }
 
-test('lines scroll by above the view, and where the run stands stays when it ends', async () => {
+test('lines scroll by above the view, and the final state stays when the run ends', async () => {
   const { view, lines, change } = await open(80);
   view.print('one');
   view.print('two');

@@ -113,7 +113,7 @@ test("the model's words are marked, cut and redacted", () => {
   expect(printed()).toBe('');
 });
 
-test('a call that was under way when a run was killed has its name when it is continued', () => {
+test('a call that was in progress when a run was killed has its name when it is continued', () => {
   const { accept, printed } = open({ calls: [call('c', 'run_command', { command: `curl -u ${SECRET} x` })] });
   accept({
     type: 'tool.completed',
@@ -138,7 +138,7 @@ test('a result of which the model sees a part is reported as that', () => {
   expect(printed()).toBe('[0] read_file a.txt (truncated: 40,000 of 85,000 characters)\n');
 });
 
-test('a run is told in lines', () => {
+test('a run is printed in lines', () => {
   const { accept, printed, progress } = open();
   accept(
     {
@@ -264,7 +264,7 @@ describe('the text of the model', () => {
   });
 });
 
-test('what comes from outside cannot steer the terminal or the workflow', () => {
+test('text from outside cannot control the terminal or the workflow', () => {
   const { accept, printed, progress } = open();
   accept(turn(), toolStarted('x', 'read_file', { path: '\u001b[2J\n::error::##[x]' }), completed('x'));
   progress.warn(warning('WARN_SECOND_LOOK', `::stop-commands:: ##[x] ${SECRET}`));

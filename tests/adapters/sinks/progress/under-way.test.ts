@@ -32,7 +32,7 @@ test('what takes its time is named after five seconds, and again every thirty', 
   expect(linesOf(60)).toEqual([]);
 });
 
-test('what has been announced is named after thirty seconds of silence', () => {
+test('announced work is named after thirty seconds of silence', () => {
   const { activities, linesOf } = open();
   activities.begin({ label: 'setup npm ci', isAnnounced: true });
   expect(linesOf(40)).toEqual(['30: setup npm ci: 30 s so far']);
@@ -53,7 +53,7 @@ test('an answer says how much of it is there, and a pause how long it still take
   ]);
 });
 
-test('several things are counted, and what they are a part of is not among them', () => {
+test('several activities are counted, without the one that they are part of', () => {
   const { activities, linesOf } = open();
   const whole = activities.begin({ label: 'getting ready', isOuter: true });
   expect(activities.now().map(({ label }) => label)).toEqual(['getting ready']);

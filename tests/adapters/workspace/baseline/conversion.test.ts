@@ -258,7 +258,7 @@ describe('line endings in a run', () => {
     expect(patch).toMatch(/@@\n one\n-two\n\+2\n$/);
   });
 
-  test('attributes written during the run turn what the run changes, as git would', async () => {
+  test('attributes written during the run convert what the run changes, as git would', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'one\r\ntwo\r\n');
     scratch.commit();

@@ -117,7 +117,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     expect(run.workspace.exposed()).toEqual(['out/theirs.txt']);
   });
 
-  test('rules against the policy are not followed, and no rule hides what is protected', async () => {
+  test('forbidden rules are not followed, and no rule hides a protected path', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', '*.js\n');
     scratch.write('src/a.txt', 'a\n');

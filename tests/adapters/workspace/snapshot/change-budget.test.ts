@@ -32,7 +32,7 @@ describe('what a run may change', () => {
     expect(one.exceeded).toEqual({ limit: 'changed_file_bytes', value: 60, used: 1e9 });
   });
 
-  test('what the runner keeps counts towards the disk', () => {
+  test('data that the runner stores counts towards the disk limit', () => {
     let free = 5_000;
     const budget = begun(() => free);
     free -= 1_000;

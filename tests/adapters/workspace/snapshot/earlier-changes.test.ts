@@ -30,7 +30,7 @@ async function sidesOf(
   return { earlier: earlier.map(({ path }) => path), since: since.map(({ path }) => path) };
 }
 
-describe('what changed before a command is told apart from what the command did', () => {
+describe('changes before a command are distinguished from the command’s own', () => {
   test('files that were written, made and removed on either side of the line', async () => {
     const sides = await sidesOf(
       { 'a.txt': 'a\n', 'b.txt': 'b\n', 'old/x': 'x\n', 'gone/y': 'y\n', 'gone/z': 'z\n' },
@@ -84,7 +84,7 @@ describe('what changed before a command is told apart from what the command did'
     expect(sides).toEqual({ earlier: ['other/c.txt'], since: ['a.txt', 'b.txt', 'run.sh'] });
   });
 
-  test('where it cannot be told the change is the command’s: both wrote the file, or removed in one folder', async () => {
+  test('in doubt the change is the command’s: both wrote the file, or removed in one folder', async () => {
     const sides = await sidesOf(
       { 'a.txt': 'a\n', 'd/x': 'x\n', 'd/y': 'y\n' },
       (scratch) => {

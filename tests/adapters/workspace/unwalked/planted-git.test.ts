@@ -164,7 +164,7 @@ test('what somebody else moved here before the command is left alone as well', a
   expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
 });
 
-test('what a command made where no look comes, and the next brought out, is no work of somebody else', async () => {
+test('what one command hid from the scan and the next brought out is not attributed to somebody else', async () => {
   const scratch = committed();
   const workspace = await scratch.open();
   await afterCommand(workspace, () => scratch.git('init', '--quiet', '.git/hidden/made'));

@@ -12,7 +12,7 @@ const retried = (spent: SpentTokens): RunAction => ({
 });
 
 describe('the fold of a run', () => {
-  test('has what was put back in its ledger, and not in its net change', () => {
+  test('has reverted changes in its ledger, and not in its net change', () => {
     const after = { mode: '100644' as const, blob: 'a'.repeat(40), size: 1 };
     const { changes } = stateAfter([
       {
@@ -29,7 +29,7 @@ describe('the fold of a run', () => {
     expect([changes.net(), changes.unexplained()]).toEqual([[], []]);
   });
 
-  test('puts only the fallback model of its beginning in place of the first, at that price, and once', () => {
+  test('replaces the first only by the fallback model of its beginning, at that price, and once', () => {
     const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
     const replaced: RunAction = {
       type: 'model.replaced',
@@ -247,7 +247,7 @@ describe('the fold of a run', () => {
     expect(resumed).toEqual({ ...killed, startedAt, now, seq, base, interruption: null });
   });
 
-  test('of a resumed run begins a verification anew that was stopped, and leaves one that failed', () => {
+  test('of a resumed run repeats a verification that was stopped, and leaves one that failed', () => {
     const resumedAfter = (end: CommandEnd) => {
       const before = stateAfter(
         [
@@ -273,7 +273,7 @@ describe('the fold of a run', () => {
     expect(resumedAfter(commandEnd(1)).phase).toMatchObject({ at: 'fix', summary: 'all done' });
   });
 
-  test('knows which calls are under way and what they are recorded to have changed', () => {
+  test('knows which calls are in progress and what they are recorded to have changed', () => {
     const state = stateAfter([
       turn({ calls: [call('a'), call('b'), call('c')] }),
       { type: 'tool.started', call: call('a'), iteration: 1 },

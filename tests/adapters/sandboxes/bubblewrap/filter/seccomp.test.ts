@@ -155,7 +155,7 @@ describe.each(PROCESSORS)('the filter for $name', (processor) => {
     expect(verdict({ number: unshare, args: [0x600n] })).toBe('allow');
   });
 
-  test('knows four socket families, whatever stands in the upper half of the argument', () => {
+  test('knows four socket families, whatever the upper half of the argument is', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(socket, socketpair),
@@ -204,7 +204,7 @@ test('on x86_64 no call passes by its x32 number', () => {
   );
 });
 
-test('both processors have one filter, but for numbers and for calls that only one of them has', () => {
+test('both architectures have the same filter, except for numbers and for calls that only one of them has', () => {
   const [x64, arm64] = (['x64', 'arm64'] as const).map((name) =>
     disassembled(seccompProgram(name) ?? new Uint8Array(), (number) => nameOf(number, name)),
   );
