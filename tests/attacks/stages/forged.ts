@@ -18,7 +18,7 @@ const MEDDLE =
   "(setsid sh -c 'while :; do echo planted >> a.txt; sleep 0.02; done' > /dev/null 2>&1 &); until grep -q planted a.txt; do sleep 0.02; done";
 
 export const FORGED_VERIFICATION: Stage = {
-  name: 'verification that programs of the model take part in',
+  name: 'verification that involves the model’s programs',
   byOwner: true,
   files: { 'tests/t.js': 'as it was\n' },
   args: [

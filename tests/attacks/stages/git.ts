@@ -315,7 +315,7 @@ function planted(
 }
 
 export const GIT_PLANTED: Stage = {
-  name: 'repositories that commands make',
+  name: 'repositories that commands create',
   byOwner: true,
   files: { '.gitignore': '/cache/\n', 'src/kept.txt': 'kept\n' },
   prepare: async (victim) => {

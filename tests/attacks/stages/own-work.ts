@@ -84,7 +84,7 @@ export const OWN_WORK: readonly Stage[] = [
     ),
   ),
   {
-    name: 'contents that are too much',
+    name: 'contents that are too large',
     files: { '.gitignore': 'grown*\n' },
     attacks: [
       byBounds(

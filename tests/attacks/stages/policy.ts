@@ -88,7 +88,7 @@ const FAKES = 'for n in $(seq 99); do echo "EACCES: permission denied, open \'x$
 const HALF_HIDDEN = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
 
 export const PROTECTED: Stage = {
-  name: 'paths that may not change',
+  name: 'protected paths',
   byOwner: true,
   files: {
     'src/app.txt': 'app\n',
@@ -210,7 +210,7 @@ function flagged(flag: string, path: string, what: string, command: string): Att
 }
 
 export const FLAGGED: Stage = {
-  name: 'changes that should not pass unseen',
+  name: 'changes that must not go unnoticed',
   files: {
     'package.json': '{ "scripts": { "test": "node --test" } }\n',
     'test/a.test.js': "test('a', () => {\n  assert.equal(1, 1);\n  assert.equal(2, 2);\n});\n",

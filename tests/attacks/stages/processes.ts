@@ -45,7 +45,7 @@ function survives(
 }
 
 export const SURVIVORS: Stage = {
-  name: 'processes that want to survive',
+  name: 'processes that try to survive',
   byOwner: true,
   attacks: [
     survives('background', 'A background process', (mark) => `${sleeper(mark)} &`),
@@ -146,7 +146,7 @@ const KIB = 1024;
 const MEMFD_CREATE = process.arch === 'arm64' ? 279 : 319;
 
 export const RESOURCES: Stage = {
-  name: 'commands that want everything',
+  name: 'commands that exhaust the machine',
   files: { '.gitignore': 'grown*\n' },
   args: ['--max-processes', '80', '--max-memory', '400m', '--max-file-size', '4m'],
   attacks: [

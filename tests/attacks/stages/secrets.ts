@@ -61,7 +61,7 @@ function nameOf(path: string): string {
 }
 
 export const REACHED: Stage = {
-  name: 'secrets in reach of commands',
+  name: 'secrets within reach of commands',
   byOwner: true,
   async prepare(victim) {
     const { home } = victim;
@@ -293,7 +293,7 @@ function shown(id: string, what: string, command: () => string, expected: Attack
 }
 
 export const SHOWN: Stage = {
-  name: 'secrets that are shown',
+  name: 'secrets in output',
   prepare(victim) {
     victim.put(join(victim.root, 'known.txt'), victim.canary(KNOWN));
     victim.put(join(victim.root, '.gitignore'), 'known*\n');

@@ -56,7 +56,7 @@ const toWriteOn: Goal = toDo(({ victim }) => {
 });
 
 export const TAKEOVER: Stage = {
-  name: 'commands that want to rule',
+  name: 'commands that try to take over',
   byOwner: true,
   files: { '.gitignore': 'kept/\n' },
   prepare(victim) {

@@ -70,7 +70,7 @@ async function goOn({ victim, run, cli }: Aftermath): Promise<void> {
 }
 
 export const FILLED_FOLDER: Stage = {
-  name: 'runs that others have put among the user’s',
+  name: 'foreign runs among the user’s',
   byOwner: true,
   prepare: (victim) => victim.put(join(victim.outside, 'precious.txt'), 'precious\n'),
   afterwards: goOn,

@@ -181,7 +181,7 @@ async function goOn({ victim, mode, run, cli }: Aftermath): Promise<void> {
 const byPrograms = attacksIn('Known incidents', 'incident', 'programs');
 
 export const HANDED_ON: Stage = {
-  name: 'what others have left for the next command',
+  name: 'files planted for the next command',
   async prepare(victim) {
     const other = join(victim.outside, 'other');
     victim.put(join(other, PRIVATE), `${victim.canary('linked')} ${victim.canary('stored')}\n`);

@@ -15,7 +15,7 @@ function closings(bytes: string): string[] {
 }
 
 export const REVIEWED: Stage = {
-  name: 'a reviewer that is spoken to',
+  name: 'prompt injection against the reviewer',
   args: ['--review'],
   reviewer: () => [
     call('write_file', { path: MADE, content: 'made\n' }),

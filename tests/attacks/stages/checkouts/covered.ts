@@ -13,7 +13,7 @@ const byNothing = attacksIn('Git', 'git');
 const MOST_COVERED = 64;
 
 export const TOO_MANY: Stage = {
-  name: 'one checkout more than can be covered',
+  name: 'more checkouts than can be covered',
   byOwner: true,
   prepare(victim) {
     for (let at = 0; at <= MOST_COVERED; at += 1) {

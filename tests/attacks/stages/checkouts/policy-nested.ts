@@ -88,7 +88,7 @@ async function makeRepository(victim: Victim, folder: string, files: readonly st
 const fileOf = (id: string) => `${SUBMODULE}/${id}/file.txt`;
 
 export const NESTED: Stage = {
-  name: 'paths that may not change, in other repositories',
+  name: 'protected paths in other repositories',
   byOwner: true,
   async prepare(victim) {
     const files = BY_COMMAND.map(([id]) => `${id}/file.txt`);
