@@ -245,6 +245,17 @@ describe.each([
     expect(await text('cd && touch x && [ "$HOME" = "$(pwd)" ] && echo home')).toBe('home\n');
   });
 
+  test('commands speak English on a machine of another language, with its character set', async () => {
+    const languageIn = async (locale: Record<string, string>) => {
+      const { text } = await open(makePlace(), mode, { PATH: process.env.PATH, ...locale });
+      return text('echo "$LANG $LC_ALL $LANGUAGE"; cat /missing 2>&1 || true');
+    };
+    const said = 'cat: /missing: No such file or directory';
+    expect(await languageIn({ LANG: 'de_DE.UTF-8' })).toBe(`de_DE.UTF-8  en\n${said}\n`);
+    expect(await languageIn({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' })).toBe(`de_DE.UTF-8 C \n${said}\n`);
+    expect(await languageIn({ LANGUAGE: 'de' })).toBe(`C.UTF-8  \n${said}\n`);
+  });
+
   test("git works in the tree and leaves the user's repository as it was", async () => {
     const place = makePlace();
     const { root, text } = await open(place, mode);

@@ -25,6 +25,7 @@ export function commandEnvironment(surroundings: CommandSurroundings): Record<st
   }
   return {
     ...env,
+    ...inEnglish(env),
     ...surroundings.toolchains,
     PATH: surroundings.path.join(':'),
     HOME: surroundings.home,
@@ -34,6 +35,14 @@ export function commandEnvironment(surroundings: CommandSurroundings): Record<st
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
   };
+}
+
+/**
+ * Messages in English where the locale is of another language, since denials are told by their words. The character set, dates and
+ * numbers stay as they are. Elsewhere it is left out: it would hide the translations that a project's own tests ask for.
+ */
+function inEnglish({ LC_ALL, LANG }: Record<string, string>): { LANGUAGE?: string } {
+  return /^(?:C|POSIX|en)(?![a-z])/i.test(LC_ALL || LANG || 'C') ? {} : { LANGUAGE: 'en' };
 }
 
 /**
