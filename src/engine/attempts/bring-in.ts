@@ -29,11 +29,14 @@ export interface Chosen extends AttemptsPlace {
 
 /** `session` is that of the whole run, whose locks are held. */
 export async function bringIn(
-  { input, startedAt, limits, result, progress }: Session,
+  session: Session,
   { checkout, directory, best, attempts: chosen }: Chosen,
 ): Promise<RunOutcome> {
+  const { input, startedAt, limits, result, progress } = session;
   const { watcher } = input;
   const { path } = best.attempt;
+  // If the process dies from here on, the run is resumed, and its caps are less what the others have spent.
+  session.recordAndSave({ attempts: chosen });
   takeOver(path, directory.path);
   const read = await readJournal(directory.events);
   if (read.status === 'failed') throw new Error(read.message);

@@ -1,12 +1,12 @@
 /** What `patchsmith usage` says of a run with several attempts: each counts once, whoever ended and however. */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { cliHere } from '../../support/runs/in-process.ts';
+import { cliHere, runHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -126,6 +126,36 @@ test('a cap given to resume is for the whole run, with what the other attempts h
   expect(reason).toContain(`Spent $${costUsd.toFixed(4)} of $${cap} (--max-cost-usd)`);
   expect(costUsd).toBeLessThanOrEqual(cap);
   expect(resumed.stderr).toContain(`--max-cost-usd ${2 * cap}`);
+});
+
+test('a run that dies while the chosen attempt is brought in knows what the others have spent', async () => {
+  const { repository, env } = await place();
+  const some = { calls: [call('run_command', { command: 'true' })], outputTokens: 3_000 };
+  const giveUp = { calls: [call('finish', { status: 'blocked', summary: 'What is wanted?' })] };
+  const [write = {}, finish = {}] = wrote('ONE\n');
+  const turns = conversations([...Array.from({ length: 6 }, () => some), write, finish], [giveUp]);
+  const server = await startClaudeServer({ turns, apiKey: KEY });
+  onTestFinished(() => server.close());
+  const [runDir, died] = [join(temporaryFolder(), 'run'), join(temporaryFolder(), 'died')];
+  const given = { ...env, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
+  const where = ['--repo', repository.root, '--run-dir', runDir, '--message', 'Do it'];
+  const caps = ['--attempts', '2', '--max-total-tokens', '40000', '--verify', 'grep -q ONE a.txt'];
+  await runHere(['run', ...where, ...caps], {
+    cwd: repository.root,
+    env: { ...given, PATH: env.PATH ?? '' },
+    onStderr(text) {
+      // Said once its journal is that of the run, before anything else is saved.
+      if (text.includes('continues with what the others left over'))
+        cpSync(runDir, died, { recursive: true });
+    },
+  });
+  const { attempts } = JSON.parse(readFileSync(join(died, 'result.json'), 'utf8'));
+  expect(attempts).toMatchObject({ chosen: 1, list: [{ path: runDir }, { outcome: 'blocked' }] });
+  const words = ['resume', died, '--repo', repository.root, '--max-total-tokens', '1'];
+  const resumed = await cliHere(words, { cwd: repository.root, env: given });
+  expect(resumed.stderr).toContain(
+    'holds for all attempts of the run together, and the others have spent that',
+  );
 });
 
 test('attempts that are reviewed stay within the cap together', async () => {
