@@ -118,20 +118,36 @@ export async function whyNoSetup(
     const manager = await loaderIn(command, root);
     if (manager === null) continue;
     const domains = INSTALLERS[manager].hosts.map((host) => `--allow-domain ${host}`).join(' ');
-    return `The setup command ${quoted(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or show what this machine has loaded: --cache ${manager}.`;
+    const { locked } = INSTALLERS[manager];
+    // No cache of Composer can be shown, and what is in vendor it does not load.
+    const instead =
+      manager === 'composer'
+        ? `run it once by hand: ${inFolder(await folderOfCommand(command), locked)}`
+        : `show what this machine has loaded: --cache ${manager}`;
+    return `The setup command ${quoted(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or ${instead}.`;
   }
   return null;
 }
 
+function inFolder(folder: string, line: string): string {
+  const path = normalize(folder);
+  return path === '.' ? line : `cd ${path} && ${line}`;
+}
+
 /** The manager by which the command is certain to load packages, and would take long to find out that it cannot. */
-async function loaderIn(command: string, root: string): Promise<'yarn' | 'pip' | null> {
+async function loaderIn(command: string, root: string): Promise<'yarn' | 'pip' | 'composer' | null> {
   const isYarn = /\byarn(?: install)?(?: --[\w-]+)*\s*(?:$|[;|&}])/.test(command);
-  if (!isYarn && !command.includes('-m venv')) return null;
+  const isComposer = /\bcomposer(?: -[\w-]+)* i(?:nstall)?(?: -[\w-]+)*\s*(?:$|[;|&}])/.test(command);
+  if (!isYarn && !isComposer && !command.includes('-m venv')) return null;
   const path = normalize(await folderOfCommand(command));
   const folder = path === '.' ? '' : path;
   if (isYarn) {
     const { yarnLoads } = await import('../../adapters/survey/needed/yarn.ts');
     return (await yarnLoads(root, folder)) ? 'yarn' : null;
+  }
+  if (isComposer) {
+    const { composerLoads } = await import('../../adapters/survey/needed/composer.ts');
+    return (await composerLoads(root, folder, command)) ? 'composer' : null;
   }
   const { pipLoads } = await import('../../adapters/survey/needed/pip.ts');
   return (await pipLoads(root, folder, command)) ? 'pip' : null;

@@ -368,6 +368,28 @@ test('a yarn install that would have to load packages is refused before it tries
   expect((await check({ repo: repository.root, args: ['--setup', setup] })).exitCode).toBe(0);
 });
 
+test('packages that Composer would have to load are refused before it tries each from its source', async () => {
+  const lockOf = (url: string) => JSON.stringify({ packages: [{ name: 'psr/log', dist: { url } }] });
+  const files = {
+    ...FILES,
+    'app/composer.json': '{"require":{"psr/log":"3.0.0"}}',
+    'app/composer.lock': lockOf('https://api.github.com/repos/php-fig/log/zipball/1'),
+    'own/composer.json': '{"require":{"a/b":"*"}}',
+    'own/composer.lock': lockOf('../b'),
+  };
+  // Where the command is missing it fails as well, and says something else.
+  const install = '{ test -d vendor || composer install --no-interaction --no-progress; }';
+  const { stdout, repository } = await check({ files, args: ['--setup', `cd app && ${install}`] });
+  expect(stdout).toMatch(
+    /^FAILED {2}setup .* cannot succeed: it loads packages, .*--allow-domain codeload\.github\.com – or run it once by hand: cd app && composer install --no-interaction --no-progress\.$/m,
+  );
+  const passes = async (setup: string) =>
+    (await check({ repo: repository.root, args: ['--setup', setup] })).exitCode;
+  expect(await passes(`cd own && composer() { :; } && ${install}`)).toBe(0);
+  mkdirSync(join(repository.root, 'app/vendor'));
+  expect(await passes(`cd app && ${install}`)).toBe(0);
+});
+
 test('a verify command whose package manager is refused its hosts, or lacks packages of the cache, fails the check', async () => {
   // As Maven says it, which a project of several modules asks only when it runs.
   const refused =
