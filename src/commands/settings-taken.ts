@@ -48,7 +48,10 @@ export const SETTINGS_TAKEN: Readonly<
   Record<'run' | 'resume' | 'prepare' | 'publish' | 'locate', readonly SettingKey[]>
 > = {
   run: [
-    ...settingsIn(...SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group))),
+    // A run always changes files.
+    ...settingsIn(
+      ...SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group)),
+    ).filter((key) => key !== 'dryRun'),
     'maxTotalBytes',
     // A conflict that publishing would refuse is not worth asking a model about.
     'protectedPaths',
@@ -97,6 +100,7 @@ export const SETTINGS_TAKEN: Readonly<
   ],
   publish: [
     ...settingsIn('Publishing'),
+    'dryRun',
     'allow',
     'protect',
     'acceptSecrets',

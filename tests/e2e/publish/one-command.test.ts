@@ -229,11 +229,15 @@ describe('before a token of the model is spent, run --publish', () => {
 });
 
 test('the settings of a publication are a mistake without --publish, and the message names it', async () => {
-  const { at, ...end } = await runAndPublish([edit, done], ['--label', 'bot', '--draft', 'never'], {
-    switches: [],
-  });
+  const { at, ...end } = await runAndPublish(
+    [edit, done],
+    ['--label', 'bot', '--draft', 'never', '--dry-run'],
+    {
+      switches: [],
+    },
+  );
   expect(end.exitCode, end.stderr).toBe(2);
-  for (const flag of ['--label', '--draft'])
+  for (const flag of ['--label', '--draft', '--dry-run'])
     expect(end.stderr).toContain(`  [ERR_FLAG_NOT_TAKEN] ${flag}: run takes it only together with --publish`);
   expect(at.model.requests).toEqual([]);
 });
