@@ -27,6 +27,7 @@ const INNER_ARROWS: Record<string, Record<string, string[]>> = {
     patch: [],
     kept: ['baseline', 'patch'],
     search: [],
+    early: ['baseline', 'snapshot', 'restore'],
   },
   'adapters/sandboxes': {
     visible: [],

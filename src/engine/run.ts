@@ -174,8 +174,9 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     for await (const event of loop.run(actions)) accept(event);
   });
   if (followed.status !== 'cut_short') return { stop, state: loop.state, driven: followed };
-  // Without a baseline the run has changed nothing.
-  if (isTaken(loop.state.base)) session.warn(LOOK_CUT_SHORT);
+  const { base, changes } = loop.state;
+  // Without a baseline the run has changed nothing but what it has noted.
+  if (isTaken(base) || changes.history.length > 0) session.warn(LOOK_CUT_SHORT);
   const ended = await tryStep(async () => {
     for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
   });

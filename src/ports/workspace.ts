@@ -1,6 +1,6 @@
 /** The checkout, and what is known of its changes. Types only. */
 
-import type { FileState, FoundChange, PathChange, Writer } from '../domain/changes/change.ts';
+import type { FileState, FoundChange, PathChange, PathState, Writer } from '../domain/changes/change.ts';
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../domain/changes/ignored-files.ts';
 import type { RepoPath } from '../domain/changes/path.ts';
@@ -114,6 +114,22 @@ export interface Workspace {
   keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+  /** Of a workspace whose baseline is still being taken. */
+  readonly early?: EarlyWriting;
+}
+
+/** Writes before the baseline. Once paths are noted, the methods of the workspace for these paths do not wait. */
+export interface EarlyWriting {
+  /**
+   * What is at these paths, of those that are not noted yet; from now on it is a part of the baseline, and to be recorded
+   * before any of them is written. Null where a write has to wait for the whole baseline; then nothing is noted.
+   */
+  note(paths: readonly string[]): Promise<readonly PathState[] | null>;
+  /**
+   * For a run that ends because its baseline cannot be taken: reverts what was written. `left` are paths that are not as they
+   * were written, or that cannot be reverted.
+   */
+  takeBack(): Promise<{ reverted: readonly PathChange[]; left: readonly string[] }>;
 }
 
 /** A workspace whose baseline has been taken. */

@@ -118,6 +118,8 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
   switch (event.type) {
     case 'run.started':
       return { runId: event.runId, model: event.model, sandbox: event.sandbox, base: event.base };
+    case 'baseline.noted':
+      return some(event.states.map(({ path }) => path));
     case 'baseline.taken':
       return { base: event.base };
     case 'run.resumed':

@@ -146,9 +146,10 @@ async function putBack(
   // Few runs need to put anything back.
   const { revert, whyKept } = await import('./restore/revert.ts');
   const { openedNs } = beside;
+  const { ownInodes } = snapshot;
   const paths = changes.map(({ path }) => path);
   const repositories = await repositoriesIn(parts, paths, []);
-  const isKept = whyKept({ root, openedNs, all, repositories, lost: planted.lost() });
+  const isKept = whyKept({ root, openedNs, ownInodes, all, repositories, lost: planted.lost() });
   return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
 }
 

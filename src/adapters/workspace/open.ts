@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileState } from '../../domain/changes/change.ts';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseCommit, BaseRevision } from '../../domain/run/events.ts';
@@ -19,12 +20,16 @@ import { BaselineRules } from './baseline/baseline-rules.ts';
 import { BASELINE_INDEX, type BaselineIndex, readBaselineIndex } from './baseline/index/baseline-index.ts';
 import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
-import { earlyFiles } from './early-files.ts';
+import { earlyFiles } from './early/early-files.ts';
+import { earlyRules } from './early/early-rules.ts';
+import { EarlyWrites } from './early/early-writes.ts';
+import { pendingWorkspace } from './early/pending-workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
+import type { NotedPaths } from './noted-paths.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
-import { pendingWorkspace } from './pending-workspace.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
-import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { type BaselineStage, Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { keepBeginning } from './unwalked/ignored-changes.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
 import type { NestedFolders } from './unwalked/nested-changes.ts';
 
@@ -42,6 +47,8 @@ export interface WorkspacePlaces {
   readonly isReadOnly?: (folder: string) => boolean;
   /** What rules that the run writes may not hide. Default: they may hide everything. */
   readonly guard?: PathGuard | undefined;
+  /** Awaited at each stage of taking the baseline, so that it can be held up. */
+  readonly atStage?: ((stage: BaselineStage) => Promise<void>) | undefined;
   /** Whether the whole base is stored with the run. Default: only what the repository does not have. */
   readonly keepsBase?: boolean;
 }
@@ -49,11 +56,11 @@ export interface WorkspacePlaces {
 /** A workspace whose baseline is yet to be taken; a sandbox for its commands can be opened in the meantime. */
 export interface BegunWorkspace {
   readonly sandboxGitDir: SandboxGitDir;
-  /** As `openWorkspace`. Call once. */
-  takeBaseline(): Promise<WholeWorkspace>;
+  /** As `openWorkspace`. Call once. `noted`: what an earlier process has written before it had a baseline. */
+  takeBaseline(noted?: NotedPaths): Promise<WholeWorkspace>;
   /**
-   * The same, but for a tree with many files it returns before the baseline is known: reads do not wait for it. Call once,
-   * instead of the other.
+   * The same, but for a tree with many files it returns before the baseline is known: reads and single writes do not wait for
+   * it. Call once, instead of the other.
    */
   takeMeanwhile(): Promise<Workspace>;
 }
@@ -63,24 +70,28 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
   mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   const sandboxGitDir = { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested };
-  const finish = async (prepared: Prepared) => {
-    const workspace = await takeWhole(prepared);
+  const finish = async (prepared: Prepared, noted: NotedPaths | null) => {
+    const workspace = await takeWhole(prepared, noted);
     nested.push(...workspace.sandboxGitDir.nested);
     return workspace;
   };
   return {
     sandboxGitDir,
-    takeBaseline: async () => finish(await prepare(checkout, places)),
+    takeBaseline: async (noted) => finish(await prepare(checkout, places), noted ?? null),
     async takeMeanwhile() {
       const prepared = await prepare(checkout, places);
       const { parts, shadowDir, settings, index } = prepared;
-      const taken = finish(prepared);
-      if (!parts.settled.isMany) return taken;
+      if (!parts.settled.isMany) return finish(prepared, null);
+      const { limits = DEFAULT_CHANGE_LIMITS } = places;
+      const early = { checkout, shadowDir, settings, index, tree: parts.tree };
+      const rules = earlyRules(early);
+      const writes = new EarlyWrites({ ...early, rules, limits, store: parts.contents.store });
+      const taken = finish(prepared, writes);
       // Its failure counts when somebody needs it.
-      taken.catch(() => undefined);
-      const files = earlyFiles({ checkout, shadowDir, settings, index, tree: parts.tree });
+      taken.catch(() => writes.close());
       return pendingWorkspace({
-        files,
+        files: earlyFiles(early, rules),
+        writes,
         sandboxGitDir,
         taken,
         root: checkout.root,
@@ -105,7 +116,7 @@ interface Prepared {
 
 /** Takes the current checkout as the baseline. Writes to none of the user's files and runs nothing from the checkout. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<WholeWorkspace> {
-  return takeWhole(await prepare(checkout, places));
+  return takeWhole(await prepare(checkout, places), null);
 }
 
 /** Does not look at files of the work tree, except rule files that are only known from the index. */
@@ -139,21 +150,20 @@ async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Pre
     limits,
     guard: places.guard,
   });
-  return { checkout, shadowDir, settings, index, parts, madeGit, warnings, isReadOnly, keepsBase };
+  const { atStage } = places;
+  return {
+    ...{ checkout, shadowDir, settings, index, madeGit, warnings, isReadOnly, keepsBase },
+    parts: { ...parts, ...(atStage === undefined ? {} : { atStage }) },
+  };
 }
 
-async function takeWhole({
-  checkout,
-  shadowDir,
-  parts,
-  madeGit,
-  warnings,
-  isReadOnly,
-  keepsBase,
-}: Prepared): Promise<WholeWorkspace> {
+async function takeWhole(
+  { checkout, shadowDir, parts, madeGit, warnings, isReadOnly, keepsBase }: Prepared,
+  noted: NotedPaths | null,
+): Promise<WholeWorkspace> {
   const { root } = checkout;
   const known = knownTrees(checkout, shadowDir);
-  const snapshot = await Snapshot.take(parts);
+  const snapshot = await Snapshot.take(parts, () => noted?.close() ?? NOTHING);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
   const { nested, uncovered } = nestedIn(checkout, parts);
@@ -166,7 +176,7 @@ async function takeWhole({
   const base = await baseRevision(checkout, shadowDir, { snapshot, known });
   const { tree, planted, contents } = parts;
   const { budget } = contents;
-  return openGitWorkspace({
+  const workspace = openGitWorkspace({
     checkout,
     shadowDir,
     base,
@@ -180,7 +190,14 @@ async function takeWhole({
     keepsBase,
     writeLog: parts.writeLog,
   });
+  noted?.handOver((path, recorded) => {
+    keepBeginning(shadowDir);
+    snapshot.takeOver(path, recorded);
+  });
+  return workspace;
 }
+
+const NOTHING: ReadonlyMap<string, FileState | null> = new Map();
 
 /**
  * The repositories found that exist and whose files do not belong to this one; if the index has files in one, those are

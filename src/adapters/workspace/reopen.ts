@@ -79,16 +79,45 @@ export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept
   };
 }
 
-/** For a run that was ended before its baseline had been taken, and so before it changed anything: it is taken now. */
-export function beginAnew(checkout: Checkout, places: WorkspacePlaces): BegunReopening {
-  rmSync(places.shadowDir, { recursive: true, force: true });
+/** What the journal says of files that were written before the baseline had been taken. */
+export interface NotedState {
+  /** By path, what counts as there when the run began. */
+  readonly noted: ReadonlyMap<string, FileState | null>;
+  /** Paths that have been recorded as changed, with their last known state. */
+  readonly states: ReadonlyMap<string, FileState | null>;
+}
+
+/** For a run that was ended before its baseline had been taken: it is taken now, of all but the files that the run has noted. */
+export function beginAnew(
+  checkout: Checkout,
+  places: WorkspacePlaces,
+  { noted, states }: NotedState,
+): BegunReopening {
+  const { shadowDir } = places;
+  // What was stored of noted files is nowhere else.
+  for (const name of existsSync(shadowDir) ? readdirSync(shadowDir) : [])
+    if (name !== 'objects') rmSync(join(shadowDir, name), { recursive: true, force: true });
   rmSync(places.sandboxGitDir, { recursive: true, force: true });
   const begun = beginWorkspace(checkout, places);
+  const paths = [...noted.keys()];
   return {
     sandboxGitDir: begun.sandboxGitDir,
     async take() {
-      const workspace = await begun.takeBaseline();
-      return { status: 'ok', workspace, found: [], planted: [], asInBase: new Set() };
+      await removeLeftovers(checkout.root, paths);
+      const workspace = await begun.takeBaseline({
+        close: () => noted,
+        handOver(take) {
+          for (const [path, before] of noted) {
+            const state = states.get(path);
+            const sizes = state ? [state.size] : [];
+            take(path, { state: state === undefined ? before : state, sizes, inodes: [] });
+          }
+        },
+      });
+      const found = await workspace.capture(paths);
+      const isBefore = ({ path, after }: PathChange) => sameState(noted.get(path) ?? null, after);
+      const asInBase = new Set(found.filter(isBefore).map(({ path }) => path));
+      return { status: 'ok', workspace, found, planted: [], asInBase };
     },
   };
 }

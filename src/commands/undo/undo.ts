@@ -74,16 +74,17 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
   const folder = makeTemporaryFolder(env);
   try {
-    const left = input.force
-      ? null
-      : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
-    if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
     const { shadowGit: shadowDir } = directory;
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
+    const restorer = await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say);
+    const left = input.force
+      ? null
+      : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env, restorer });
+    if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
     return await takeBack(input, run, {
-      restorer: await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say),
+      restorer,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
     });

@@ -9,5 +9,6 @@ export function baselineFirst([start, ...rest]: RunEvents): { base: BaseRevision
   const taken = rest.find((event) => event.type === 'baseline.taken');
   if (taken === undefined) return null;
   const { base } = taken;
-  return { base, events: [{ ...start, base }, ...rest.filter((event) => event !== taken)] };
+  const others = rest.filter((event) => event !== taken && event.type !== 'baseline.noted');
+  return { base, events: [{ ...start, base }, ...others] };
 }

@@ -58,6 +58,7 @@ function describe(event: RunEvent): string {
       return `run.stopped ${event.stop.why}`;
     case 'run.started':
     case 'run.resumed':
+    case 'baseline.noted':
     case 'baseline.taken':
     case 'turn.completed':
     case 'turn.retried':
@@ -95,6 +96,8 @@ function comparable(event: RunEvent): unknown {
         setupChanges,
       };
     }
+    case 'baseline.noted':
+      return { states: event.states };
     case 'baseline.taken':
       return { base: { tree: event.base.tree } };
     case 'run.resumed':

@@ -94,7 +94,7 @@ export function wereCommandsUnderWay(run: FoldedEvents): boolean {
 }
 
 const READERS = ['read_file', 'list_files', 'search', 'finish'];
-const WRITERS = ['write_file', 'edit_file'];
+const WRITERS = ['write_file', 'edit_file', 'append_file'];
 
 /** The run's change of a path. */
 interface Own {

@@ -133,6 +133,7 @@ export class EventReporter {
         return note(event.message);
       case 'run.stopped':
         return note(`The loop ended: ${whyStopped(event.stop)}`);
+      case 'baseline.noted':
       case 'baseline.taken':
         return null;
     }

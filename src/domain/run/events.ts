@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { NearCap, ReachedCap } from '../budget/caps.ts';
 import { Retry, SpentTokens } from '../budget/spent.ts';
-import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
+import { ChangeSource, CodeChange, ObjectId, PathChange, PathState } from '../changes/change.ts';
 import { CompactionFailed, ContextCompacted } from '../compaction/compaction.ts';
 import { CompactionSettings, NO_COMPACTION } from '../compaction/settings.ts';
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
@@ -85,7 +85,7 @@ const ToolSettings = z.strictObject({
 /** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
-  journalVersion: z.literal([1, 2, 3, 4, JOURNAL_VERSION]),
+  journalVersion: z.literal([1, 2, 3, 4, 5, JOURNAL_VERSION]),
   runId: z.string(),
   /** Of a replay: the run that is played again, in a copy of its checkout. */
   replayOf: z.string().optional(),
@@ -99,7 +99,7 @@ const RunStarted = z.strictObject({
   allowedPrivate: z.array(AllowedPrivate).default([]),
   /** Absolute path of the work tree. */
   root: z.string(),
-  /** Without its tree where that takes long to find out: `baseline.taken` follows before anything is changed. */
+  /** Without its tree where that takes long to find out: `baseline.taken` follows before any command runs. */
   base: z.union([BaseRevision, BaseCommit]),
   plan: z.strictObject({
     title: z.string(),
@@ -150,7 +150,16 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
-/** The event that completes the base of a run that began without its tree: what the work tree was before the run's first act. */
+/**
+ * The event recorded before files are written while the baseline is still being taken: what was at their paths. It is a part of the
+ * baseline; whatever is found there later is not.
+ */
+const BaselineNoted = z.strictObject({
+  type: z.literal('baseline.noted'),
+  states: z.array(PathState).min(1),
+});
+
+/** The event that completes the base of a run that began without its tree: what the work tree was when the run began. */
 const BaselineTaken = z.strictObject({ type: z.literal('baseline.taken'), base: BaseRevision });
 
 /** The event recorded when verify commands have ended. */
@@ -202,6 +211,7 @@ export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
   /** The run was killed, or had stopped, and is continued. The time between this event and the one before does not count. */
   RunResumed,
+  BaselineNoted,
   BaselineTaken,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
   /** An attempt failed, and the next one follows after a wait. Written before the wait. */

@@ -84,8 +84,8 @@ function unreviewed({ result }: Session, proven: ProvenPatch | null): string | n
 
 /** Why there is no patch although nothing is wrong with it; null unless time ran out. */
 function whyUnmade({ loop: { driven, state }, net, steps: { made, reviewed } }: Decision): string | null {
-  // Nothing is changed before the base is known.
-  if (!isTaken(state.base)) return null;
+  // Nothing else is changed before the base is known.
+  if (!isTaken(state.base) && state.changes.history.length === 0) return null;
   if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
   if (made.status === 'cut_short') return 'there was not enough time to make the patch';
   return driven.status === 'cut_short' && net.length === 0

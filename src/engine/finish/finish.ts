@@ -15,8 +15,8 @@ import type { Session } from '../session.ts';
 import { commandToContinue } from './command-to-continue.ts';
 import { finalOutcome, type LoopEnd } from './final-outcome.ts';
 import { allDenied, knownPart } from './known-part.ts';
-import { closingWarnings } from './result.ts';
-import { doneValue } from './step.ts';
+import { baselinePart, closingWarnings } from './result.ts';
+import { doneValue, tryStep } from './step.ts';
 import { type Steps, takeSteps } from './steps.ts';
 
 /** `patch` is null when none was made or when it must not be published. */
@@ -33,6 +33,11 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   session.record({ mcp: [...ready.servers()] });
   session.record(knownPart(session, state, denied));
   const net = state.changes.net();
+  // Time ran out before it was needed for anything but files that were noted.
+  if (!isTaken(state.base) && net.length > 0) {
+    const taken = await tryStep(() => ready.workspace.baseline());
+    if (taken.status === 'done') session.record(baselinePart(taken.value.base));
+  }
   const steps = await takeSteps(session, ready, { state, net });
   warnOf(session, ready, { state, steps });
   session.record(partOf(ready, { state, steps }));

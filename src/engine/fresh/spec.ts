@@ -149,9 +149,10 @@ function begin(
   { session, checkout, directory }: PlacedRun,
   { waits, ...policy }: { isReadOnly: (folder: string) => boolean; guard: PathGuard; waits: boolean },
 ): BegunTaking<TakenWorkspace> {
-  const { manyFiles } = session.input;
+  const { manyFiles, atStage } = session.input;
   const begun = beginWorkspace(checkout, {
     ...(manyFiles === undefined ? {} : { manyFiles }),
+    ...(atStage === undefined ? {} : { atStage }),
     shadowDir: directory.shadowGit,
     sandboxGitDir: directory.sandboxGitDir,
     env: session.input.env,

@@ -12,6 +12,7 @@ import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { answeredCalls } from '../../domain/conversation/segments.ts';
 import { failed } from '../../domain/failed.ts';
 import { isTaken } from '../../domain/journal/base.ts';
+import { notedStates } from '../../domain/journal/noted-states.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
@@ -161,15 +162,17 @@ async function begin(
   const { base } = run.state;
   const states = workTreeStates(events);
   if (!isTaken(base)) {
-    if (states.size > 0 || wereCommandsUnderWay(run))
-      return { ...beginAnew(checkout, places), take: async () => failed(CHANGED_BEFORE_ITS_BASELINE) };
+    const noted = notedStates(events);
+    const begun = beginAnew(checkout, places, { noted, states });
+    if ([...states.keys()].some((path) => !noted.has(path)) || wereCommandsUnderWay(run))
+      return { ...begun, take: async () => failed(CHANGED_BEFORE_ITS_BASELINE) };
     session.warn(
       warning(
         'WARN_BASELINE_TAKEN_LATER',
         'The run was ended before its baseline had been taken: it starts from the files as they are now.',
       ),
     );
-    return beginAnew(checkout, places);
+    return begun;
   }
   return beginReopening(checkout, places, {
     base,

@@ -51,7 +51,7 @@ describe('a journal of another version', () => {
       journalVersion: 2,
     }));
     expect((await replay(run, '--sandbox', 'off')).lastLine).toMatch(proven);
-    rewrite(run, 1, (event) => ({ ...event, journalVersion: 6 }));
+    rewrite(run, 1, (event) => ({ ...event, journalVersion: 7 }));
     const unknown = await replay(run, '--sandbox', 'off');
     expect([unknown.exitCode, unknown.lastLine]).toEqual([2, expect.stringContaining('journalVersion')]);
   });

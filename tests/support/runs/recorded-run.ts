@@ -61,7 +61,7 @@ export async function cutRun(
     all = IS_FULL,
     each,
     ...more
-  }: Pick<RunInput, 'manyFiles'> & {
+  }: Partial<Pick<RunInput, 'manyFiles' | 'atStage' | 'interrupt'>> & {
     prepare?: (root: string) => void;
     all?: boolean;
     each?: RunEvent['type'];

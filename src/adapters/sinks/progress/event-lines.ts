@@ -107,6 +107,8 @@ export class EventLines {
       case 'run.resumed':
         this.#iteration = event.iteration;
         return [note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`)];
+      case 'baseline.noted':
+        return [];
       case 'baseline.taken':
         return event.base.dirty ? [note(`base${uncommittedIn(event.base)}`)] : [];
       case 'turn.completed': {

@@ -1,8 +1,9 @@
-/** A workspace whose baseline is still being taken: reads and searches go ahead, everything else waits for it. */
+/** A workspace whose baseline is still being taken: reads, searches and noted writes go ahead, everything else waits for it. */
 
-import type { BaseCommit } from '../../domain/run/events.ts';
-import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
+import type { BaseCommit } from '../../../domain/run/events.ts';
+import type { SandboxGitDir, Workspace } from '../../../ports/workspace.ts';
 import type { EarlyFiles } from './early-files.ts';
+import type { EarlyWrites } from './early-writes.ts';
 
 /** What there is before the baseline, and the baseline to come. */
 interface PendingParts {
@@ -11,12 +12,20 @@ interface PendingParts {
   /** `nested` is filled when the baseline has been taken. */
   readonly sandboxGitDir: SandboxGitDir;
   readonly files: EarlyFiles;
+  readonly writes: EarlyWrites;
   /** Rejects when the baseline cannot be taken; so does then whatever needs it. */
   readonly taken: Promise<Workspace>;
 }
 
-/** Nothing changes before the baseline is there, so there is nothing to tell until then. */
-export function pendingWorkspace({ root, base, sandboxGitDir, files, taken }: PendingParts): Workspace {
+/** Only noted paths change before the baseline is there, so there is nothing else to tell until then. */
+export function pendingWorkspace({
+  root,
+  base,
+  sandboxGitDir,
+  files,
+  writes,
+  taken,
+}: PendingParts): Workspace {
   let whole: Workspace | null = null;
   let isAskedFor = false;
   void taken.then(
@@ -35,23 +44,32 @@ export function pendingWorkspace({ root, base, sandboxGitDir, files, taken }: Pe
       isAskedFor = true;
       return workspace.baseline();
     },
+    early: writes,
 
     readFile: (path) => (whole ?? files).readFile(path),
     listFiles: (path, glob) => (whole ?? files).listFiles(path, glob),
     search: (query) => (whole ?? files).search(query),
 
-    writeFile: async (...given) => (await taken).writeFile(...given),
-    capture: async (...given) => (await taken).capture(...given),
+    writeFile: async (path, bytes, by) =>
+      writes.write(path, bytes) ?? (await taken).writeFile(path, bytes, by),
+    capture: async (scope) =>
+      typeof scope !== 'string' && writes.covers(scope)
+        ? writes.capture(scope)
+        : (await taken).capture(scope),
+    repositoriesAround: async (paths, added = []) =>
+      writes.covers([...paths, ...added])
+        ? writes.repositoriesAround(paths, added)
+        : (await taken).repositoriesAround(paths, added),
+
     checkpoint: async (...given) => (await taken).checkpoint(...given),
     putBack: async (...given) => (await taken).putBack(...given),
     rebase: async (...given) => (await taken).rebase(...given),
-    repositoriesAround: async (...given) => (await taken).repositoriesAround(...given),
     ignoredWrites: async (...given) => (await taken).ignoredWrites(...given),
     ignoredChanges: async (...given) => (await taken).ignoredChanges(...given),
     nestedChanges: async (...given) => (await taken).nestedChanges(...given),
     uncommitted: async (...given) => (await taken).uncommitted(...given),
     makePatch: async (...given) => (await taken).makePatch(...given),
-    // Without a baseline nothing has been done, so there is nothing to clean up.
+    // Without a baseline only noted paths have been written, so there is nothing to clean up.
     sweep: async () => (await taken.catch(() => null))?.sweep(),
     keepEssentials: async (...given) => (await taken.catch(() => null))?.keepEssentials(...given) ?? null,
 

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { beginWorkspace } from '../../../src/adapters/workspace/open.ts';
-import type { RepoPath } from '../../../src/domain/changes/path.ts';
-import { ScratchCheckout } from './scratch-checkout.ts';
+import { beginWorkspace } from '../../../../src/adapters/workspace/open.ts';
+import type { RepoPath } from '../../../../src/domain/changes/path.ts';
+import { ScratchCheckout } from '../scratch-checkout.ts';
 
 /** Deep ones first, so that what is above them is not known yet. */
 const FOLDERS = ['src/deep', 'out/kept', 'left', 'new', 'hidden', 'out', 'src', ''] as RepoPath[];
