@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, utimesSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -93,7 +93,7 @@ function setBack(scratch: ScratchCheckout, name: string): void {
 
 function edit(scratch: ScratchCheckout, kind: (typeof EDITS)[number], name: string, text: string): void {
   const folder = name.split('/').slice(0, -1).join('/');
-  const isThere = scratch.isFile(name);
+  const isThere = scratch.isFile(name) && lstatSync(scratch.path(name)).isFile();
   const tracked = () => scratch.git('ls-files', '-z').split('\0').includes(name);
   switch (kind) {
     case 'modify':
