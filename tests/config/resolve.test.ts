@@ -460,6 +460,7 @@ describe('a project file', () => {
       'cache',
       'continue',
       'copy-ignored',
+      'dry-run',
       'fallback-model',
       'follow-up-rounds',
       'include-foreign',

@@ -22,10 +22,12 @@ export async function startBlame(
   if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
   const { run, path } = await meantBy(operands, context);
   const named = await namedRun(context, run);
-  if (named.status === 'refused') return named;
+  // Where there is no last run either, the operand is the name of a run that is not there.
+  const isRun = named.status === 'refused' && run === undefined && path !== null;
+  if (named.status === 'refused' && !isRun) return named;
   const input = {
-    run: named.run,
-    path,
+    run: named.status === 'ok' ? named.run : (path ?? ''),
+    path: isRun ? null : path,
     json: flags.output === 'json',
     redact: context.redact,
     cwd: context.cwd,
