@@ -85,7 +85,7 @@ export async function loadingIn(root: string | null, command: string): Promise<R
 
 /** What package managers print if something is not in the cache they are restricted to: npm, pnpm, Cargo, Go, Maven, Gradle. */
 const NOT_CACHED =
-  /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off|in offline mode and the artifact|No cached version of \S+ available for offline mode/;
+  /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off|in offline mode and the artifact|No cached version (of \S+ )?available for offline mode/;
 
 /** One sentence with a leading space if a visible cache lacks locked packages, else empty. */
 export async function cacheHint(

@@ -411,6 +411,15 @@ test('a verify command whose package manager is refused its hosts, or lacks pack
   expect(lacking.stdout).toContain(
     "since packages are missing. This machine's cache (--cache) lacks packages: type once: mvn test.\n",
   );
+  const withGradle = await check({
+    args: [
+      '--verify',
+      'gradle() { echo "> Could not download a.jar (a:b:1): No cached version available for offline mode"; return 1; }; gradle test',
+      ...['--cache', 'gradle'],
+    ],
+    env: { HOME: tempFolder({ '.gradle/caches/modules-2/a': '' }) },
+  });
+  expect(withGradle.stdout).toContain('(--cache) lacks packages: type once: gradle build.\n');
 });
 
 test('packages that pip would have to load are refused before it makes the environment for them', async () => {
