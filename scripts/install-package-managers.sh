@@ -9,4 +9,4 @@ command -v pnpm > /dev/null 2>&1 || npm install --global pnpm@9.15.9
 command -v yarn > /dev/null 2>&1 || npm install --global yarn@1.22.22
 $as_root apt-get update -q
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends golang-go python3-pip ruby-bundler \
-  maven junit4 libmaven-compiler-plugin-java libmaven-resources-plugin-java libsurefire-java
+  maven gradle junit4 libmaven-compiler-plugin-java libmaven-resources-plugin-java libsurefire-java

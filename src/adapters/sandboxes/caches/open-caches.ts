@@ -31,7 +31,7 @@ export interface CacheSurroundings {
   readonly folder: string;
   /** The home folder inside. */
   readonly home: string;
-  /** Below it, commands see the caches themselves, read-only. */
+  /** Below it, commands see the caches themselves, read-only, unless they have paths of their own. */
   readonly shownAt: string;
 }
 
@@ -98,11 +98,14 @@ async function openCache(manager: PackageManager, given: CacheSurroundings): Pro
     if (reason !== null)
       return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
     const name = `${manager}-${index}`;
-    const opened = await openPart({ part, named, source, name }, given);
+    // A layer would cover it below the home folder inside.
+    const isAtItsPath = part.hasOwnPaths && !isWithin(source, home);
+    const shownAt = isAtItsPath ? source : join(given.shownAt, name);
+    const opened = await openPart({ part, named, source, shownAt, name }, given);
     if (opened.status === 'refused') return { ...opened, reason: `--cache ${manager}: ${opened.reason}` };
     mounts.push(...opened.mounts);
     shown.push({ path: source, writable: false });
-    places.push(join(given.shownAt, name));
+    places.push(shownAt);
   }
   if (shown.length === 0) return { status: 'missing', reason: whyMissing(manager, preset, parts) };
   mounts.push(...filesOf(manager, preset, given));
@@ -115,26 +118,26 @@ interface FoundPart {
   readonly named: string;
   /** Its real path. */
   readonly source: string;
+  /** Where commands see it. */
+  readonly shownAt: string;
   readonly name: string;
 }
 
 async function openPart(
-  { part, named, source, name }: FoundPart,
-  { isOffline, folder, home, shownAt }: CacheSurroundings,
+  { part, named, source, shownAt, name }: FoundPart,
+  { isOffline, folder, home }: CacheSurroundings,
 ): Promise<{ status: 'ok'; mounts: Mount[] } | { status: 'refused'; reason: string }> {
-  const at = join(shownAt, name);
   const empty = join(folder, 'empty');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(empty, '', { mode: 0o644 });
   const mounts: Mount[] = [
-    { kind: 'read-only', source, at },
+    { kind: 'read-only', source, at: shownAt },
     ...CREDENTIAL_FILES.filter((file) => statOf(join(source, file))?.isFile()).map(
-      (file): Mount => ({ kind: 'read-only', source: empty, at: join(at, file) }),
+      (file): Mount => ({ kind: 'read-only', source: empty, at: join(shownAt, file) }),
     ),
   ];
-  if (part.asItIs) return { status: 'ok', mounts };
   const layer = join(folder, name);
-  const tooLarge = await makeLayer({ part, source, named, shownAt: at, layer });
+  const tooLarge = await makeLayer({ part, source, named, shownAt, layer });
   if (tooLarge !== null) {
     const what =
       tooLarge === 'bytes'
@@ -142,7 +145,7 @@ async function openPart(
         : `it has more than ${MAX_ENTRIES} entries`;
     return { status: 'refused', reason: `${named}: ${what}. Prune it, or show it with --mount ${named}.` };
   }
-  if (part.hasWheels && isOffline) await nameWheels({ source, shownAt: at, layer });
+  if (part.hasWheels && isOffline) await nameWheels({ source, shownAt, layer });
   return {
     status: 'ok',
     mounts: [...mounts, { kind: 'read-write', source: layer, at: join(home, part.usual) }],

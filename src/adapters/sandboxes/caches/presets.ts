@@ -20,8 +20,8 @@ export interface CachePart {
   readonly linked?: RegExp;
   /** What the layer leaves out. */
   readonly left?: RegExp;
-  /** The package manager reads the folder itself and writes elsewhere: commands see it read-only, without a layer. */
-  readonly asItIs?: boolean;
+  /** It contains paths of the machine: commands see it, read-only, where the machine has it. */
+  readonly hasOwnPaths?: boolean;
   /** Wheels under names of pip's own are given their names, for want of an index. */
   readonly hasWheels?: boolean;
 }
@@ -178,7 +178,13 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
   },
   gradle: {
     parts: [
-      { variable: ['GRADLE_USER_HOME', 'caches'], usual: '.gradle/caches', asItIs: true },
+      {
+        variable: ['GRADLE_USER_HOME', 'caches'],
+        usual: '.gradle/caches',
+        hasOwnPaths: true,
+        // Gradle reads the cache itself from 6.2 on. Before 6.1, its metadata has the files' paths and must be writable.
+        left: /^(?!modules-2\/($|metadata-2\.[0-8]?\d\/))/,
+      },
       {
         variable: ['GRADLE_USER_HOME', 'wrapper'],
         usual: '.gradle/wrapper',

@@ -194,3 +194,31 @@ testAtNight('maven', async (context) => {
     fill: `mkdir ~/.m2; echo '${settings}' > ~/.m2/settings.xml; mvn -B -q -Duser.home="$HOME" test; rm -r target`,
   });
 });
+
+testAtNight('gradle', async (context) => {
+  need('gradle', context);
+  context.skip(!existsSync(`${MAVEN_REPOSITORY}/junit/junit/4.x`), 'junit4 is not installed');
+  const tiny =
+    '<project><modelVersion>4.0.0</modelVersion><groupId>example</groupId><artifactId>tiny</artifactId><version>1.0.0</version></project>';
+  const test = 'public class UseTest { @org.junit.Test public void it() throws Exception {';
+  await carryOut({
+    manager: 'gradle',
+    files: {
+      'settings.gradle': "rootProject.name = 'use'\n",
+      'build.gradle': [
+        "apply plugin: 'java'",
+        // Gradle 6 and later ask for leave to use HTTP.
+        "repositories { maven { url 'http://HOST/'; if (hasProperty('allowInsecureProtocol')) allowInsecureProtocol = true } }",
+        "dependencies { testImplementation 'example:tiny:1.0.0', 'junit:junit:4.x' }\n",
+      ].join('\n'),
+      'src/test/java/UseTest.java': `${test} if (getClass().getResource("/tiny.txt") == null) throw new Exception(); } }\n`,
+    },
+    answers: {
+      '/example/tiny/1.0.0/tiny-1.0.0.pom': tiny,
+      '/example/tiny/1.0.0/tiny-1.0.0.jar': zipOf({ 'tiny.txt': 'tiny\n' }),
+    },
+    folder: MAVEN_REPOSITORY,
+    // Java asks the machine for the home folder, not the variable.
+    fill: 'gradle --no-daemon -g ~/.gradle test; rm -r build .gradle',
+  });
+});
