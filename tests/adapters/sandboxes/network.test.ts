@@ -330,6 +330,23 @@ describe('the relay', () => {
     },
   );
 
+  test.each(byEither)('in %s outlives questions that are none', async (_name, before) => {
+    const { text, proxy } = await openWithNetwork(['good.example']);
+    const script = `
+      const socket = require("dgram").createSocket("udp4");
+      const head = [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+      const named = (name) => [name.length, ...Buffer.from(name, "latin1"), 3, 99, 111, 109, 0, 0, 1, 0, 1];
+      const tails = [[63, 65, 65, 65, 65], [192, 12, 0, 1, 0, 1], [255, 0, 0, 0, 0], Array(60000).fill(63), Array(4000).fill(1)];
+      tails.push(...["a\\n.b", "a\\x1b[31m", "a b", "../..", "##[error]x"].map(named));
+      const packets = [[], [0], head, ...tails.map((tail) => [...head, ...tail])];
+      Promise.all(packets.map((bytes) => new Promise((sent) => socket.send(Buffer.from(bytes), 53, "127.0.0.1", sent)))).then(() => {
+        socket.close();
+        require("dns").lookup("evil.example", ({ code }) => console.log(code));
+      });`;
+    expect(await text(`${before}node -e '${script.replaceAll('\n', ' ')}'; true`)).toBe('ENOTFOUND\n');
+    expect(proxy.refused()).toMatchObject([{ host: 'evil.example', times: 1 }]);
+  });
+
   test.each(byEither)('in %s carries a lot at a time, and half a close', async (_name, before) => {
     const { port } = await origin(() => Buffer.alloc(fetched, 'x'));
     const echo = createTcpServer({ allowHalfOpen: true }, (socket) => {

@@ -111,7 +111,7 @@ const asked = new Set();
 const names = require('node:dgram').createSocket('udp4').on('message', (query, { port, address }) => {
   const labels = [];
   let at = 12;
-  for (; query[at] > 0 && query[at] < 64; at += query[at] + 1) labels.push(query.latin1Slice(at + 1, at + 1 + query[at]));
+  for (; query[at] > 0 && query[at] < 64; at += query[at] + 1) labels.push(query.subarray(at + 1, at + 1 + query[at]).latin1Slice());
   const name = labels.join('.').toLowerCase();
   const question = query.subarray(12, at + 5);
   const head = Buffer.from([query[0], query[1], 0x80 | query[2] & 0x79, 0x83, 0, 1, 0, 0, 0, 0, 0, 0]);
