@@ -6,7 +6,8 @@
  * repositories; a regular file, or none; no rule file; its content stored byte for byte. Any other write waits.
  */
 
-import { closeSync } from 'node:fs';
+import { closeSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type FileMode,
   type FileState,
@@ -21,7 +22,9 @@ import { openNofollowFiles } from '../../../files/nofollow-files.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import { type FileStat, type Look, sameStat } from '../../../files/stat.ts';
 import { lookAt, type TreeView, viewing } from '../../../files/tree-view.ts';
+import type { Checkout } from '../../../git/checkout-layout.ts';
 import type { ObjectStore } from '../../../git/store/object-store.ts';
+import type { UserSettings } from '../../../git/user-settings.ts';
 import type { EarlyWriting, FileWrite } from '../../../ports/workspace.ts';
 import type { Conversion } from '../baseline/conversion.ts';
 import type { IndexEntry } from '../baseline/index/index-entries.ts';
@@ -220,6 +223,8 @@ export class EarlyWrites implements NotedPaths, EarlyWriting {
     const { checkout, index } = this.#parts;
     const { ident, encoding, filter, lineEndings } = conversion;
     if (isIgnored || ident || encoding !== null || filter !== null) return null;
+    // Rules that are kept in the work tree would be read once more if the run died before its baseline.
+    if (machineRuleFiles(checkout, this.#parts.settings).has(join(checkout.root, path))) return null;
     const keepsEndings = lineEndings === 'keep';
     const entry = index.entries.get(path);
     if (entry !== undefined && (entry.blob === null || entry.skipWorktree || !isRegular(entry.mode)))
@@ -274,6 +279,21 @@ export class EarlyWrites implements NotedPaths, EarlyWriting {
 }
 
 const CR = 0x0d;
+
+/** Where git reads rules besides those of folders, as named and without links. */
+function machineRuleFiles({ commonDir }: Checkout, settings: UserSettings): Set<string> {
+  const named = [settings.excludesFile, settings.attributesFile].filter((file) => file !== null);
+  const info = ['exclude', 'attributes'].map((name) => join(commonDir, 'info', name));
+  return new Set([...named, ...info].flatMap((file) => [file, withoutLinks(file)]));
+}
+
+function withoutLinks(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
 
 function isRegular(mode: FileMode): boolean {
   return mode === '100644' || mode === '100755';

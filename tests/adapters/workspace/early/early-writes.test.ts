@@ -361,3 +361,33 @@ test('a file that was made before the baseline and that a command moves is not t
   expect(await workspace.putBack(refused, since)).toEqual({ stuck: [], others: [] });
   expect(scratch.isFile('kept/new.txt')).toBe(false);
 });
+
+test('a write waits where the user keeps rules of their own in the work tree, whatever they are called', async () => {
+  const scratch = new ScratchCheckout();
+  scratch.write('dev/hidden', '*.key\n');
+  scratch.write('dev/hidden-here', '*.pem\n');
+  scratch.write('dev/turned', '*.bin -text\n');
+  scratch.commit();
+  scratch.git('config', 'core.excludesFile', 'dev/hidden');
+  scratch.git('config', 'core.attributesFile', 'dev/turned');
+  scratch.remove('.git/info/exclude');
+  mkdirSync(scratch.path('.git/info'), { recursive: true });
+  scratch.link('.git/info/exclude', '../../dev/hidden-here');
+  let release = () => {};
+  const held = new Promise<void>((go) => {
+    release = go;
+  });
+  const places = {
+    atStage: () => held,
+    shadowDir: join(scratch.folder, 'shadow.git'),
+    sandboxGitDir: join(scratch.folder, 'agent.git'),
+    env: scratch.env,
+    manyFiles: 0,
+  };
+  const workspace = await beginWorkspace(await scratch.checkout(), places).takeMeanwhile();
+  for (const name of ['dev/hidden', 'dev/hidden-here', 'dev/turned'])
+    expect(await workspace.early?.note([at(name)])).toBe(null);
+  expect(await workspace.early?.note([at('dev/other')])).not.toBe(null);
+  release();
+  await workspace.baseline();
+});
