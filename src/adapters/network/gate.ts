@@ -138,7 +138,7 @@ export class NetworkGate {
     );
     if (isAllowed) return;
     const { host, why, allow } = lookedUpHost(target.host);
-    this.refusals.add(host, { why, allow });
+    this.refusals.addLookedUp(host, { why, allow });
   }
 
   /** Counts a refusal; returns it in words, with the host in printable form. */

@@ -20,13 +20,18 @@ export class Refusals {
     this.#onRefused = onRefused;
   }
 
-  /** Of all hosts. */
+  /** Of all hosts, without those that were only looked up. */
   get total(): number {
     return this.#total;
   }
 
   add(name: string, refusal: Refusal): void {
     this.#total += 1;
+    this.addLookedUp(name, refusal);
+  }
+
+  /** A name that nobody asked the proxy to reach. */
+  addLookedUp(name: string, refusal: Refusal): void {
     const refused = countedAs({ host: plainName(name), times: 1, ...refusal }, this.#hosts);
     const before = this.#hosts.get(refused.host)?.times ?? 0;
     this.#hosts.set(refused.host, { ...refused, times: before + 1 });

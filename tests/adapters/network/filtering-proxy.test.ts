@@ -509,3 +509,13 @@ test('closing ends every connection and takes the socket away, in a folder with 
   await close();
   expect(existsSync(proxy.socket)).toBe(false);
 });
+
+test('names that were looked up do not use up the answers to tunnels', async () => {
+  const { socket } = await open({ allowed: [] });
+  const closing = 'HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n\r\n';
+  for (let nth = 0; nth < 501; nth += 1)
+    expect(await say(socket, `GET /looked-up/n${nth}.example ${closing}`)).toContain(' 204 ');
+  expect(await say(socket, `CONNECT evil.example:443 ${closing}`)).toContain(
+    '403 Refused by the sandbox: evil.example is refused',
+  );
+});
