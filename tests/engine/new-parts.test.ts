@@ -1,6 +1,6 @@
 /** What it takes to add a provider and a tool: these two are all of them, and no other file knows their names. */
 
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -18,7 +18,7 @@ import { whole } from '../../src/domain/conversation/excerpt.ts';
 import { runPatchsmith } from '../../src/engine/run.ts';
 import type { LlmProvider, Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
-import { isNoSocket } from '../support/files/no-socket.ts';
+import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
 
@@ -93,8 +93,7 @@ async function runOfParrot() {
   const copies = { [root]: join(folder, 'root.copy'), [runDir]: join(folder, 'run.copy') };
   const stdout = sink((line) => {
     if (!line.includes('"turn.completed"') || existsSync(join(folder, 'root.copy'))) return;
-    for (const [from, to] of Object.entries(copies))
-      cpSync(from, to, { recursive: true, filter: isNoSocket });
+    for (const [from, to] of Object.entries(copies)) copyLive(from, to);
   });
   const settings: Settings = {
     ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl' }),
@@ -113,7 +112,7 @@ async function runOfParrot() {
     kill() {
       for (const [to, from] of Object.entries(copies)) {
         rmSync(to, { recursive: true });
-        cpSync(from, to, { recursive: true, filter: isNoSocket });
+        copyLive(from, to);
       }
     },
   };

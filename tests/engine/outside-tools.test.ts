@@ -1,6 +1,6 @@
 /** Tools whose results come from outside: a replay does not make their calls again, and a resumed run makes none twice. */
 
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -17,7 +17,7 @@ import { whole } from '../../src/domain/conversation/excerpt.ts';
 import { runPatchsmith } from '../../src/engine/run.ts';
 import type { Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
-import { isNoSocket } from '../support/files/no-socket.ts';
+import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
 
@@ -105,7 +105,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
   const copy = () => {
     for (const [from, to] of Object.entries(copies)) {
       rmSync(to, { recursive: true, force: true });
-      cpSync(from, to, { recursive: true, filter: isNoSocket });
+      copyLive(from, to);
     }
   };
   const settings: Settings = {
@@ -143,7 +143,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
     async resume() {
       for (const [to, from] of Object.entries(copies)) {
         rmSync(to, { recursive: true });
-        cpSync(from, to, { recursive: true, filter: isNoSocket });
+        copyLive(from, to);
       }
       asked.length = 0;
       await resumeRun({ ...input, settings: quiet }, { run: runDir, acceptChanges: false, given: [] });

@@ -1,10 +1,11 @@
 /** What `patchsmith usage` says of a run with several attempts: each counts once, whoever ended and however. */
 
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { copyLive } from '../../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere, runHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -145,8 +146,7 @@ test('a run that dies while the chosen attempt is brought in knows what the othe
     env: { ...given, PATH: env.PATH ?? '' },
     onStderr(text) {
       // Said once its journal is that of the run, before anything else is saved.
-      if (text.includes('continues with what the others left over'))
-        cpSync(runDir, died, { recursive: true });
+      if (text.includes('continues with what the others left over')) copyLive(runDir, died);
     },
   });
   const { attempts } = JSON.parse(readFileSync(join(died, 'result.json'), 'utf8'));

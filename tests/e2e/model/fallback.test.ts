@@ -1,10 +1,10 @@
 /** A second model that goes on where the first one refuses or cannot be reached. */
 
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
-import { isNoSocket } from '../../support/files/no-socket.ts';
+import { copyLive } from '../../support/files/live-copy.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
 
@@ -80,8 +80,7 @@ test('a failed verification is told to the one that takes over, and a killed run
     [{ calls: [write('a.txt')] }, { text: 'Done.' }, { text: 'No.', stop: 'refusal' }],
     (_body, index) => {
       // As a SIGKILL before the second answer would leave it.
-      if (index === 1 && !existsSync(copy))
-        cpSync(made.runDir, copy, { recursive: true, filter: isNoSocket });
+      if (index === 1 && !existsSync(copy)) copyLive(made.runDir, copy);
       return index === 0 ? { calls: [write('b.txt')] } : { text: 'Done.' };
     },
   );

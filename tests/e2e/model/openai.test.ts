@@ -1,9 +1,9 @@
 /** A run with OpenAI: by the command line, killed and resumed, and replayed. */
 
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { isNoSocket } from '../../support/files/no-socket.ts';
+import { copyLive } from '../../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
@@ -24,7 +24,7 @@ test.each(['/responses', ''])('a run at …/v1%s is resumed where it was left, a
     isReasoning: path !== '',
     turns: (_body, index) => {
       // As a SIGKILL before the second answer would leave it.
-      if (index === 1 && !existsSync(copy)) cpSync(runDir, copy, { recursive: true, filter: isNoSocket });
+      if (index === 1 && !existsSync(copy)) copyLive(runDir, copy);
       return index === 0 ? { calls: [write] } : { text: 'Done.' };
     },
   });

@@ -1,6 +1,6 @@
 /** What a run leaves whose process died without a word, and what each command over it says of that. */
 
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportKilledStep } from '../../../src/action/post-step.ts';
@@ -9,7 +9,7 @@ import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { isNoSocket } from '../../support/files/no-socket.ts';
+import { copyLive } from '../../support/files/live-copy.ts';
 import {
   makeRepository,
   type Repository,
@@ -52,7 +52,7 @@ beforeAll(async () => {
 /** The run once more: its directory is another one, and nobody holds its lock. */
 function another(): string {
   const runDir = join(temporaryFolder(), 'run');
-  cpSync(dead.runDir, runDir, { recursive: true, filter: isNoSocket });
+  copyLive(dead.runDir, runDir);
   return runDir;
 }
 

@@ -1,10 +1,11 @@
 /** A run with MCP servers that was killed: what it goes on with. */
 
-import { cpSync, lstatSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { resumeRun } from '../../../src/commands/resume/resume.ts';
 import type { FilledEntries } from '../../../src/domain/mcp/server-spec.ts';
+import { copyLive } from '../../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
 import { endOf } from '../../support/runs/recorded-run.ts';
@@ -21,11 +22,7 @@ async function killedAt(words: string) {
   const runDir = join(temporaryFolder(), 'run');
   const copy = (from: string, to: string) => {
     rmSync(to, { recursive: true, force: true });
-    cpSync(from, to, {
-      recursive: true,
-      preserveTimestamps: true,
-      filter: (path) => !lstatSync(path).isSocket(),
-    });
+    copyLive(from, to);
   };
   const run = await calledRun({
     servers,

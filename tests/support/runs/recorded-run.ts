@@ -1,6 +1,6 @@
 /** Runs in this process that can be cut off after every event, and carried on. */
 
-import { accessSync, constants, cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -14,6 +14,7 @@ import type { RunInput } from '../../../src/engine/run-input.ts';
 import type { ScriptedTurn } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
 import { answersIn, asksForSummary, summaryOf } from '../claude-server/summaries.ts';
+import { copyLive } from '../files/live-copy.ts';
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
 import { IS_FULL, sampled } from '../setup/sample.ts';
 import { KEY } from './scripted-run.ts';
@@ -96,8 +97,8 @@ export async function cutRun(
     kinds.add(kind);
     rmSync(copyOf(seq), { recursive: true, force: true });
     mkdirSync(copyOf(seq));
-    cpSync(root, join(copyOf(seq), 'root'), COPY);
-    cpSync(runDir, join(copyOf(seq), 'run'), COPY);
+    copyLive(root, join(copyOf(seq), 'root'));
+    copyLive(runDir, join(copyOf(seq), 'run'));
   });
   const input = { ...inputOf(settings, copying), ...more };
   await runPatchsmith(input);
@@ -112,7 +113,7 @@ export async function cutRun(
         [runDir, 'run'],
       ] as const) {
         rmSync(to, { recursive: true, force: true });
-        cpSync(join(copyOf(at), from), to, COPY);
+        copyLive(join(copyOf(at), from), to);
       }
     },
     async resume({
@@ -143,26 +144,6 @@ export async function cutRun(
   };
 }
 
-/** Without sockets, which cannot be copied; nobody answers at those of a killed run. */
-const COPY = {
-  recursive: true,
-  verbatimSymlinks: true,
-  preserveTimestamps: true,
-  filter: (from: string) => !lstatSync(from).isSocket() && isReadable(from),
-};
-
-/** False for what a plain user has closed, and for programs that may be executed but not read. Root reads them all. */
-function isReadable(path: string): boolean {
-  const at = lstatSync(path);
-  if (!at.isFile() && !at.isDirectory()) return true;
-  try {
-    accessSync(path, at.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** The input of a run in this process; `printed` collects what it writes to stderr. */
 export function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {
   const printed: string[] = [];
@@ -188,8 +169,13 @@ export function sink(onText: (text: string) => void): Writable {
   return new Writable({
     decodeStrings: false,
     write(chunk, _encoding, done) {
-      onText(String(chunk));
-      done();
+      // What throws here would leave whoever waits for the stream waiting for ever.
+      try {
+        onText(String(chunk));
+        done();
+      } catch (error) {
+        done(Error('The test could not take what was printed.', { cause: error }));
+      }
     },
   });
 }
