@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { noUsage, type ToolCall, type TurnStop } from '../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import { readChunk } from '../asking/chunk.ts';
 import {
   AnswerCount,
   NOTHING_REPORTED,
@@ -10,7 +11,6 @@ import {
   type ReportedTokens,
   reportOf,
 } from '../asking/counted.ts';
-import { saidIn } from '../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../asking/stream-attempt.ts';
 import { GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
 
@@ -68,11 +68,9 @@ export class GeminiReader implements StreamReader {
   }
 
   add(event: object): ReadStep {
-    const said = 'error' in event && event.error ? saidIn(event.error) : null;
-    if (said !== null) return { status: 'refused', said };
-    const chunk = Chunk.safeParse(event);
-    if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
-    const { candidates, promptFeedback, usageMetadata, modelVersion } = chunk.data;
+    const read = readChunk(Chunk, event);
+    if (read.status !== 'ok') return read;
+    const { candidates, promptFeedback, usageMetadata, modelVersion } = read.chunk;
     this.#model ||= modelVersion ?? '';
     const blocked = promptFeedback?.blockReason;
     if (blocked) this.#finish = { reason: 'SAFETY', detail: blocked };

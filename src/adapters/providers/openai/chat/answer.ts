@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import type { ToolCall, TurnStop } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
+import { readChunk } from '../../asking/chunk.ts';
 import { AnswerCount } from '../../asking/counted.ts';
-import { saidIn } from '../../asking/refusal-said.ts';
 import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
 import { reportedIn } from '../usage.ts';
@@ -65,11 +65,9 @@ export class ChatReader implements StreamReader {
   }
 
   add(event: object): ReadStep {
-    const said = 'error' in event && event.error ? saidIn(event.error) : null;
-    if (said !== null) return { status: 'refused', said };
-    const chunk = Chunk.safeParse(event);
-    if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
-    const { model, choices, usage } = chunk.data;
+    const read = readChunk(Chunk, event);
+    if (read.status !== 'ok') return read;
+    const { model, choices, usage } = read.chunk;
     this.#model ??= model ?? null;
     const [choice] = choices ?? [];
     if (choice?.finish_reason) this.#finish = choice.finish_reason;

@@ -1,0 +1,17 @@
+/** Checks one event of an API that streams chunks of a single form. */
+
+import type * as z from 'zod';
+import { saidIn } from './refusal-said.ts';
+import type { ReadStep } from './stream-attempt.ts';
+
+/** The chunk, or the step that ends the stream. */
+type ChunkRead<Chunk> = { status: 'ok'; chunk: Chunk } | Extract<ReadStep, { status: 'refused' | 'broken' }>;
+
+/** An error of the server may come in place of a chunk. */
+export function readChunk<Chunk>(schema: z.ZodType<Chunk>, event: object): ChunkRead<Chunk> {
+  const said = 'error' in event && event.error ? saidIn(event.error) : null;
+  if (said !== null) return { status: 'refused', said };
+  const chunk = schema.safeParse(event);
+  if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
+  return { status: 'ok', chunk: chunk.data };
+}
