@@ -8,8 +8,8 @@ import { parseEnv } from 'node:util';
 import type { Environment } from '../domain/environment.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
-import { askGit, findGit } from '../git/git.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
+import { trackedPaths } from '../git/tracked-paths.ts';
 
 const MAX_BYTES = 65_536;
 
@@ -66,26 +66,12 @@ function unused(why: string): Warning {
   return warning('WARN_KEY_NOT_USED', why);
 }
 
-/** Reading an index takes milliseconds; anything slower is not an index. */
-const MAX_GIT_MS = 10_000;
-
-/** Outside a repository, no one else can have supplied the file. Git runs nothing from the repository here. */
+/** Outside a repository, no one else can have supplied the file. */
 async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   const root = await repositoryRoot(folder);
   if (root === null) return 'no';
-  if (findGit() === null) return 'unsure';
-  const signal = AbortSignal.timeout(MAX_GIT_MS);
-  try {
-    const { exitCode, stdout } = await askGit({
-      cwd: folder,
-      // Case-insensitive: on some file systems `.ENV` is the same file.
-      args: ['-c', `safe.directory=${root}`, 'ls-files', '-z', '--', ':(icase,literal).env'],
-      signal,
-    });
-    if (exitCode !== 0) return 'unsure';
-    return stdout.length === 0 ? 'no' : 'yes';
-  } catch (error) {
-    if (signal.aborted) return 'unsure';
-    throw error;
-  }
+  // Case-insensitive: on some file systems `.ENV` is the same file.
+  const paths = await trackedPaths(root, { folder, pathspecs: [':(icase,literal).env'] });
+  if (paths === null) return 'unsure';
+  return paths.length === 0 ? 'no' : 'yes';
 }

@@ -1,7 +1,7 @@
 /** Looks at a repository: which projects are in it, and what a person has to decide about them. Executes nothing of it. */
 
 import { listed } from '../../domain/text/listed.ts';
-import { askGit, findGit } from '../../git/git.ts';
+import { trackedPaths } from '../../git/tracked-paths.ts';
 import { makeTarget } from './ecosystems/make.ts';
 import { ECOSYSTEMS } from './ecosystems/registry.ts';
 import { openFolder, readWorkflows, type Workflows } from './folder.ts';
@@ -24,7 +24,6 @@ export interface Survey {
 const LEAST_SHARE = 1 / 3;
 /** Folders with other names would need quoting in too many places. */
 const PLAIN_FOLDER = /^[A-Za-z0-9_][\w.-]{0,60}(?:\/[A-Za-z0-9_][\w.-]{0,60})?$/;
-const MAX_GIT_MS = 10_000;
 
 /** `root` is the absolute path of a checkout, `askTracked` gives the paths that are tracked there. */
 export async function surveyRepository(root: string, askTracked = () => trackedFiles(root)): Promise<Survey> {
@@ -194,19 +193,11 @@ async function sharedDecisions(top: Folder, workflows: Workflows): Promise<strin
 
 /** Paths as git has them in its index, relative to `root`; empty when nothing is tracked, or git does not answer. */
 export async function trackedFiles(root: string): Promise<string[]> {
-  if (findGit() === null) return [];
-  const signal = AbortSignal.timeout(MAX_GIT_MS);
-  try {
-    const args = ['-c', `safe.directory=${root}`, 'ls-files', '-z'];
-    const { exitCode, stdout } = await askGit({ cwd: root, args, signal });
-    return exitCode === 0
-      ? stdout
-          .toString('utf8')
-          .split('\0')
-          .filter((path) => path !== '')
-      : [];
-  } catch (error) {
-    if (signal.aborted) return [];
-    throw error;
-  }
+  const paths = await trackedPaths(root);
+  return paths === null
+    ? []
+    : paths
+        .toString('utf8')
+        .split('\0')
+        .filter((path) => path !== '');
 }

@@ -6,7 +6,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
 import { askGit, runGit } from '../../git/git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
+import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
 import type { UserEnvironment } from '../../git/user-settings.ts';
 import { userGitEnvironment } from '../../git/user-settings.ts';
 
@@ -47,8 +47,7 @@ export async function openBesideCheckout(
     merge,
     async cleanMerge(ours, theirs) {
       const before = await mergeBase(ours, theirs);
-      const merged = before === null ? null : await merge(before, ours, theirs);
-      return merged?.status === 'merged' && merged.conflicts.length === 0 ? merged.tree : null;
+      return before === null ? null : cleanTree(await merge(before, ours, theirs));
     },
     async diff(from, to, maxLength) {
       const { exitCode, stdout, stderr } = await git([...DIFF, from, to]);

@@ -51,6 +51,11 @@ export async function mergeTrees(
   return { status: 'merged', tree, conflicts: conflictsIn(entries) };
 }
 
+/** The tree of a merge without conflicts; null otherwise. */
+export function cleanTree(merged: MergedTrees): string | null {
+  return merged.status === 'merged' && merged.conflicts.length === 0 ? merged.tree : null;
+}
+
 /** `mode id stage TAB path`, one for each side that has the path. */
 function conflictsIn(entries: readonly string[]): Conflict[] {
   const found = new Map<string, Conflict>();

@@ -1,31 +1,49 @@
-/** Reads back a tree of the shadow repository: every path with its state. */
+/** Lists a tree of a repository: every path below it. */
 
 import type { FileMode, FileState } from '../../domain/changes/change.ts';
 import { decodeName } from '../../files/names.ts';
 import { askGit, runGit } from '../git.ts';
+
+/** A path of a tree that is no folder. */
+export interface ListedPath {
+  readonly path: string;
+  readonly mode: FileMode;
+  /** Id of the blob, or of a submodule's commit. */
+  readonly id: string;
+}
+
+/** `tree` may be a commit. Null if the repository does not contain it, or one of its folders. */
+export async function treeEntries(gitDir: string, tree: string): Promise<ListedPath[] | null> {
+  const listed = await askGit({
+    cwd: gitDir,
+    args: [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-z', '--full-tree', tree],
+  });
+  if (listed.exitCode !== 0) return null;
+  return [...listed.stdout.toString('latin1').matchAll(ENTRY)].map(([, mode, id = '', path = '']) => ({
+    path: decodeName(Buffer.from(path, 'latin1')),
+    mode: mode as FileMode,
+    id,
+  }));
+}
 
 /**
  * Null if the repository does not contain the tree. Sizes are of the stored contents, which may differ from those in the
  * work tree; 0 for a submodule and for a content that is in no store, as in a partial clone.
  */
 export async function listTree(shadowDir: string, tree: string): Promise<Map<string, FileState> | null> {
-  const listed = await askGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, 'ls-tree', '-r', '-z', '--full-tree', tree],
-  });
-  if (listed.exitCode !== 0) return null;
-  const entries = [...listed.stdout.toString('latin1').matchAll(ENTRY)];
+  const entries = await treeEntries(shadowDir, tree);
+  if (entries === null) return null;
   const sizes = await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch-check=%(objectsize)'],
-    input: Buffer.from(entries.map(([, , blob]) => `${blob}\n`).join('')),
+    input: Buffer.from(entries.map(({ id }) => `${id}\n`).join('')),
   });
   const lines = sizes.toString('latin1').split('\n');
   const states = new Map<string, FileState>();
-  for (const [at, [, mode, blob = '', path = '']] of entries.entries()) {
+  for (const [at, { path, mode, id }] of entries.entries()) {
     // A missing object is answered with its name and one word.
     const size = mode === '160000' ? 0 : Number(/^\d+$/.exec(lines[at] ?? '')?.[0] ?? 0);
-    states.set(decodeName(Buffer.from(path, 'latin1')), { mode: mode as FileMode, blob, size });
+    states.set(path, { mode, blob: id, size });
   }
   return states;
 }

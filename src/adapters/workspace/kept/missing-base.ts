@@ -7,6 +7,7 @@ import { chunksOf, openRegular } from '../../../files/opened-file.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { askGit } from '../../../git/git.ts';
 import { type ObjectFormat, ObjectStore } from '../../../git/store/object-store.ts';
+import { treeEntries } from '../../../git/store/tree-listing.ts';
 import { leftOut } from '../baseline/base-copy.ts';
 
 /** The base to complete, and where to store it. */
@@ -34,22 +35,20 @@ export async function completeBase({
   objectFormat,
   root,
 }: IncompleteBase): Promise<CompletedBase> {
-  const git = { cwd: objectsGitDir };
-  const ask = (...args: string[]) => askGit({ ...git, args: [`--git-dir=${objectsGitDir}`, ...args] });
-  const walked = await ask('rev-list', '--objects', '--no-object-names', '--missing=print', tree);
+  const args = ['rev-list', '--objects', '--no-object-names', '--missing=print', tree];
+  const walked = await askGit({ cwd: objectsGitDir, args: [`--git-dir=${objectsGitDir}`, ...args] });
   if (walked.exitCode !== 0) return { status: 'tree' };
   const missing = new Set(
     [...walked.stdout.toString('latin1').matchAll(/^\?([0-9a-f]+)/gm)].map(([, id = '']) => id),
   );
   if (missing.size === 0) return { status: 'ok' };
-  const listed = await ask('ls-tree', '-r', '-z', '--full-tree', tree);
+  const entries = await treeEntries(objectsGitDir, tree);
   // A folder of it is missing.
-  if (listed.exitCode !== 0) return { status: 'tree' };
+  if (entries === null) return { status: 'tree' };
   const absent = new Set(decodeName(await leftOut(shadowDir, objectsGitDir)).split('\0'));
   const store = new ObjectStore(takenGitDir, objectFormat);
   const lost: string[] = [];
-  for (const [, mode, id = '', name = ''] of listed.stdout.toString('latin1').matchAll(ENTRY)) {
-    const path = decodeName(Buffer.from(name, 'latin1'));
+  for (const { path, mode, id } of entries) {
     if (!missing.has(id) || absent.has(path)) continue;
     const isFound = root !== null && (await take({ root, path, id, isLink: mode === '120000' }, store));
     if (isFound) missing.delete(id);
@@ -81,6 +80,3 @@ async function take({ root, path, id, isLink }: WantedFile, store: ObjectStore):
     closeSync(opening.file.descriptor);
   }
 }
-
-/** `mode type id TAB path NUL` */
-const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/g;

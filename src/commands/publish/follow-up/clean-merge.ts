@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CleanMerge, mergeBaseOf } from '../../../adapters/github/branch.ts';
 import { openPartialClone, type PartialClone } from '../../../adapters/github/committers/partial-clone.ts';
-import { mergeTrees } from '../../../git/store/merge-trees.ts';
+import { cleanTree, mergeTrees } from '../../../git/store/merge-trees.ts';
 import type { PublishJob } from '../job.ts';
 
 /** The inputs of a clone. */
@@ -24,7 +24,6 @@ export function cleanMergeOn(job: CloneSource & Pick<PublishJob, 'upstream'>): C
   return async (ours, theirs) => {
     const before = await mergeBaseOf(job.upstream, theirs, ours);
     if ((await clone.fetch([before, ours, theirs])) !== null) return null;
-    const merged = await mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network.env);
-    return merged.status === 'merged' && merged.conflicts.length === 0 ? merged.tree : null;
+    return cleanTree(await mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network.env));
   };
 }

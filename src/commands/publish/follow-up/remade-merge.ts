@@ -17,6 +17,7 @@ import { decodeName } from '../../../files/names.ts';
 import { askGit } from '../../../git/git.ts';
 import { mergeTrees } from '../../../git/store/merge-trees.ts';
 import { treeDifferences } from '../../../git/store/tree-differences.ts';
+import { treeEntries } from '../../../git/store/tree-listing.ts';
 import type { CommitOrder, GitHub, NewFile } from '../../../ports/github.ts';
 import type { PublishJob, Refused } from '../job.ts';
 import type { Change } from '../rebuild-run.ts';
@@ -147,9 +148,8 @@ async function filesSince(
 async function blobsIn(clone: PartialClone, commits: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (const commit of commits) {
-    const listed = await local(clone, ['ls-tree', '-r', '-z', '--full-tree', commit]);
-    for (const [, id = ''] of (listed?.toString('latin1') ?? '').matchAll(/\d{6} blob ([0-9a-f]{40})\t/g))
-      found.add(id);
+    const entries = (await treeEntries(clone.gitDir, commit)) ?? [];
+    for (const { mode, id } of entries) if (mode !== '160000') found.add(id);
   }
   return found;
 }

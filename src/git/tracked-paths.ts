@@ -1,0 +1,27 @@
+/** Which paths of a checkout are in its index. */
+
+import { askGit, findGit } from './git.ts';
+
+/** Reading an index takes milliseconds; anything slower is not an index. */
+const MAX_GIT_MS = 10_000;
+
+/**
+ * Relative to `folder`, each followed by NUL. Null where git is missing, fails or is too slow. `root` is that of the checkout,
+ * whoever owns it: git runs nothing from the repository here.
+ */
+export async function trackedPaths(
+  root: string,
+  { folder = root, pathspecs = [] }: { folder?: string; pathspecs?: readonly string[] } = {},
+): Promise<Buffer | null> {
+  if (findGit() === null) return null;
+  const signal = AbortSignal.timeout(MAX_GIT_MS);
+  const selected = pathspecs.length === 0 ? [] : ['--', ...pathspecs];
+  try {
+    const args = ['-c', `safe.directory=${root}`, 'ls-files', '-z', ...selected];
+    const { exitCode, stdout } = await askGit({ cwd: folder, args, signal });
+    return exitCode === 0 ? stdout : null;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
