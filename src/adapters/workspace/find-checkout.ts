@@ -30,17 +30,11 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   const late = timeoutSignal(FIRST_ANSWERS_MS);
   const call = { cwd: start, env: userGitEnvironment(env), signal: late };
   const ask = (...args: string[]) => askGit({ ...call, args });
-  const asked = Promise.all([
-    askPlaces(ask),
-    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
-    ask('symbolic-ref', '--quiet', 'HEAD'),
-  ]);
   // Also where git does not die, since its disk does not answer.
-  const answers = await Promise.race([asked, aborted(late)]);
-  if (answers === null) return failed(`git gave no answer in ${start}: ${NO_ANSWER}`);
-  const [places, commit, branch] = answers;
-  if (places.status === 'refused') return failed(await whyNot(start, places.answer, ask));
-  const [root, gitDir, commonDir, objects, prefix, format] = places.lines;
+  const asked = await Promise.race([askAll(ask), aborted(late)]);
+  if (asked === null) return failed(`git gave no answer in ${start}: ${NO_ANSWER}`);
+  if (asked.status === 'refused') return failed(await whyNot(start, asked.answer, ask));
+  const [root, gitDir, commonDir, objects, prefix, format] = asked.places;
   if (Buffer.from(root, 'utf8').toString('utf8') !== root)
     return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
   const real = (path: string) => realpathSync(resolve(start, path));
@@ -53,10 +47,7 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
       objects: real(objects),
       prefix: prefix.replace(/\/$/, ''),
       objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
-      head: {
-        commit: commit.exitCode === 0 ? line(commit) : null,
-        branchRef: branch.exitCode === 0 ? line(branch) : null,
-      },
+      head: asked.head,
     },
   };
 }
@@ -103,19 +94,55 @@ const QUESTIONS = [
   ['--show-object-format'],
 ];
 
-/** Asks for all places at once, one per line; one by one if names contain newlines. */
-async function askPlaces(
-  ask: Ask,
-): Promise<{ status: 'known'; lines: Places } | { status: 'refused'; answer: GitAnswer }> {
-  const answer = await ask('rev-parse', ...QUESTIONS.flat());
+type CheckoutAnswers =
+  | { readonly status: 'known'; readonly places: Places; readonly head: Checkout['head'] }
+  | { readonly status: 'refused'; readonly answer: GitAnswer };
+
+/**
+ * Asks everything in one process, with one answer per line. Asks one by one where names contain newlines, and again for a HEAD
+ * without a commit, since git then prints nothing for it.
+ */
+async function askAll(ask: Ask): Promise<CheckoutAnswers> {
+  const answer = await ask(
+    'rev-parse',
+    ...QUESTIONS.flat(),
+    '--revs-only',
+    'HEAD',
+    '--symbolic-full-name',
+    'HEAD',
+  );
   if (answer.exitCode !== 0) return { status: 'refused', answer };
   const together = line(answer).split('\n');
-  const lines =
+  const [commit = '', ref = ''] = together.slice(QUESTIONS.length);
+  if (together.length === QUESTIONS.length + 2 && /^(?:HEAD$|refs\/)/.test(ref))
+    return {
+      status: 'known',
+      places: placesIn(together),
+      head: { commit, branchRef: ref === 'HEAD' ? null : ref },
+    };
+  const [head, places] = await Promise.all([
+    askHead(ask),
     together.length === QUESTIONS.length
       ? together
-      : await Promise.all(QUESTIONS.map(async (question) => line(await ask('rev-parse', ...question))));
+      : Promise.all(QUESTIONS.map(async (question) => line(await ask('rev-parse', ...question)))),
+  ]);
+  return { status: 'known', places: placesIn(places), head };
+}
+
+async function askHead(ask: Ask): Promise<Checkout['head']> {
+  const [commit, branch] = await Promise.all([
+    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+  ]);
+  return {
+    commit: commit.exitCode === 0 ? line(commit) : null,
+    branchRef: branch.exitCode === 0 ? line(branch) : null,
+  };
+}
+
+function placesIn(lines: readonly string[]): Places {
   const [root = '', gitDir = '', commonDir = '', objects = '', prefix = '', format = ''] = lines;
-  return { status: 'known', lines: [root, gitDir, commonDir, objects, prefix, format] };
+  return [root, gitDir, commonDir, objects, prefix, format];
 }
 
 const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';

@@ -83,6 +83,42 @@ describe('the workspace', () => {
     await expectRoundTrip(scratch);
   });
 
+  test.each<[string, (scratch: ScratchCheckout) => void]>([
+    ['a commit on a branch', () => {}],
+    ['a branch that is called HEAD', (scratch) => scratch.git('update-ref', 'refs/heads/HEAD', 'HEAD')],
+    ['a file that is called HEAD', (scratch) => scratch.write('HEAD', 'x\n')],
+    [
+      'a branch that stands for another',
+      (scratch) => {
+        scratch.git('symbolic-ref', 'refs/heads/other', 'refs/heads/main');
+        scratch.git('symbolic-ref', 'HEAD', 'refs/heads/other');
+      },
+    ],
+    ['a branch without a commit', (scratch) => scratch.git('symbolic-ref', 'HEAD', 'refs/heads/new')],
+    [
+      'a branch that is broken',
+      (scratch) => {
+        scratch.git('symbolic-ref', 'HEAD', 'refs/heads/bad');
+        writeFileSync(join(scratch.root, '.git/refs/heads/bad'), 'deadbeef\n');
+      },
+    ],
+  ])('finds HEAD as git does with %s', async (_what, prepare) => {
+    const scratch = committed();
+    prepare(scratch);
+    const found = await findCheckout(scratch.root, {});
+    const answer = (...args: string[]) => {
+      try {
+        return scratch.git(...args).trim();
+      } catch {
+        return null;
+      }
+    };
+    expect(found.status === 'ok' && found.checkout.head).toEqual({
+      commit: answer('rev-parse', '--verify', '--quiet', 'HEAD'),
+      branchRef: answer('symbolic-ref', '--quiet', 'HEAD'),
+    });
+  });
+
   test('works with SHA-256', async () => {
     const scratch = committed('--object-format=sha256');
     const { base } = await scratch.open();
