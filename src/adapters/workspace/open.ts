@@ -5,19 +5,13 @@ import { join } from 'node:path';
 import type { FileState } from '../../domain/changes/change.ts';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
-import type { BaseCommit, BaseRevision } from '../../domain/run/events.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { runGit } from '../../git/git.ts';
-import { type Coverage, coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { editedTree } from '../../git/store/edited-tree.ts';
-import type { ObjectFormat } from '../../git/store/object-store.ts';
-import { BASE_INDEX, ScratchIndex, type TreeEdit } from '../../git/store/trees.ts';
 import { readUserSettings, type UserEnvironment, type UserSettings } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, WholeWorkspace, Workspace } from '../../ports/workspace.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
-import { BASELINE_INDEX, type BaselineIndex, readBaselineIndex } from './baseline/index/baseline-index.ts';
+import { type BaselineIndex, readBaselineIndex } from './baseline/index/baseline-index.ts';
 import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
 import { earlyFiles } from './early/early-files.ts';
@@ -25,13 +19,14 @@ import { earlyRules } from './early/early-rules.ts';
 import { EarlyWrites } from './early/early-writes.ts';
 import { pendingWorkspace } from './early/pending-workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
+import { baseCommit, baseRevision, knownTrees } from './kept/base-revision.ts';
 import type { NotedPaths } from './noted-paths.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { type BaselineStage, Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
-import type { NestedFolders } from './unwalked/nested-changes.ts';
+import { nestedFolders, nestedUnderPolicy, startRepositories } from './unwalked/start-repositories.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -166,13 +161,15 @@ async function takeWhole(
   const snapshot = await Snapshot.take(parts, () => noted?.close() ?? NOTHING);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const { nested, uncovered } = nestedIn(checkout, parts);
-  const foreign = foreignIn({ nested, uncovered }, parts);
+  const { nested, uncovered, foreign } = startRepositories(checkout, parts);
   const openedNs = snapshot.instant().clockNs;
   const gitDirs = [...parts.planted.known];
   keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
-  const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
-  const sandboxGitDir = { ...madeGit, nested: underPolicy(nested, isKept), uncovered };
+  const sandboxGitDir = {
+    ...madeGit,
+    nested: nestedUnderPolicy({ nested, foreign }, isReadOnly),
+    uncovered,
+  };
   const base = await baseRevision(checkout, shadowDir, { snapshot, known });
   const { tree, planted, contents } = parts;
   const { budget } = contents;
@@ -184,7 +181,7 @@ async function takeWhole(
     tree,
     snapshot,
     planted,
-    beside: nestedFolders(parts, { foreign, openedNs, shadowDir }),
+    beside: nestedFolders(parts, { foreign, openedNs }),
     warnings,
     budget,
     keepsBase,
@@ -198,80 +195,3 @@ async function takeWhole(
 }
 
 const NOTHING: ReadonlyMap<string, FileState | null> = new Map();
-
-/**
- * The repositories found that exist and whose files do not belong to this one; if the index has files in one, those are
- * treated as any others.
- */
-export function foreignIn({ nested, uncovered }: Coverage, { tree: { tracked } }: SnapshotParts): string[] {
-  const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
-  return [...folders, ...uncovered].filter((path) => path !== '.' && !tracked.isFolder(path));
-}
-
-/** Folders in which to look for changes of theirs. */
-export function nestedFolders(
-  { tree: { root, closed, tracked, folders } }: SnapshotParts,
-  { foreign, openedNs, shadowDir }: { foreign: readonly string[]; openedNs: bigint; shadowDir: string },
-): NestedFolders {
-  return { root, closed, limit: folders, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
-}
-
-/** The repositories found by the first walk and those known to git itself. */
-export function nestedIn(
-  checkout: Checkout,
-  { tree: { root, tracked }, planted, contents: { warn } }: SnapshotParts,
-): Coverage {
-  const found = planted.known.flatMap(({ path }) =>
-    path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
-  );
-  return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...found], warn);
-}
-
-/** The work that need not wait for a scan of the files. */
-interface KnownTrees {
-  /** Null without a commit. */
-  readonly head: Promise<Buffer> | null;
-  /** Null if git cannot write a tree from the index, as in the middle of a merge. */
-  readonly index: Promise<string | null>;
-}
-
-function knownTrees({ head: { commit }, objectFormat }: Checkout, shadowDir: string): KnownTrees {
-  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`];
-  const head = commit === null ? null : runGit({ cwd: shadowDir, args });
-  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
-  scratch.copy(BASELINE_INDEX, objectFormat);
-  const index = scratch.editedTree([]).catch(() => null);
-  // Its failure counts when it is awaited.
-  head?.catch(() => undefined);
-  return { head, index };
-}
-
-async function baseRevision(
-  checkout: Checkout,
-  shadowDir: string,
-  { snapshot, known }: { snapshot: Snapshot; known: KnownTrees },
-): Promise<BaseRevision> {
-  const { objectFormat } = checkout;
-  const [head, index] = await Promise.all([known.head, known.index]);
-  const differences = snapshot.known.differences();
-  const edited =
-    index === null ? null : await editedTree({ gitDir: shadowDir, tree: index, objectFormat }, differences);
-  const tree = edited?.id ?? (await treeOfIndex(shadowDir, differences, objectFormat));
-  const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
-  return { ...baseCommit(checkout), tree, dirty };
-}
-
-function treeOfIndex(
-  shadowDir: string,
-  differences: readonly TreeEdit[],
-  objectFormat: ObjectFormat,
-): Promise<string> {
-  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
-  scratch.copy(BASELINE_INDEX, objectFormat);
-  return scratch.editedTree(differences);
-}
-
-function baseCommit({ head: { commit, branchRef }, objectFormat }: Checkout): BaseCommit {
-  const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
-  return { commit, branch, objectFormat };
-}

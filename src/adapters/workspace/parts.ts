@@ -52,23 +52,10 @@ interface Knowledge {
 }
 
 /** Assembles the parts of a snapshot of a checkout. */
-export function snapshotParts({
-  checkout,
-  shadowDir,
-  index,
-  rules,
-  settings,
-  warnings,
-  manyFiles,
-  limits,
-  guard = NO_GUARD,
-}: Knowledge): SnapshotParts {
+export function snapshotParts(known: Knowledge): SnapshotParts {
+  const { checkout, shadowDir, index, rules, settings, warnings, manyFiles, limits } = known;
   const { root, objectFormat } = checkout;
-  const tracked = new TrackedPaths(index.entries);
-  for (const path of index.entries.onePathAFolder()) tracked.addFolders(path);
-  for (const [path, { mode }] of index.entries.withoutFile()) {
-    if (mode === '160000') tracked.addSubmodule(path);
-  }
+  const tracked = trackedIn(index);
   if (tracked.submodules.length > 0)
     warnings.add(
       warning('WARN_SUBMODULES_LEFT_OUT', `Submodules are left out: ${tracked.submodules.join(', ')}.`),
@@ -80,17 +67,7 @@ export function snapshotParts({
   const { folders } = budget;
   const { fileMode } = settings;
   const clockFile = join(shadowDir, 'clock');
-  const live = new LiveRules({
-    root,
-    baseline: rules,
-    copy: () => BaselineRules.copy(rules, join(shadowDir, 'rules-now'), settings),
-    closed,
-    guard,
-    // What setup commands write are the operator's rules.
-    isVoid: (path) => !guard.permits(path) && beginningOf(shadowDir) !== null,
-    clock: () => fileSystemTime(clockFile),
-    warn,
-  });
+  const live = liveRules(known, { closed, clockFile, warn });
   const onRuleFile = (path: string) => {
     if (rules.isFrozen) live.see(path);
     else takeRuleFile(root, path, rules);
@@ -120,4 +97,30 @@ export function snapshotParts({
       warn,
     },
   };
+}
+
+function trackedIn({ entries }: BaselineIndex): TrackedPaths {
+  const tracked = new TrackedPaths(entries);
+  for (const path of entries.onePathAFolder()) tracked.addFolders(path);
+  for (const [path, { mode }] of entries.withoutFile()) {
+    if (mode === '160000') tracked.addSubmodule(path);
+  }
+  return tracked;
+}
+
+function liveRules(
+  { checkout: { root }, shadowDir, rules, settings, guard = NO_GUARD }: Knowledge,
+  { closed, clockFile, warn }: { closed: ClosedPlaces; clockFile: string; warn: (warning: Warning) => void },
+): LiveRules {
+  return new LiveRules({
+    root,
+    baseline: rules,
+    copy: () => BaselineRules.copy(rules, join(shadowDir, 'rules-now'), settings),
+    closed,
+    guard,
+    // What setup commands write are the operator's rules.
+    isVoid: (path) => !guard.permits(path) && beginningOf(shadowDir) !== null,
+    clock: () => fileSystemTime(clockFile),
+    warn,
+  });
 }

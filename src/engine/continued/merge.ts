@@ -1,6 +1,6 @@
 /** A conflict of the pull request with its base: what the model is asked to resolve, and how the merge gets into the work tree. */
 
-import { revertChanges } from '../../adapters/workspace/reopen.ts';
+import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';

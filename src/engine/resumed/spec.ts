@@ -3,8 +3,9 @@
 import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
 import { clearScratch } from '../../adapters/storage/run-directory.ts';
+import { beginAnew } from '../../adapters/workspace/begin-anew.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { beginAnew, beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
+import { beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';

@@ -1,6 +1,6 @@
 /** Brings another checkout of the same base to the state of the run. */
 
-import { revertChanges } from '../../adapters/workspace/reopen.ts';
+import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
 import { moveBeginning } from '../../adapters/workspace/unwalked/ignored-changes.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded } from '../../domain/journal/change-events.ts';

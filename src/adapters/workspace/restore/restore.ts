@@ -1,7 +1,8 @@
 /** Restores files of the work tree to earlier states, without following links out of it. */
 
 import { chmodSync, closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
-import type { FileState } from '../../../domain/changes/change.ts';
+import type { FileState, PathChange } from '../../../domain/changes/change.ts';
+import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
 import { parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from '../../../files/failures.ts';
 import { openNofollowFiles } from '../../../files/nofollow-files.ts';
@@ -40,6 +41,19 @@ export interface RestorePlaces {
   readonly shadowDir: string;
   /** The git dir through which its objects are read. Default: its own. */
   readonly objectsGitDir?: string;
+}
+
+/** Restores paths of the work tree to their state before these changes. Null on success, otherwise the reason. */
+export async function revertChanges(
+  places: RestorePlaces,
+  changes: readonly PathChange[],
+): Promise<string | null> {
+  const restorer = await openRestorer(places);
+  for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
+    const failure = await restorer.put(path, before);
+    if (failure !== null) return failure;
+  }
+  return null;
 }
 
 /** Opens a restorer. Rejects if the shadow repository cannot be read. */

@@ -1,0 +1,62 @@
+/** What a run starts from: the commit that is checked out, and the tree of the files as they are. */
+
+import type { BaseCommit, BaseRevision } from '../../../domain/run/events.ts';
+import type { Checkout } from '../../../git/checkout-layout.ts';
+import { runGit } from '../../../git/git.ts';
+import { editedTree } from '../../../git/store/edited-tree.ts';
+import type { ObjectFormat } from '../../../git/store/object-store.ts';
+import { BASE_INDEX, ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
+import { BASELINE_INDEX } from '../baseline/index/baseline-index.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/** The work that need not wait for a scan of the files. */
+interface KnownTrees {
+  /** Null without a commit. */
+  readonly head: Promise<Buffer> | null;
+  /** Null if git cannot write a tree from the index, as in the middle of a merge. */
+  readonly index: Promise<string | null>;
+}
+
+/** Begins to look up the trees of the checked-out commit and of the index. */
+export function knownTrees({ head: { commit }, objectFormat }: Checkout, shadowDir: string): KnownTrees {
+  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`];
+  const head = commit === null ? null : runGit({ cwd: shadowDir, args });
+  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
+  scratch.copy(BASELINE_INDEX, objectFormat);
+  const index = scratch.editedTree([]).catch(() => null);
+  // Its failure counts when it is awaited.
+  head?.catch(() => undefined);
+  return { head, index };
+}
+
+/** The base of a run whose snapshot has just been taken. */
+export async function baseRevision(
+  checkout: Checkout,
+  shadowDir: string,
+  { snapshot, known }: { snapshot: Snapshot; known: KnownTrees },
+): Promise<BaseRevision> {
+  const { objectFormat } = checkout;
+  const [head, index] = await Promise.all([known.head, known.index]);
+  const differences = snapshot.known.differences();
+  const edited =
+    index === null ? null : await editedTree({ gitDir: shadowDir, tree: index, objectFormat }, differences);
+  const tree = edited?.id ?? (await treeOfIndex(shadowDir, differences, objectFormat));
+  const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
+  return { ...baseCommit(checkout), tree, dirty };
+}
+
+function treeOfIndex(
+  shadowDir: string,
+  differences: readonly TreeEdit[],
+  objectFormat: ObjectFormat,
+): Promise<string> {
+  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
+  scratch.copy(BASELINE_INDEX, objectFormat);
+  return scratch.editedTree(differences);
+}
+
+/** What is known of the base before any file has been looked at. */
+export function baseCommit({ head: { commit, branchRef }, objectFormat }: Checkout): BaseCommit {
+  const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
+  return { commit, branch, objectFormat };
+}
