@@ -1,4 +1,4 @@
-/** Closes the gap that `bash -e` leaves in a script: a list whose left side fails, where more of the script follows. */
+/** Closes the gaps that `bash -e` leaves in a script: lists whose left side fails and negated commands, where more follows. */
 
 import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
 import { isTest } from './tests-in-lists.ts';
@@ -7,43 +7,81 @@ import { isTest } from './tests-in-lists.ts';
 const CHECK = '; (exit $?)';
 
 /**
- * The script with a check behind each `a && b` that something follows: there `bash -e` overlooks that `a` failed, so that a script
- * goes on without `b` and may end well. A list whose left side is a test (`[ -f x ] && …`) says what may be left out, and stays.
- * Lines keep their numbers.
+ * The script with a check behind each `a && b` and `! a` that something follows: there `bash -e` overlooks that they fail, so that a
+ * script goes on and may end well. A list with a test on its left side (`[ -f x ] && …`) says what may be left out; only what stands
+ * before the test is checked. What is followed by a command that reads `$?`, and does not only print it, stays. Lines keep their numbers.
  */
 export function strictScript(text: string): string {
-  if (!text.includes('&&')) return text;
   const { commands, errors } = parse(text);
   if (errors !== undefined && errors.length > 0) return text;
-  const ends = endsIn(commands, true).sort((a, b) => b - a);
-  return ends.reduce((script, end) => script.slice(0, end) + CHECK + script.slice(end), text);
+  const edits = editsIn(commands, { text, isLast: true }).sort((a, b) => b.at - a.at);
+  return edits.reduce(
+    (script, { at, length, insert }) => script.slice(0, at) + insert + script.slice(at + length),
+    text,
+  );
 }
 
-/** Where the lists end that need a check. `isLast`: the script has the exit code of the last statement. */
-function endsIn(statements: readonly Statement[], isLast: boolean): number[] {
+const READS_STATUS = /^(?!\s*(?:echo|printf)\b).*\$(?:\?|\{(?:\?|PIPESTATUS\b))/s;
+
+interface ScriptEdit {
+  readonly at: number;
+  /** Of what is replaced. */
+  readonly length: number;
+  readonly insert: string;
+}
+
+/** `isLast`: the script has the exit code of the last statement. */
+interface ListPlace {
+  readonly text: string;
+  readonly isLast: boolean;
+}
+
+function editsIn(statements: readonly Statement[], { text, isLast }: ListPlace): ScriptEdit[] {
   return statements.flatMap(({ command, background }, at) => {
-    const isEnd = isLast && at === statements.length - 1;
-    const isOverlooked = !isEnd && background !== true && mayStopEarly(command);
-    return [...insideOf(command, isEnd), ...(isOverlooked ? [command.end] : [])];
+    const next = statements[at + 1];
+    const isEnd = isLast && next === undefined;
+    const isRead = next !== undefined && READS_STATUS.test(text.slice(next.pos, next.end));
+    const isOverlooked = !isEnd && !isRead && background !== true;
+    // Behind the edits inside, some of which are at the same place.
+    return [...(isOverlooked ? checks(command, text) : []), ...insideOf(command, { text, isLast: isEnd })];
   });
 }
 
-/** Whether it is a list that fails if something fails before its last part. */
-function mayStopEarly(command: Statement['command']): boolean {
-  if (command.type !== 'AndOr' || command.operators.at(-1) !== '&&') return false;
-  return !command.commands.slice(0, -1).some(isTest);
+/** What makes a statement fail that `bash -e` overlooks. */
+function checks(command: Statement['command'], text: string): ScriptEdit[] {
+  const check = { at: command.end, length: 0, insert: CHECK };
+  if (command.type === 'Pipeline') return command.prefixes.some(isNegation) ? [check] : [];
+  if (command.type !== 'AndOr' || command.operators.at(-1) !== '&&') return [];
+  const { commands, operators } = command;
+  const test = commands.slice(0, -1).findIndex(isTest);
+  if (test === -1) return [check];
+  if (test === 0 || operators.slice(0, test).includes('||')) return [];
+  const operator = text.indexOf('&&', commands[test - 1]?.end);
+  return [
+    { at: command.pos, length: 0, insert: 'if ' },
+    { at: operator, length: 2, insert: '; then ' },
+    { at: command.end, length: 0, insert: '; else (exit $?); fi' },
+  ];
 }
 
-function insideOf(node: Statement['command'] | PipelineNode | CommandNode, isLast: boolean): number[] {
-  const inside = (statements: readonly Statement[], isEnd = false) => endsIn(statements, isEnd);
+function isNegation({ type }: { readonly type: string }): boolean {
+  return type === 'Negation';
+}
+
+function insideOf(node: Statement['command'] | PipelineNode | CommandNode, place: ListPlace): ScriptEdit[] {
+  const { isLast } = place;
+  const inside = (statements: readonly Statement[], isEnd = false) =>
+    editsIn(statements, { ...place, isLast: isEnd });
   switch (node.type) {
     case 'AndOr':
-      return node.commands.flatMap((one, at) => insideOf(one, isLast && at === node.commands.length - 1));
+      return node.commands.flatMap((one, at) =>
+        insideOf(one, { ...place, isLast: isLast && at === node.commands.length - 1 }),
+      );
     case 'Pipeline':
       // Each part has a shell of its own.
-      return node.commands.flatMap((one) => insideOf(one, true));
+      return node.commands.flatMap((one) => insideOf(one, { ...place, isLast: true }));
     case 'Redirected':
-      return insideOf(node.command, isLast);
+      return insideOf(node.command, place);
     case 'Subshell':
       return inside(node.body.commands, true);
     case 'BraceGroup':
@@ -61,7 +99,9 @@ function insideOf(node: Statement['command'] | PipelineNode | CommandNode, isLas
       // Of a loop, only the last round has an exit code.
       return inside(node.body.commands);
     case 'Function':
-      return node.body.type === 'CompoundList' ? inside(node.body.commands) : insideOf(node.body, false);
+      return node.body.type === 'CompoundList'
+        ? inside(node.body.commands)
+        : insideOf(node.body, { ...place, isLast: false });
     default:
       return [];
   }

@@ -83,7 +83,7 @@ function strictly(sandbox: Sandbox): Sandbox {
   return {
     ...sandbox,
     run: async (command) => {
-      if (command.isStrict !== true || !command.script.includes('&&')) return sandbox.run(command);
+      if (command.isStrict !== true || !/&&|!\s/.test(command.script)) return sandbox.run(command);
       const { strictScript } = await import('../../adapters/plan/strict-script.ts');
       return sandbox.run({ ...command, script: strictScript(command.script) });
     },

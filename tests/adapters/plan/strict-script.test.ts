@@ -22,6 +22,18 @@ describe('a script that continues after a list whose left side failed', () => {
     '(false && true; echo on)',
     '{ false && true; echo on; } | cat',
     'true && { false && true; echo on; }',
+    'false && true; echo "exit code $?"',
+    'false && [ -f / ] && true; echo on',
+    'true && false&&[[ -d / ]]&&true; echo on',
+    'false&&! false && true; echo on',
+    'true && false && [ -d / ] && true\necho on',
+    'false && # why && how\n[ -d / ] && true\necho on',
+    'false <<E && [ -d / ] && cat <<F\na && b\nE\nc\nF\necho on',
+    'true && [ -d / ] && { false && true; echo on; }; echo on',
+    '! true; echo on',
+    '! echo x | grep -q x\necho on',
+    'for x in 1 2; do ! [ $x = 1 ]; done; echo on',
+    'f() { ! true; echo on; }; f',
   ])('fails with its exit code: %j', (script) => {
     expect([runs(script), runs(strictScript(script))]).toEqual([0, 1]);
     expect(strictScript(script).split('\n')).toHaveLength(script.split('\n').length);
@@ -30,6 +42,24 @@ describe('a script that continues after a list whose left side failed', () => {
   test('keeps the exit code', () => {
     expect(runs(strictScript('(exit 127) && true\ntrue'))).toBe(127);
   });
+});
+
+test.each([
+  ['true && [ -f /none ] && true; echo on', 0],
+  ['true && [ -d / ] && false; echo on', 1],
+  ['true && [ -d / ] && echo b; echo on', 0],
+  ['f() { false && [ -d / ] && echo b; echo on; }; if f; then echo yes; fi', 0],
+  ['f() { true && [ -f /none ] && echo b; }; f || echo no', 0],
+  ['! false; echo on', 0],
+  ['is_clean() { ! true; }; if is_clean; then echo yes; fi; echo on', 0],
+])('a script that overlooks nothing does the same: %j', (script, code) => {
+  const [plain, strict] = [script, strictScript(script)].map((text) => {
+    const { status, stdout } = spawnSync('bash', ['-eo', 'pipefail', '-c', text], { encoding: 'utf8' });
+    return { status, stdout };
+  });
+  expect(strictScript(script)).not.toBe(script);
+  expect(strict).toEqual(plain);
+  expect(strict?.status).toBe(code);
 });
 
 test.each([
@@ -45,6 +75,11 @@ test.each([
   'cat x | grep -qi a && rm x; npm test',
   'git diff --quiet && rm x; npm test',
   'a && b || c; npm test',
+  'a && b; code=$?; npm test',
+  'a && b; if [ $? = 3 ]; then c; fi; npm test',
+  '! a',
+  'while ! a; do b; done; npm test',
+  'if ! a; then b; fi; npm test',
   'a && b & npm test',
   'if a && b; then c; fi; npm test',
   '(npm run lint && npm test)',
