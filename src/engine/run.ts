@@ -7,17 +7,12 @@ import { openLog } from '../adapters/sinks/log.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
-import { ofWholeRun } from '../domain/attempts/left-over.ts';
-import { nearCapWarning } from '../domain/budget/caps.ts';
-import type { CompactionState } from '../domain/compaction/compaction.ts';
-import type { ModelReplaced } from '../domain/fallback/fallback.ts';
-import type { ModelUse } from '../domain/fallback/model-use.ts';
 import { isTaken } from '../domain/journal/base.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
-import { pluralize } from '../domain/text/pluralize.ts';
-import { type Warning, warning } from '../domain/warnings/warning.ts';
+import { eventWarning } from '../domain/warnings/event-warning.ts';
+import { warning } from '../domain/warnings/warning.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
 import { printClosingLines } from './closing-lines.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
@@ -36,7 +31,7 @@ import type { RunInput } from './run-input.ts';
 import { type EarlierPart, Session } from './session.ts';
 import { deliverTraces, tracesOf } from './traces.ts';
 import { watched } from './watched.ts';
-import { writeAhead } from './write-ahead.ts';
+import { type ActingPorts, writeAhead } from './write-ahead.ts';
 
 /** Runs from plan to patch. Never rejects for anything a run can run into; that is in the outcome. */
 export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
@@ -85,18 +80,39 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     progress.during(opening, () => open(session)),
   );
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
-  const { start, permits, clock, interrupt, redact } = ready;
-  const { state, seen } = ready.beginning;
+  const { start, beginning } = ready;
   const sync = () => {
     for (const sink of session.sinks) sink.sync?.();
   };
-  const { provider, workspace, sandbox, verifyPlace, tools } = watched(progress, writeAhead(sync, ready));
+  const ports = watched(progress, writeAhead(sync, ready));
+  const { base, superseded } = beginning.state;
   session.record({
-    ...startedPart({ ...start, base: state.base }),
-    superseded: [...state.superseded],
-    commandLimits: sandbox.limits,
+    ...startedPart({ ...start, base }),
+    superseded: [...superseded],
+    commandLimits: ports.sandbox.limits,
   });
+  const loop = loopOver(ports, ready, (text) => progress.onText(text));
+  progress.follow(() => loop.state);
+  session.follow(() => partSoFar(session, ready, loop.state));
+  // What only the end needs is loaded while the model works, before any command runs.
+  const finishing = import('./finish/finish.ts');
+  finishing.catch(() => undefined);
+  loadReport().catch(() => undefined);
+  const driven = await until(session.times.endOfLooks, () => drive(session, ready, loop));
+  await ready.close();
+  // No command runs any more. Not awaited here: the end of the run waits for it.
+  void session.disarm();
+  session.input.attempt?.onWorked(session.result.warnings);
+  const { finish } = await finishing;
+  const ending = { label: 'making and reviewing the patch' };
+  return until(session.times.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
+}
 
+/** The loop with what carries out its calls and checks its work. `onText` gets the model's text as it comes. */
+function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => void): AgenticLoop {
+  const { provider, workspace, sandbox, verifyPlace, tools } = ports;
+  const { start, permits, clock, interrupt, redact } = ready;
+  const { state, seen } = ready.beginning;
   const executor = new ToolExecutor({
     tools,
     workspace,
@@ -117,7 +133,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     permits,
     timeoutMs: start.toolSettings.verifyTimeoutMs,
   });
-  const loop = new AgenticLoop(state, {
+  return new AgenticLoop(state, {
     provider,
     executor,
     verification,
@@ -130,23 +146,9 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
       const { reviewWork } = await import('../agent/review.ts');
       yield* reviewWork(reviewed, { ...asking, workspace, redact });
     },
-    onText: (text) => progress.onText(text),
+    onText,
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
-  progress.follow(() => loop.state);
-  session.follow(() => partSoFar(session, ready, loop.state));
-  // What only the end needs is loaded while the model works, before any command runs.
-  const finishing = import('./finish/finish.ts');
-  finishing.catch(() => undefined);
-  loadReport().catch(() => undefined);
-  const driven = await until(session.times.endOfLooks, () => drive(session, ready, loop));
-  await ready.close();
-  // No command runs any more. Not awaited here: the end of the run waits for it.
-  void session.disarm();
-  session.input.attempt?.onWorked(session.result.warnings);
-  const { finish } = await finishing;
-  const ending = { label: 'making and reviewing the patch' };
-  return until(session.times.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
 }
 
 /** Runs the loop to its end. An early end is kept as a value, so that the work so far is still written. */
@@ -158,13 +160,8 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     if (event.type === 'baseline.taken') session.record(baselinePart(event.base));
     if (event.type === 'change.recorded') loadForChanges();
     if (event.type === 'run.stopped') stop = event.stop;
-    if (event.type === 'model.replaced') session.warn(replacementWarning(event, loop.state.models));
-    if (event.type === 'budget.warned')
-      session.warn(nearCapWarning(ofWholeRun(event, session.input.attempts ?? null)));
-    if (event.type === 'review.failed' && !event.again)
-      session.warn(warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`));
-    const shortened = compactionWarning(event, loop.state.compaction);
-    if (shortened !== null) session.warn(shortened);
+    const raised = eventWarning(event, loop.state, session.input.attempts ?? null);
+    if (raised !== null) session.warn(raised);
   };
   const followed = await tryStep(async () => {
     session.writeResult();
@@ -181,41 +178,6 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
   });
   return { stop, state: loop.state, driven: ended.status === 'done' ? followed : ended };
-}
-
-/**
- * The warning about a conversation that was not shortened, or was shortened without a summary; null if there is none, or if it
- * was already given.
- */
-function compactionWarning(event: RunEvent, { done }: CompactionState): Warning | null {
-  if (event.type === 'compaction.failed')
-    return warning(
-      'WARN_NOT_COMPACTED',
-      `The conversation could not be compacted and continues as it is: ${event.message}`,
-    );
-  if (event.type !== 'context.compacted' || event.how !== 'cut') return null;
-  const dropped = pluralize(event.cut - 1, 'message');
-  if (event.why === 'window')
-    return warning(
-      'WARN_CUT_WITHOUT_SUMMARY',
-      `${dropped} of the conversation dropped without a summary, since the model's window is full.`,
-    );
-  const isFirst = done.filter(({ why }) => why === 'messages').length === 1;
-  return isFirst
-    ? warning(
-        'WARN_CUT_WITHOUT_SUMMARY',
-        `The conversation has more than --max-messages: ${dropped} dropped without a summary; later messages will be dropped the same way.`,
-      )
-    : null;
-}
-
-/** Which model continues, and why. */
-function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): Warning {
-  const what = why === 'refusal' ? 'refused' : 'could not be reached';
-  return warning(
-    'WARN_MODEL_REPLACED',
-    `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} takes over in a separate conversation. ${reason}`,
-  );
 }
 
 const LOOK_CUT_SHORT = warning(
