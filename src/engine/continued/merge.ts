@@ -4,13 +4,14 @@ import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
+import { type ConflictKind, conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import { isTaken } from '../../domain/journal/base.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
+import type { MergedTrees } from '../../git/store/merge-trees.ts';
 import { sizesOf, treeDifferences } from '../../git/store/tree-differences.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
@@ -40,53 +41,19 @@ export type ConflictFound =
 /** Whether the two conflict, and whether a model can resolve that. */
 export async function conflictWithBase(
   beside: BesideCheckout,
-  { before, head, base, permits, isProtected }: MergeQuestion,
+  question: MergeQuestion,
 ): Promise<ConflictFound> {
+  const { before, head, base } = question;
   const merged = await beside.merge(before, head, base.sha);
-  const name = `${base.branch} (${base.sha.slice(0, 8)})`;
   if (merged.status === 'failed')
     return {
       status: 'refused',
-      why: `${name} cannot be merged here: ${merged.message}. Check it out with the whole history (fetch-depth: 0), and run it again.`,
+      why: `${nameOf(base)} cannot be merged here: ${merged.message}. Check it out with the whole history (fetch-depth: 0), and run it again.`,
     };
-  const { tree, conflicts } = merged;
-  if (conflicts.length === 0) return { status: 'none' };
-  const states = new Map(
-    (await treeDifferences(beside.gitDir, head, tree)).map(({ path, after }) => [path, after]),
-  );
-  const mergedOf = (path: string, ours: { blob: string } | null) =>
-    (states.has(path) ? states.get(path) : ours)?.blob ?? '';
-  const ids = conflicts.map(({ path, ours }) => mergedOf(path, ours));
-  const contents = await readBlobs(beside.gitDir, ids, () => MAX_BYTES);
-  const found = conflicts.map((conflict) => {
-    const { path, ours } = conflict;
-    const bytes = contents.get(mergedOf(path, ours)) ?? null;
-    return { path, bytes, kind: conflictKind(conflict, bytes) };
-  });
-  const by = `Merge ${base.branch} into the branch yourself, and push it.`;
-  const hopeless = found.filter(({ path, kind }) => kind === null || !isPlain(path));
-  if (hopeless.length > 0)
-    return {
-      status: 'refused',
-      why: `it conflicts with ${name} in files that cannot be merged as text (binary, moved, too large, or of an odd name): ${namesOf(hopeless)}. ${by}`,
-    };
-  const barred = found.filter(({ path }) => !permits(path));
-  if (barred.length > 0)
-    return {
-      status: 'refused',
-      why: `it conflicts with ${name} in files that the plan and the settings do not allow to be changed: ${namesOf(barred)}. ${by}`,
-    };
-  const guarded = found.filter(({ path }) => isProtected(path));
-  if (guarded.length > 0)
-    return {
-      status: 'refused',
-      why: `it conflicts with ${name} in protected files, whose changes are not published: ${namesOf(guarded)}. ${by} Or let the run resolve them: name them with --accept-protected GLOB, for the run and for publish.`,
-    };
-  if (found.length > MAX_FILES)
-    return {
-      status: 'refused',
-      why: `it conflicts with ${name} in ${found.length} files, but a run gets at most ${MAX_FILES}. ${by}`,
-    };
+  if (merged.conflicts.length === 0) return { status: 'none' };
+  const found = await conflictedFiles(beside, head, merged);
+  const why = whyNotResolvable(found, question);
+  if (why !== null) return { status: 'refused', why };
   const inLines = found.filter(({ kind }) => kind === 'lines');
   return {
     status: 'found',
@@ -98,6 +65,57 @@ export async function conflictWithBase(
     })),
     check: inLines.length === 0 ? null : markerCheck(inLines.map(({ path }) => path)),
   };
+}
+
+/** A file as the merge left it; `kind` is null for a conflict that cannot be resolved as text. */
+interface ConflictedFile {
+  readonly path: string;
+  readonly bytes: Buffer | null;
+  readonly kind: ConflictKind | null;
+}
+
+async function conflictedFiles(
+  beside: BesideCheckout,
+  head: string,
+  { tree, conflicts }: MergedTrees & { status: 'merged' },
+): Promise<ConflictedFile[]> {
+  const states = new Map(
+    (await treeDifferences(beside.gitDir, head, tree)).map(({ path, after }) => [path, after]),
+  );
+  const mergedOf = (path: string, ours: { blob: string } | null) =>
+    (states.has(path) ? states.get(path) : ours)?.blob ?? '';
+  const ids = conflicts.map(({ path, ours }) => mergedOf(path, ours));
+  const contents = await readBlobs(beside.gitDir, ids, () => MAX_BYTES);
+  return conflicts.map((conflict) => {
+    const { path, ours } = conflict;
+    const bytes = contents.get(mergedOf(path, ours)) ?? null;
+    return { path, bytes, kind: conflictKind(conflict, bytes) };
+  });
+}
+
+/** Why the run does not try; null if it does. */
+function whyNotResolvable(
+  found: readonly ConflictedFile[],
+  { base, permits, isProtected }: MergeQuestion,
+): string | null {
+  const conflicts = `it conflicts with ${nameOf(base)} in`;
+  const by = `Merge ${base.branch} into the branch yourself, and push it.`;
+  const hopeless = found.filter(({ path, kind }) => kind === null || !isPlain(path));
+  if (hopeless.length > 0)
+    return `${conflicts} files that cannot be merged as text (binary, moved, too large, or of an odd name): ${namesOf(hopeless)}. ${by}`;
+  const barred = found.filter(({ path }) => !permits(path));
+  if (barred.length > 0)
+    return `${conflicts} files that the plan and the settings do not allow to be changed: ${namesOf(barred)}. ${by}`;
+  const guarded = found.filter(({ path }) => isProtected(path));
+  if (guarded.length > 0)
+    return `${conflicts} protected files, whose changes are not published: ${namesOf(guarded)}. ${by} Or let the run resolve them: name them with --accept-protected GLOB, for the run and for publish.`;
+  return found.length > MAX_FILES
+    ? `${conflicts} ${found.length} files, but a run gets at most ${MAX_FILES}. ${by}`
+    : null;
+}
+
+function nameOf({ branch, sha }: MergeQuestion['base']): string {
+  return `${branch} (${sha.slice(0, 8)})`;
 }
 
 const IN_WORK_TREE = 'The changed file is in the work tree.';

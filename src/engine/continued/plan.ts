@@ -40,14 +40,8 @@ type ContinuedPlan = { status: 'ok'; plan: Plan } | { status: 'failed'; outcome:
 export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> {
   const { continued, session } = task;
   const { pull, commits, trigger } = continued;
-  const round = roundOf(continued);
-  const open = trigger === 'request' ? await openThreads(task, continued) : NOTHING;
-  if (open.status === 'failed') return open;
-  const checks = trigger === 'conflict' ? NO_CHECKS : await failedChecks(continued);
-  if (checks.status === 'failed' && trigger === 'check') return checks;
-  if (checks.status === 'failed')
-    session.warn(warning('WARN_CHECKS_LEFT_OUT', `Failed checks are left out. ${checks.outcome.reason}`));
-  const { threads } = open;
+  const requested = await requestedWork(task);
+  if (requested.status === 'failed') return requested;
   const first = await firstPlan(task, pull.record);
   if (first.status === 'failed') return first;
   const paths = pull.record.rules[1] ?? { allow: [], protect: [] };
@@ -61,22 +55,9 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   }));
   if (conflict.status === 'refused' && trigger === 'request')
     session.warn(warning('WARN_CONFLICT_LEFT', `The conflict with its base is left alone: ${conflict.why}`));
-  const asks = [
-    ...open.asks,
-    ...(checks.status === 'ok' ? checks.asks : []),
-    ...(conflict.status === 'found' ? conflict.asks : []),
-  ];
-  const facts: FollowUp = {
-    pullRequest: pull.number,
-    marker: pull.marker,
-    branch: pull.branch,
-    head: pull.head,
-    base: { branch: pull.base.branch, sha: commits.mergeBase },
-    trigger,
-    round,
-    threads,
-    merge: conflict.status === 'found' ? pull.base.sha : null,
-  };
+  const asks = [...requested.asks, ...(conflict.status === 'found' ? conflict.asks : [])];
+  const merge = conflict.status === 'found' ? pull.base.sha : null;
+  const facts = factsOf(continued, { threads: requested.threads, merge });
   const check = conflict.status === 'found' ? conflict.check : null;
   const plan: Plan = {
     ...first.plan,
@@ -95,12 +76,39 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     plan: { title, source, sha256, allow: [...allow], protect: [...protect] },
     followUp: facts,
   });
-  const refusal = whyNot(task, {
-    round,
-    conflict,
-    hasAsks: asks.length > 0 || plan.outside !== undefined || isGiven(task),
-  });
+  const hasAsks = asks.length > 0 || plan.outside !== undefined || isGiven(task);
+  const refusal = whyNot(task, { round: facts.round, conflict, hasAsks });
   return refusal === null ? { status: 'ok', plan } : { status: 'failed', outcome: refusal };
+}
+
+/** What open threads ask for, and what failed checks do. */
+async function requestedWork(task: ContinueTask): Promise<ThreadsRead> {
+  const { continued, session } = task;
+  const { trigger } = continued;
+  const open = trigger === 'request' ? await openThreads(task, continued) : NOTHING;
+  if (open.status === 'failed') return open;
+  const checks = trigger === 'conflict' ? NO_CHECKS : await failedChecks(continued);
+  if (checks.status === 'ok') return { ...open, asks: [...open.asks, ...checks.asks] };
+  if (trigger === 'check') return checks;
+  const why = `Failed checks are left out. ${checks.outcome.reason}`;
+  session.warn(warning('WARN_CHECKS_LEFT_OUT', why));
+  return open;
+}
+
+/** What is recorded of the pull request. */
+function factsOf(continued: Continued, { threads, merge }: Pick<FollowUp, 'threads' | 'merge'>): FollowUp {
+  const { pull, commits, trigger } = continued;
+  return {
+    pullRequest: pull.number,
+    marker: pull.marker,
+    branch: pull.branch,
+    head: pull.head,
+    base: { branch: pull.base.branch, sha: commits.mergeBase },
+    trigger,
+    round: roundOf(continued),
+    threads,
+    merge,
+  };
 }
 
 const NO_CONFLICT: ConflictFound = { status: 'none' };
