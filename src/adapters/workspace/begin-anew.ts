@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import { contentOf } from './noted-paths.ts';
 import { beginWorkspace, type WorkspacePlaces } from './open.ts';
 import type { BegunReopening } from './reopen.ts';
 import { removeLeftovers } from './restore/leftovers.ts';
@@ -35,7 +36,12 @@ export function beginAnew(
     async take() {
       await removeLeftovers(checkout.root, paths);
       const workspace = await begun.takeBaseline({
-        close: () => noted,
+        close: (found) => {
+          const isMoved = ([path, state]: [string, FileState | null]) =>
+            !sameState(found(path), state) && !sameState(noted.get(path) ?? null, state);
+          const moved = [...states].filter(isMoved).flatMap(([, state]) => contentOf(state));
+          return { states: noted, moved: new Set(moved) };
+        },
         handOver(take) {
           for (const [path, before] of noted) {
             const state = states.get(path);

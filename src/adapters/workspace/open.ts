@@ -2,7 +2,6 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileState } from '../../domain/changes/change.ts';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
@@ -20,7 +19,7 @@ import { EarlyWrites } from './early/early-writes.ts';
 import { pendingWorkspace } from './early/pending-workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
 import { baseCommit, baseRevision, knownTrees } from './kept/base-revision.ts';
-import type { NotedPaths } from './noted-paths.ts';
+import type { Noted, NotedPaths } from './noted-paths.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { type BaselineStage, Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
@@ -83,7 +82,7 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
       const writes = new EarlyWrites({ ...early, rules, limits, store: parts.contents.store });
       const taken = finish(prepared, writes);
       // Its failure counts when somebody needs it.
-      taken.catch(() => writes.close());
+      taken.catch(() => writes.end());
       return pendingWorkspace({
         files: earlyFiles(early, rules),
         writes,
@@ -158,7 +157,7 @@ async function takeWhole(
 ): Promise<WholeWorkspace> {
   const { root } = checkout;
   const known = knownTrees(checkout, shadowDir);
-  const snapshot = await Snapshot.take(parts, () => noted?.close() ?? NOTHING);
+  const snapshot = await Snapshot.take(parts, (found) => noted?.close(found) ?? NOTHING);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
   const { nested, uncovered, foreign } = startRepositories(checkout, parts);
@@ -194,4 +193,4 @@ async function takeWhole(
   return workspace;
 }
 
-const NOTHING: ReadonlyMap<string, FileState | null> = new Map();
+const NOTHING: Noted = { states: new Map(), moved: new Set() };

@@ -29,7 +29,7 @@ import type { EarlyWriting, FileWrite } from '../../../ports/workspace.ts';
 import type { Conversion } from '../baseline/conversion.ts';
 import type { IndexEntry } from '../baseline/index/index-entries.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
-import type { NotedPaths, RecordedPath } from '../noted-paths.ts';
+import { contentOf, type Noted, type NotedPaths, type RecordedPath } from '../noted-paths.ts';
 import { isTemporary } from '../restore/leftovers.ts';
 import { openRestorer } from '../restore/restore.ts';
 import type { EarlyParts, EarlyRules } from './early-rules.ts';
@@ -154,9 +154,21 @@ export class EarlyWrites implements NotedPaths, EarlyWriting {
     );
   }
 
-  close(): ReadonlyMap<string, FileState | null> {
+  /** Nothing is written or noted from here on. */
+  end(): void {
     if (this.#stage === 'open') this.#stage = 'closed';
-    return new Map([...this.#notes].map(([path, { before }]) => [path, before]));
+  }
+
+  /** As in `NotedPaths`; looks itself, for the look at the whole tree may have been before a write. */
+  close(): Noted {
+    this.end();
+    const notes = [...this.#notes];
+    const isMoved = ([path, note]: [string, Note]) =>
+      !sameOnDisk(note.before, note.now) && this.#again(path, note) === null;
+    return {
+      states: new Map(notes.map(([path, { before }]) => [path, before])),
+      moved: new Set(notes.filter(isMoved).flatMap(([, { now }]) => contentOf(now))),
+    };
   }
 
   handOver(take: (path: string, recorded: RecordedPath) => void): void {
@@ -167,7 +179,7 @@ export class EarlyWrites implements NotedPaths, EarlyWriting {
 
   /** As in the port. */
   async takeBack(): Promise<{ reverted: PathChange[]; left: string[] }> {
-    if (this.#stage === 'open') this.#stage = 'closed';
+    this.end();
     const { checkout, shadowDir } = this.#parts;
     const reverted: PathChange[] = [];
     const left: string[] = [];

@@ -8,7 +8,7 @@ import type { CaptureScope, SinceCheckpoint } from '../../../ports/workspace.ts'
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
 import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
-import type { RecordedPath } from '../noted-paths.ts';
+import type { Noted, RecordedPath } from '../noted-paths.ts';
 import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
 import type { WriteLog } from '../unwalked/write-log.ts';
@@ -107,7 +107,7 @@ export class Snapshot {
    */
   static async take(
     parts: SnapshotParts,
-    closeNoted: () => ReadonlyMap<string, FileState | null>,
+    closeNoted: (found: (path: string) => FileState | null) => Noted,
   ): Promise<Snapshot> {
     const { atStage = async () => undefined } = parts;
     const snapshot = new Snapshot(parts);
@@ -125,13 +125,13 @@ export class Snapshot {
     await seedKnown(walked, { clock, isExpected: null }, { ...parts, known });
     await snapshot.#comparison.take(walked, { clock });
     await atStage('compared');
-    const noted = closeNoted();
-    for (const [path, state] of noted) known.set(path, { state, stat: null });
+    const noted = closeNoted((path) => known.stateOf(path));
+    known.takeNoted(noted);
     snapshot.#beginLimits();
     snapshot.#base.takeEdits(new Map(known.differences().map(({ path }) => [path, known.stateOf(path)])));
     snapshot.#effects.begin({
       ...walked,
-      ignoredFiles: walked.ignoredFiles.filter((path) => !noted.has(path)),
+      ignoredFiles: walked.ignoredFiles.filter((path) => !noted.states.has(path)),
     });
     snapshot.#beginRules();
     parts.tree.closed.keepAsFound([...snapshot.#comparison.unreadable, ...parts.planted.unreadable]);

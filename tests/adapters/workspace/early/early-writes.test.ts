@@ -2,13 +2,15 @@ import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, ut
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { beginAnew } from '../../../../src/adapters/workspace/begin-anew.ts';
 import { beginWorkspace, type WorkspacePlaces } from '../../../../src/adapters/workspace/open.ts';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { revertChanges } from '../../../../src/adapters/workspace/restore/restore.ts';
 import type { BaselineStage } from '../../../../src/adapters/workspace/snapshot/snapshot.ts';
 import type { FileState, PathChange, Writer } from '../../../../src/domain/changes/change.ts';
 import { isRuleFile } from '../../../../src/domain/changes/path.ts';
+import { listTree } from '../../../../src/git/store/tree-listing.ts';
 import type { Workspace } from '../../../../src/ports/workspace.ts';
 import { MATRIX_MS, randomCases } from '../../../support/setup/sample.ts';
 import { at, filesBelow, ScratchCheckout } from '../scratch-checkout.ts';
@@ -391,4 +393,114 @@ test('a write waits where the user keeps rules of their own in the work tree, wh
   expect(await workspace.early?.note([at('dev/other')])).not.toBe(null);
   release();
   await workspace.baseline();
+});
+
+/** A checkout whose baseline is held up at its beginning, and is taken once released. */
+async function heldUp(scratch: ScratchCheckout) {
+  let release = () => {};
+  const held = new Promise<void>((go) => {
+    release = go;
+  });
+  const places = {
+    atStage: () => held,
+    shadowDir: join(scratch.folder, 'shadow.git'),
+    sandboxGitDir: join(scratch.folder, 'agent.git'),
+    env: scratch.env,
+    manyFiles: 0,
+  };
+  const checkout = await scratch.checkout();
+  const workspace = await beginWorkspace(checkout, places).takeMeanwhile();
+  const write = async (name: string, text: string) => {
+    expect(await workspace.early?.note([at(name)])).not.toBe(null);
+    await workspace.writeFile(at(name), Buffer.from(text));
+    return workspace.capture([at(name)]);
+  };
+  return { workspace, write, release, places, checkout };
+}
+
+describe('what others move while the baseline is taken does not make a file of the run part of it', () => {
+  const moves: [string, (scratch: ScratchCheckout) => void][] = [
+    ['a folder that is renamed', (scratch) => scratch.move('lib', 'moved')],
+    ['a file that is renamed', (scratch) => scratch.move('lib/a.txt', 'moved.txt')],
+    ['a file that is renamed over another', (scratch) => scratch.move('lib/a.txt', 'src/s.txt')],
+    ['a new file that is renamed', (scratch) => scratch.move('lib/new.txt', 'src/deep/new.txt')],
+    [
+      'a folder that a file replaces',
+      (scratch) => {
+        scratch.clearWay('lib');
+        scratch.write('lib', 'x');
+      },
+    ],
+    [
+      'a file that a folder replaces',
+      (scratch) => {
+        scratch.clearWay('lib/a.txt');
+        scratch.write('lib/a.txt/x', 'x');
+      },
+    ],
+    [
+      'a new file that a folder replaces',
+      (scratch) => {
+        scratch.clearWay('lib/new.txt');
+        scratch.write('lib/new.txt/x/y', 'x');
+      },
+    ],
+    [
+      'a folder that a link replaces',
+      (scratch) => {
+        scratch.clearWay('lib');
+        scratch.link('lib', 'src');
+      },
+    ],
+    [
+      'a file that a link replaces',
+      (scratch) => {
+        scratch.clearWay('lib/a.txt');
+        scratch.link('lib/a.txt', 'b.txt');
+      },
+    ],
+    ['a folder that is removed', (scratch) => scratch.clearWay('lib')],
+  ];
+  const ways = moves.flatMap(([what, move]) =>
+    (['live', 'begun anew'] as const).map((way) => ({ what, move, way })),
+  );
+  test.each(ways)('$what, $way', async ({ move, way }) => {
+    const scratch = new ScratchCheckout();
+    scratch.write('lib/a.txt', 'a\n');
+    scratch.write('lib/b.txt', 'b\n');
+    scratch.write('src/s.txt', 's\n');
+    scratch.commit();
+    const { workspace: first, write, release, places, checkout } = await heldUp(scratch);
+    const changes = [
+      ...(await write('lib/a.txt', 'by the model\n')),
+      ...(await write('lib/new.txt', 'new\n')),
+    ];
+    move(scratch);
+    release();
+    await first.baseline();
+    const state = {
+      noted: new Map(changes.map(({ path: one, before }) => [one, before])),
+      states: statesOf(changes),
+    };
+    const anew = way === 'live' ? null : await beginAnew(checkout, places, state).take();
+    const workspace = anew?.status === 'ok' ? anew.workspace : first;
+    if (anew?.status === 'ok') changes.push(...anew.found);
+    const { base } = await workspace.baseline();
+    const listed = (await listTree(places.shadowDir, base.tree)) ?? new Map();
+    const ofModel = [...listed].filter(([, { blob }]) => changes.some(({ after }) => after?.blob === blob));
+    expect(ofModel).toEqual([]);
+    expect(listed.get('lib/a.txt')?.blob).toBe(changes[0]?.before?.blob);
+    expect(listed.has('lib/new.txt')).toBe(false);
+    const patch = await workspace.makePatch(netOf(changes));
+    expect(patch.status).toBe('proven');
+    const found = await workspace.capture('all');
+    changes.push(...found);
+    const kept = { base, states: statesOf(changes), written: [], mayHavePlanted: null };
+    const again = await reopenWorkspace(checkout, places, kept);
+    expect(again).toMatchObject({ status: 'ok', found: [] });
+    scratch.clearWay('lib/a.txt');
+    const reverted = await revertChanges({ root: scratch.root, shadowDir: places.shadowDir }, netOf(changes));
+    expect(reverted).toBe(null);
+    expect(scratch.isFile('lib/a.txt') && readFileSync(scratch.path('lib/a.txt'), 'utf8')).toBe('a\n');
+  });
 });
