@@ -9,8 +9,9 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttempts } from '../../domain/attempts/attempts.ts';
-import { withLeftOver } from '../../domain/attempts/left-over.ts';
+import { type SharedCaps, withLeftOver } from '../../domain/attempts/left-over.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { openRun } from '../open-run.ts';
 import { type Stopped, stopped } from '../ready.ts';
@@ -38,19 +39,7 @@ export async function bringIn(
   // If the process dies from here on, the run is resumed, and its caps are less what the others have spent.
   session.recordAndSave({ attempts: chosen });
   takeOver(path, directory.path);
-  const read = await readJournal(directory.events);
-  if (read.status === 'failed') throw new Error(read.message);
-  const { stop } = await stateAfter(read.events);
-  const more = withLeftOver(input.settings, chosen, stop);
-  const [begun, ...rest] = read.events;
-  const events: RunEvents = [{ ...begun, limits: { ...limitsAtEnd(read.events), ...more } }, ...rest];
-  const run: RecordedRun = {
-    directory,
-    events,
-    state: await stateAfter(events),
-    journalBytes: read.bytes,
-    supersedes: more === null ? null : endOf(best),
-  };
+  const { run, stop, more } = await recordedAttempt({ directory, best, attempts: chosen }, input.settings);
   if (more !== null) progress.note(`attempt ${chosen.chosen} continues with what the others left over`);
   const attempts = more === null ? chosen : { ...chosen, why: `${chosen.why}; ${WENT_ON}` };
   const warnings = [...result.warnings, ...best.warnings];
@@ -87,6 +76,27 @@ export async function bringIn(
       limits: { ...earlier.limits, deadlineMs: limits.deadlineMs },
     },
   );
+}
+
+/** The chosen attempt as a run to resume. `more` are its caps with what the others left over; null unless it goes on with that. */
+async function recordedAttempt(
+  { directory, best, attempts }: Pick<Chosen, 'directory' | 'best' | 'attempts'>,
+  caps: SharedCaps,
+): Promise<{ run: RecordedRun; stop: StopReason | null; more: SharedCaps | null }> {
+  const read = await readJournal(directory.events);
+  if (read.status === 'failed') throw new Error(read.message);
+  const { stop } = await stateAfter(read.events);
+  const more = withLeftOver(caps, attempts, stop);
+  const [begun, ...rest] = read.events;
+  const events: RunEvents = [{ ...begun, limits: { ...limitsAtEnd(read.events), ...more } }, ...rest];
+  const run: RecordedRun = {
+    directory,
+    events,
+    state: await stateAfter(events),
+    journalBytes: read.bytes,
+    supersedes: more === null ? null : endOf(best),
+  };
+  return { run, stop, more };
 }
 
 /** Said of it in the result, after what decided. */
