@@ -6,6 +6,7 @@ import { describeEnd } from '../../domain/conversation/tool.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
 import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
+import { lineReader } from './line-reader.ts';
 
 /** How many characters of a server's last errors are kept. */
 const MAX_ERRORS = 2_000;
@@ -48,6 +49,12 @@ export function programTransport(run: RunProgram): ProgramTransport {
     if (data !== undefined) transport.onmessage?.(data);
   }
 
+  function end(reason: string, reject: (error: Error) => void): void {
+    why ??= reason;
+    reject(new Error(why));
+    transport.onclose?.();
+  }
+
   async function start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const talk: CommandTalk = {
@@ -61,16 +68,8 @@ export function programTransport(run: RunProgram): ProgramTransport {
         },
       };
       ended = run(talk, stopping.signal).then(
-        ({ end }) => {
-          why ??= [`it ended (${describeEnd(end)})`, errors.trim()].filter((text) => text !== '').join(': ');
-          reject(new Error(why));
-          transport.onclose?.();
-        },
-        (error: unknown) => {
-          why ??= error instanceof Error ? error.message : String(error);
-          reject(new Error(why));
-          transport.onclose?.();
-        },
+        (result) => end(endedWith(result, errors), reject),
+        (error: unknown) => end(error instanceof Error ? error.message : String(error), reject),
       );
     });
   }
@@ -93,31 +92,12 @@ export function programTransport(run: RunProgram): ProgramTransport {
   return withBoundedAnswers(transport);
 }
 
+function endedWith({ end }: CommandResult, errors: string): string {
+  return [`it ended (${describeEnd(end)})`, errors.trim()].filter((text) => text !== '').join(': ');
+}
+
 function wait(ms: number): Promise<false> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(false), ms).unref();
   });
-}
-
-/** Takes bytes and returns the lines that they complete; null once a line is longer than it may be. */
-function lineReader(maxBytes: number): (bytes: Uint8Array) => string[] | null {
-  let open: Uint8Array[] = [];
-  let size = 0;
-  return (bytes) => {
-    const lines: string[] = [];
-    let from = 0;
-    for (;;) {
-      const at = bytes.indexOf(0x0a, from);
-      const part = bytes.subarray(from, at < 0 ? undefined : at);
-      size += part.length;
-      if (size > maxBytes) return null;
-      // The bytes belong to whoever called.
-      open.push(at < 0 ? Uint8Array.from(part) : part);
-      if (at < 0) return lines;
-      lines.push(Buffer.concat(open).toString('utf8'));
-      open = [];
-      size = 0;
-      from = at + 1;
-    }
-  };
 }
