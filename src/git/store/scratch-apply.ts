@@ -5,8 +5,8 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileMode } from '../../domain/changes/change.ts';
-import type { PatchedPath } from '../../domain/changes/patch-text.ts';
+import type { FileMode, FileState } from '../../domain/changes/change.ts';
+import type { PatchedPath, PatchedState } from '../../domain/changes/patch-text.ts';
 import { askGit } from '../git.ts';
 import { makeRepository } from './bare-repository.ts';
 import { readBlobs } from './blobs.ts';
@@ -53,68 +53,93 @@ export function openScratchRepository(
   const core = { bare: true, logAllRefUpdates: false };
   makeRepository({ gitDir, objectFormat: 'sha1', alternate: null, head: 'ref: refs/heads/none', core });
   const store = new ObjectStore(gitDir, 'sha1');
-  const env = { GIT_ALLOC_LIMIT: MAX_ALLOCATION };
-
+  const bench: Bench = { folder, gitDir, store, maxTotalBytes };
   return {
-    async apply(patch, files, contents) {
-      // git refuses a patch without content.
-      if (patch.length === 0 && files.length === 0) return null;
-      const tooMuch = `its contents come to more than ${maxTotalBytes} bytes`;
-      let total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
-      if (total > maxTotalBytes) return tooMuch;
-      for (const bytes of contents.values()) store.write(bytes, null);
-      // The patch does not contain unchanged contents.
-      const unsaid = store.write(new Uint8Array(), null);
-      const stateOf = ({ mode, blob }: { mode: FileMode | null; blob: string | null }) => ({
-        mode: mode ?? '100644',
-        blob: blob ?? unsaid,
-      });
-      const index = new ScratchIndex(gitDir, 'bench.index', env);
-      index.empty('sha1');
-      await index.edit(
-        files.flatMap(({ path, from, before }): TreeEdit[] =>
-          before === null ? [] : [{ path: from ?? path, state: stateOf(before) }],
-        ),
-      );
-      const applied = await index.appliedTree(patch);
-      if (applied.tree === null) return `git does not apply it: ${applied.stderr || 'it did not say why'}`;
-      const made = await listTree(gitDir, applied.tree);
-      const wanted = new Map(
-        files.flatMap(({ path, after }) => (after === null ? [] : [[path, stateOf(after)] as const])),
-      );
-      for (const [path, { mode, blob, size }] of made ?? []) {
-        total += size;
-        if (total > maxTotalBytes) return tooMuch;
-        const promised = wanted.get(path);
-        if (promised?.mode !== mode || promised.blob !== blob)
-          return `it changes ${path} in a different way than it says`;
-        wanted.delete(path);
-      }
-      const [missing] = wanted.keys();
-      return missing === undefined ? null : `it does not change ${missing} although it says so`;
-    },
-
+    apply: (patch, files, contents) => applyPatch(bench, patch, files, contents),
     read: (blobs) => readBlobs(gitDir, blobs, () => maxTotalBytes),
-
-    async merge({ before, now, after }) {
-      const sides = { now, before, after };
-      const names = Object.entries(sides).map(([name, bytes]) => {
-        const path = join(folder, `merge-${name}`);
-        writeFileSync(path, bytes, { mode: 0o600 });
-        return path;
-      });
-      try {
-        const merged = await askGit({
-          cwd: folder,
-          args: [`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...names],
-          env,
-        });
-        // Its exit code is the number of conflicts, or above 127 if the content is not text.
-        if (merged.exitCode !== 0) return null;
-        return { blob: store.write(merged.stdout, null), bytes: merged.stdout };
-      } finally {
-        for (const path of names) rmSync(path, { force: true });
-      }
-    },
+    merge: (sides) => mergeTexts(bench, sides),
   };
+}
+
+interface Bench {
+  readonly folder: string;
+  readonly gitDir: string;
+  readonly store: ObjectStore;
+  readonly maxTotalBytes: number;
+}
+
+const ENV = { GIT_ALLOC_LIMIT: MAX_ALLOCATION };
+
+/** As `ScratchRepository.apply`. */
+async function applyPatch(
+  { gitDir, store, maxTotalBytes }: Bench,
+  ...[patch, files, contents]: Parameters<ScratchRepository['apply']>
+): Promise<string | null> {
+  // git refuses a patch without content.
+  if (patch.length === 0 && files.length === 0) return null;
+  const tooMuch = `its contents come to more than ${maxTotalBytes} bytes`;
+  const total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
+  if (total > maxTotalBytes) return tooMuch;
+  for (const bytes of contents.values()) store.write(bytes, null);
+  // The patch does not contain unchanged contents.
+  const unsaid = store.write(new Uint8Array(), null);
+  const stateOf: StateOf = ({ mode, blob }) => ({ mode: mode ?? '100644', blob: blob ?? unsaid });
+  const index = new ScratchIndex(gitDir, 'bench.index', ENV);
+  index.empty('sha1');
+  await index.edit(
+    files.flatMap(({ path, from, before }): TreeEdit[] =>
+      before === null ? [] : [{ path: from ?? path, state: stateOf(before) }],
+    ),
+  );
+  const applied = await index.appliedTree(patch);
+  if (applied.tree === null) return `git does not apply it: ${applied.stderr || 'it did not say why'}`;
+  const made = (await listTree(gitDir, applied.tree)) ?? new Map<string, FileState>();
+  const all = [...made.values()].reduce((sum, { size }) => sum + size, total);
+  return all > maxTotalBytes ? tooMuch : differenceFrom(made, files, stateOf);
+}
+
+/** A state of a path with what the patch leaves out. */
+type StateOf = (state: PatchedState) => { mode: FileMode; blob: string };
+
+/** How the tree that was made differs from what the patch says it makes; null if it does not. */
+function differenceFrom(
+  made: ReadonlyMap<string, FileState>,
+  files: readonly PatchedPath[],
+  stateOf: StateOf,
+): string | null {
+  const wanted = new Map(
+    files.flatMap(({ path, after }) => (after === null ? [] : [[path, stateOf(after)] as const])),
+  );
+  for (const [path, { mode, blob }] of made) {
+    const promised = wanted.get(path);
+    if (promised?.mode !== mode || promised.blob !== blob)
+      return `it changes ${path} in a different way than it says`;
+    wanted.delete(path);
+  }
+  const [missing] = wanted.keys();
+  return missing === undefined ? null : `it does not change ${missing} although it says so`;
+}
+
+/** As `ScratchRepository.merge`. */
+async function mergeTexts(
+  { folder, gitDir, store }: Bench,
+  { before, now, after }: MergeSides,
+): Promise<{ blob: string; bytes: Buffer } | null> {
+  const names = Object.entries({ now, before, after }).map(([name, bytes]) => {
+    const path = join(folder, `merge-${name}`);
+    writeFileSync(path, bytes, { mode: 0o600 });
+    return path;
+  });
+  try {
+    const merged = await askGit({
+      cwd: folder,
+      args: [`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...names],
+      env: ENV,
+    });
+    // Its exit code is the number of conflicts, or above 127 if the content is not text.
+    if (merged.exitCode !== 0) return null;
+    return { blob: store.write(merged.stdout, null), bytes: merged.stdout };
+  } finally {
+    for (const path of names) rmSync(path, { force: true });
+  }
 }
