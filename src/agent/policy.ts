@@ -5,7 +5,7 @@ import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import type { Workspace } from '../ports/workspace.ts';
+import type { PutBack, Workspace } from '../ports/workspace.ts';
 import { creditedChanges } from './credited-changes.ts';
 
 /** What commands did, before any of it is recorded. */
@@ -51,41 +51,50 @@ export async function enforcePolicy(
   const { stuck, others } = await workspace.putBack(refused, changes);
   const { hidden, actions } = hiddenFiles(workspace);
   const left = new Map(stuck.map(({ path, now }) => [path, now]));
-  const found = new Set(stuck.flatMap(({ path, isFound }) => (isFound ? [path] : [])));
   const gone = refused.filter(({ path }) => !left.has(path));
-  const kept = changes.flatMap((change) => {
-    const { path } = change;
-    if (!refused.includes(change)) return [change];
-    const after = left.get(path);
-    return after === undefined ? [] : [{ ...change, after }];
-  });
+  const reverted: RunAction = {
+    type: 'changes.put_back',
+    changes: gone,
+    stuck: stuck.map(({ path, why }) => ({ path, why })),
+    source,
+    iteration,
+  };
+  const { credited, outside } = keptChanges({ changes, refused, stuck });
   return {
     actions: [
-      {
-        type: 'changes.put_back',
-        changes: gone,
-        stuck: stuck.map(({ path, why }) => ({ path, why })),
-        source,
-        iteration,
-      },
-      ...creditedChanges(
-        workspace,
-        kept.filter(({ path }) => !found.has(path)),
-        source,
-        iteration,
-      ),
+      reverted,
+      ...creditedChanges(workspace, credited, source, iteration),
       // Undo leaves the user's files where they are.
-      ...changesRecorded(
-        [...kept.filter(({ path }) => found.has(path)), ...others],
-        { by: 'outside' },
-        iteration,
-      ),
+      ...changesRecorded([...outside, ...others], { by: 'outside' }, iteration),
       ...actions,
     ],
     putBack: gone.map(({ path }) => path),
     stuck: [...left.keys()],
     hidden,
     repositories,
+  };
+}
+
+/** What stays of the changes: that of the commands, and files of the user that they found. */
+function keptChanges({
+  changes,
+  refused,
+  stuck,
+}: {
+  changes: readonly PathChange[];
+  refused: readonly PathChange[];
+  stuck: PutBack['stuck'];
+}): { credited: PathChange[]; outside: PathChange[] } {
+  const left = new Map(stuck.map(({ path, now }) => [path, now]));
+  const found = new Set(stuck.flatMap(({ path, isFound }) => (isFound ? [path] : [])));
+  const kept = changes.flatMap((change) => {
+    if (!refused.includes(change)) return [change];
+    const after = left.get(change.path);
+    return after === undefined ? [] : [{ ...change, after }];
+  });
+  return {
+    credited: kept.filter(({ path }) => !found.has(path)),
+    outside: kept.filter(({ path }) => found.has(path)),
   };
 }
 
