@@ -33,6 +33,7 @@ export async function commitRun(
   const { fork, upstream, branch, result, publication, sayMade } = job;
   const { message, trailers, author, committer: by } = await commitWishes(job);
   const request = result.plan === null ? null : requestOf(result.plan);
+  const facts = { runId: result.runId, tree, base: base.branch, request };
   const cleanMerge = cleanMergeOn(job);
   const committer = await committerFor(job);
   for (let tries = 1; tries <= TRIES; tries += 1) {
@@ -53,29 +54,14 @@ export async function commitRun(
       baseCommit: base.sha,
       baseTree: base.tree,
       files,
-      message: commitMessage(
-        changeTitle(result),
-        {
-          runId: result.runId,
-          tree,
-          base: base.branch,
-          request,
-        },
-        { message, trailers },
-      ),
+      message: commitMessage(changeTitle(result), facts, { message, trailers }),
       author,
       committer: by,
       parents: parentsOf(state, base.sha),
       branch,
       head,
     });
-    if (made.status === 'failed') {
-      const fix = fixOfPush(made.message, result);
-      return refuse(
-        'ERR_COMMIT_NOT_MADE',
-        `${sentence(made.message)} ${fix}The patch is kept in ${job.run.directory.patch}.`,
-      );
-    }
+    if (made.status === 'failed') return notMade(job, made.message);
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';
     publication.commit = { sha: made.sha, tree, operation, verified: made.verified };
@@ -85,6 +71,14 @@ export async function commitRun(
   return refuse(
     'ERR_PULL_REQUEST_MOVED',
     `The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`,
+  );
+}
+
+function notMade({ result, run }: PublishJob, message: string): Refused {
+  const fix = fixOfPush(message, result);
+  return refuse(
+    'ERR_COMMIT_NOT_MADE',
+    `${sentence(message)} ${fix}The patch is kept in ${run.directory.patch}.`,
   );
 }
 

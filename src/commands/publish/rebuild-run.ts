@@ -5,6 +5,7 @@ import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import type { Flag } from '../../domain/review/flag.ts';
 import { flagsOf } from '../../domain/review/review-flags.ts';
+import type { Withheld } from '../../domain/run/decide-outcome.ts';
 import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -15,7 +16,7 @@ import type { NewFile } from '../../ports/github.ts';
 import type { Base } from './base.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
-import { rebuild } from './rebuild.ts';
+import { type Rebuilt, rebuild } from './rebuild.ts';
 
 /** The change to publish, on today's base. */
 export interface Change {
@@ -35,26 +36,13 @@ export async function rebuildRun(
   patch: CheckedPatch,
   mergedTree: string | null = null,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
-  const { result, upstream, settings, publication, say } = job;
+  const { result, upstream, publication, say } = job;
   const refuse = (outcome: RunOutcome): Refused => ({ status: 'refused', outcome });
   const bench = openScratchRepository(job.scratch);
   const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
   const runTree = mergedTree ?? began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
-  if (rebuilt.status === 'broken')
-    return refuse(
-      publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${rebuilt.message}`)),
-    );
-  if (rebuilt.status === 'conflict') {
-    publication.conflicts.push(...rebuilt.files);
-    const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
-    return refuse(
-      publishFailed(
-        'ERR_PATCH_CONFLICT',
-        `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the current base. The patch is kept in ${job.run.directory.patch}.`,
-      ),
-    );
-  }
+  if (rebuilt.status !== 'ok') return refuse(whyNotRebuilt(job, base, rebuilt));
   const isOwnBase =
     mergedTree === null
       ? base.sha === result.baseSha && result.baseDirty === false
@@ -66,21 +54,12 @@ export async function rebuildRun(
         `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not the patch that the run proved.`,
       ),
     );
-  const files = rebuilt.reviewed;
-  const secrets = files.flatMap(({ path, textBefore, textAfter }): FoundSecret[] =>
-    textAfter === null
-      ? [{ path, line: 0, what: 'cannot be read' }]
-      : addedSecrets({ path, before: textBefore ?? '', after: textAfter }, job.findKnown),
-  );
-  const isAccepted = pathMatcher(settings.acceptSecrets);
-  const withheld =
-    repositoriesReason(rebuilt.repositories) ??
-    withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  const withheld = whyWithheld(job, rebuilt);
   if (withheld !== null) return refuse(policyViolation(withheld.code, withheld.reason));
 
   publication.flags.push(
     ...flagsOf(
-      files,
+      rebuilt.reviewed,
       result.principles.map(({ path }) => path),
     ),
   );
@@ -91,4 +70,33 @@ export async function rebuildRun(
   if (rebuilt.tree === base.tree && mergedTree === null)
     return refuse(noChange(`${base.branch} already contains the whole patch.`));
   return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: publication.flags } };
+}
+
+function whyNotRebuilt(
+  { publication, run }: PublishJob,
+  base: Base,
+  rebuilt: Exclude<Rebuilt, { status: 'ok' }>,
+): RunOutcome {
+  if (rebuilt.status === 'broken')
+    return publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${rebuilt.message}`));
+  publication.conflicts.push(...rebuilt.files);
+  const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
+  return publishFailed(
+    'ERR_PATCH_CONFLICT',
+    `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the current base. The patch is kept in ${run.directory.patch}.`,
+  );
+}
+
+/** What the change has that must not be published; null if nothing. */
+function whyWithheld(
+  { settings, findKnown }: PublishJob,
+  { reviewed, repositories }: Rebuilt & { status: 'ok' },
+): Withheld | null {
+  const secrets = reviewed.flatMap(({ path, textBefore, textAfter }): FoundSecret[] =>
+    textAfter === null
+      ? [{ path, line: 0, what: 'cannot be read' }]
+      : addedSecrets({ path, before: textBefore ?? '', after: textAfter }, findKnown),
+  );
+  const isAccepted = pathMatcher(settings.acceptSecrets);
+  return repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
 }
