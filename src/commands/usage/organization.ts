@@ -5,11 +5,11 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { readApiKey } from '../../config/dotenv.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
-import { problem } from '../../domain/errors/problem.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { done, providerError } from '../../domain/run/outcome.ts';
 import { redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
-import { warning, warningText } from '../../domain/warnings/warning.ts';
+import { type Warning, warning, warningText } from '../../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { untilSignal } from '../until-signal.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
@@ -27,34 +27,13 @@ export async function reportOrganization(
 ): Promise<CommandOutcome> {
   const organization = providerNamed(provider)?.organization;
   const problems = [
-    ...(by === 'plan'
-      ? [
-          problem(
-            'ERR_NO_ORGANIZATION',
-            '--by plan: an organisation has no plans; use --by model or --by day',
-          ),
-        ]
-      : []),
-    ...(organization === undefined
-      ? [
-          problem(
-            'ERR_NO_ORGANIZATION',
-            `--organization: ${provider} cannot say what an organisation has spent`,
-          ),
-        ]
-      : []),
+    ...(by === 'plan' ? [NO_PLANS] : []),
+    ...(organization === undefined ? [noOrganization(provider)] : []),
   ];
   if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
   const { keyVariable } = organization;
   const { key, notes } = await readApiKey(context.env, context.cwd, keyVariable);
-  if (key === null)
-    return {
-      status: 'refused',
-      problems: [
-        ...notes.map(warningText),
-        `there is no ${keyVariable}: an administrator of the organisation creates such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
-      ].map((message) => problem('ERR_NO_KEY', message)),
-    };
+  if (key === null) return { status: 'refused', problems: noKey(keyVariable, notes) };
   context.hide(key);
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
@@ -84,6 +63,24 @@ export async function reportOrganization(
     return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
   });
   return { status: 'printed', outcome };
+}
+
+const NO_PLANS = problem(
+  'ERR_NO_ORGANIZATION',
+  '--by plan: an organisation has no plans; use --by model or --by day',
+);
+
+function noOrganization(provider: string): Problem {
+  return problem(
+    'ERR_NO_ORGANIZATION',
+    `--organization: ${provider} cannot say what an organisation has spent`,
+  );
+}
+
+/** `notes` say why a key that is there was not used. */
+function noKey(keyVariable: string, notes: readonly Warning[]): Problem[] {
+  const message = `there is no ${keyVariable}: an administrator of the organisation creates such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`;
+  return [...notes.map(warningText), message].map((text) => problem('ERR_NO_KEY', text));
 }
 
 function startOfDay(at: number): number {
