@@ -37,19 +37,8 @@ interface CommandOptions extends Patience, Pick<ModelSettings, 'effort' | 'showT
 
 /** Throws ProviderSettingsError for a program that cannot be started. */
 export function createCommandProvider(options: CommandOptions): LlmProvider {
-  const { line, env, variables, writable } = options.program;
-  const words = line === null ? null : wordsOf(line);
-  if (words === null)
-    throw new ProviderSettingsError(
-      line === null
-        ? 'The command provider needs a program: --provider-command PROGRAM.'
-        : '--provider-command has an unterminated quote.',
-    );
-  const unset = variables.find((name) => !env[name]);
-  if (unset !== undefined)
-    throw new ProviderSettingsError(
-      `--provider-env ${unset}: the variable is not set, or is a key that patchsmith keeps to itself; give it under another name.`,
-    );
+  const { env, variables, writable } = options.program;
+  const words = checkedWords(options.program);
   const [name = '', ...args] = words;
   const start = () => {
     const folders = writable();
@@ -96,6 +85,23 @@ export function createCommandProvider(options: CommandOptions): LlmProvider {
       return askPatiently(asked, request);
     },
   };
+}
+
+/** Program and arguments. */
+function checkedWords({ line, env, variables }: ProgramSettings): readonly string[] {
+  const words = line === null ? null : wordsOf(line);
+  if (words === null)
+    throw new ProviderSettingsError(
+      line === null
+        ? 'The command provider needs a program: --provider-command PROGRAM.'
+        : '--provider-command has an unterminated quote.',
+    );
+  const unset = variables.find((name) => !env[name]);
+  if (unset !== undefined)
+    throw new ProviderSettingsError(
+      `--provider-env ${unset}: the variable is not set, or is a key that patchsmith keeps to itself; give it under another name.`,
+    );
+  return words;
 }
 
 function noProgram(name: string): string {
