@@ -7,6 +7,7 @@ import type { Excerpt } from '../../domain/conversation/excerpt.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { REFUSED } from '../../domain/review/denial-signs.ts';
 import {
+  countedAs,
   type HostRefusal,
   lookedUpHost,
   type RefusedHost,
@@ -56,11 +57,12 @@ export class RefusedHosts {
 
   #add(refused: RefusedHost, running: readonly (string | null)[]): void {
     const known = this.#all.length;
-    this.#all = withRefused(this.#all, [refused]);
+    const counted = countedAs(refused, new Map(this.#all.map((one) => [one.host, one])));
+    this.#all = withRefused(this.#all, [counted]);
     const calls = [...new Set(running.filter((call) => call !== null))];
-    const key = JSON.stringify([refused.host, calls]);
+    const key = JSON.stringify([counted.host, calls]);
     const before = this.#unrecorded.get(key)?.times ?? 0;
-    this.#unrecorded.set(key, { ...refused, times: before + refused.times, calls });
+    this.#unrecorded.set(key, { ...counted, times: before + counted.times, calls });
     if (this.#all.length === known) return;
     this.#hasNew = true;
     this.#wake();

@@ -89,3 +89,12 @@ test('whoever records refusals is woken once for each new host, also for one tha
   listen();
   expect(woken).toHaveLength(3);
 });
+
+test('no flood of printed names makes more entries than are counted separately', async () => {
+  const refusals = new RefusedHosts();
+  const said = Array.from({ length: 500 }, (_, nth) => `Could not resolve host: n${nth}.example\n`).join('');
+  await ending(refusals, 1, said).run({ ...COMMAND, call: 'c' });
+  const taken = refusals.take();
+  expect([refusals.all.length, taken.length]).toEqual([101, 101]);
+  expect(taken.reduce((sum, { times }) => sum + times, 0)).toBe(500);
+});
