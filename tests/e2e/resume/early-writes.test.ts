@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
@@ -144,6 +144,37 @@ test('a run that is killed within an early write knows what it has written', asy
   ]);
   expect((await undo(made)).exitCode).toBe(0);
   expect(filesBelow(made.root)).toEqual(original);
+});
+
+test('a write that waited for its content alone is reverted as well', async () => {
+  const calls = [
+    call('edit_file', { path: 'a.txt', find: 'two', replace: 'three' }),
+    call('write_file', { path: 'src/new.txt', content: 'win\r\n' }),
+  ];
+  let root = '';
+  const made = await cutRun(FILES, [{ calls }, COMMAND], { sandbox: 'required' }, undefined, {
+    manyFiles: 1,
+    async atStage(stage) {
+      while (stage === 'compared' && !readFileSync(join(root, 'a.txt'), 'utf8').includes('three'))
+        await setImmediate();
+    },
+    prepare(made) {
+      root = made;
+      const elsewhere = temporaryFolder();
+      execFileSync('git', ['init', '--quiet', elsewhere]);
+      execFileSync('git', ['config', 'core.autocrlf', 'true'], { cwd: root });
+      mkdirSync(join(root, 'inner'));
+      symlinkSync(join(elsewhere, '.git'), join(root, 'inner/.git'));
+    },
+  });
+  expect(made.result).toMatchObject({ outcome: 'sandbox_unavailable', changedFiles: [] });
+  expect(typesOf(made).filter((type) => /^(?:baseline|change)/.test(type))).toEqual([
+    ...['baseline.noted', 'change.recorded', 'change.recorded'],
+    ...['change.recorded', 'change.recorded'],
+  ]);
+  expect(made.stderr).toContain('Reverted: "a.txt", "src/new.txt"');
+  expect(existsSync(join(made.root, 'src/new.txt'))).toBe(false);
+  expect(readFileSync(join(made.root, 'a.txt'), 'utf8')).toBe(FILES['a.txt']);
 });
 
 test('what was written before a baseline that cannot be taken is reverted', async () => {

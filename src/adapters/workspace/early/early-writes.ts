@@ -43,6 +43,8 @@ export interface EarlyWritesParts extends EarlyParts {
 
 interface Note {
   readonly before: FileState | null;
+  /** What to put back if the run ends without a baseline: that before, or what others have made of it before a write. */
+  origin: FileState | null;
   readonly entry: IndexEntry | undefined;
   /** Line endings stay as they are whatever the content. */
   readonly keepsEndings: boolean;
@@ -177,20 +179,33 @@ export class EarlyWrites implements NotedPaths, EarlyWriting {
       take(path, { state: recorded, sizes, inodes });
   }
 
+  /** What the finished workspace found: a write here, one that waited for it after all (`isLate`), or what others have done. */
+  follow({ path, before, after }: PathChange, isLate: boolean): void {
+    const note = this.#notes.get(path);
+    if (note === undefined) return;
+    if (isLate) {
+      if (!sameOnDisk(before, note.now)) note.origin = before;
+      const look = lookAt(this.#parts.checkout.root, path);
+      note.seen = look.status === 'seen' ? look.stat : null;
+      note.now = after;
+    }
+    if (sameOnDisk(note.now, after)) note.recorded = after;
+  }
+
   /** As in the port. */
   async takeBack(): Promise<{ reverted: PathChange[]; left: string[] }> {
     this.end();
     const { checkout, shadowDir } = this.#parts;
     const reverted: PathChange[] = [];
     const left: string[] = [];
-    const changed = [...this.#notes].filter(([, { before, now }]) => !sameOnDisk(before, now));
+    const changed = [...this.#notes].filter(([, { origin, now }]) => !sameOnDisk(origin, now));
     if (changed.length === 0) return { reverted, left };
     const restorer = await openRestorer({ root: checkout.root, shadowDir });
     for (const [path, note] of changed) {
-      const { before, recorded } = note;
-      const failure = this.#again(path, note) === null ? 'changed' : await restorer.put(path, before);
+      const { origin, recorded } = note;
+      const failure = this.#again(path, note) === null ? 'changed' : await restorer.put(path, origin);
       if (failure !== null) left.push(path);
-      else if (!sameOnDisk(recorded, before)) reverted.push({ path, before: recorded, after: before });
+      else if (!sameOnDisk(recorded, origin)) reverted.push({ path, before: recorded, after: origin });
     }
     return { reverted, left };
   }
@@ -250,13 +265,15 @@ export class EarlyWrites implements NotedPaths, EarlyWriting {
       if (listing.status !== 'seen' || listing.entries.length === 0) return null;
       const isListed = listing.entries.some(({ name }) => name === nameOf(path));
       if (view.lookAt(path).status === 'absent' && !isListed)
-        return entry === undefined ? { ...note, before: null, now: null, recorded: null, seen: null } : null;
+        return entry === undefined
+          ? { ...note, before: null, origin: null, now: null, recorded: null, seen: null }
+          : null;
       // By another spelling, where names have no case.
       if (!isListed) return null;
       const there = this.#stateOf(view, path, { entry, keepsEndings });
       if (there === null) return null;
       const { state, stat } = there;
-      return { ...note, before: state, now: state, recorded: state, seen: stat };
+      return { ...note, before: state, origin: state, now: state, recorded: state, seen: stat };
     };
     return viewing(checkout.root, look, limit);
   }

@@ -28,6 +28,8 @@ export function pendingWorkspace({
 }: PendingParts): Workspace {
   let whole: Workspace | null = null;
   let isAskedFor = false;
+  /** Paths that were written when the baseline was known, but may not have been found usable yet. */
+  const late = new Set<string>();
   void taken.then(
     (workspace) => {
       whole = workspace;
@@ -50,12 +52,19 @@ export function pendingWorkspace({
     listFiles: (path, glob) => (whole ?? files).listFiles(path, glob),
     search: (query) => (whole ?? files).search(query),
 
-    writeFile: async (path, bytes, by) =>
-      writes.write(path, bytes) ?? (await taken).writeFile(path, bytes, by),
-    capture: async (scope) =>
-      typeof scope !== 'string' && writes.covers(scope)
-        ? writes.capture(scope)
-        : (await taken).capture(scope),
+    async writeFile(path, bytes, by) {
+      const early = writes.write(path, bytes);
+      if (early !== null) return early;
+      const write = await (await taken).writeFile(path, bytes, by);
+      late.add(path);
+      return write;
+    },
+    async capture(scope) {
+      if (typeof scope !== 'string' && writes.covers(scope)) return writes.capture(scope);
+      const changes = await (await taken).capture(scope);
+      for (const change of changes) writes.follow(change, late.delete(change.path));
+      return changes;
+    },
     repositoriesAround: async (paths, added = []) =>
       writes.covers([...paths, ...added])
         ? writes.repositoriesAround(paths, added)
