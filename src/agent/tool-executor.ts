@@ -4,20 +4,18 @@
  * else; the run continues.
  */
 
-import type { CodeChange, FoundChange, Writer } from '../domain/changes/change.ts';
-import { quotedName } from '../domain/changes/path.ts';
+import type { CodeChange, FoundChange } from '../domain/changes/change.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
 import type { SeenLines, SeenNote } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import type { ShownImages } from '../domain/images/shown.ts';
-import { changesRecorded } from '../domain/journal/change-events.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
-import { listed } from '../domain/text/listed.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { Clock, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
+import { AwaitedBaseline } from './calls/awaited-baseline.ts';
 import { ImageRoom } from './calls/image-room.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
 import { lanesOf, sideBySide } from './calls/lanes.ts';
@@ -28,7 +26,6 @@ import {
   prepareCall,
   refuseRepositories,
   sourceOf,
-  targetsOf,
 } from './calls/prepared-call.ts';
 import { shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
 import { creditedChanges } from './credited-changes.ts';
@@ -76,9 +73,6 @@ const CUT_OFF =
 
 const AT_THE_CAP = 'Not run: the budget of this run is used up, and only `finish` was to be called.';
 
-/** Maximum number of paths in one sentence. */
-const MAX_NAMED = 20;
-
 const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls. Send the rest in the next turns.`;
 
 /**
@@ -88,13 +82,11 @@ const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls.
 export class ToolExecutor {
   readonly #parts: ExecutorParts;
   readonly #tools: ReadonlyMap<string, Tool>;
-  #awaitsBaseline: boolean;
-  /** Who wrote before the baseline, by path. */
-  readonly #earlyWriters = new Map<string, Writer>();
+  readonly #baseline: AwaitedBaseline;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    this.#awaitsBaseline = parts.awaitsBaseline ?? false;
+    this.#baseline = new AwaitedBaseline(parts.workspace, parts.awaitsBaseline ?? false);
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   }
 
@@ -128,8 +120,8 @@ export class ToolExecutor {
     for (const lane of lanesOf(prepared)) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
       const { iteration } = turn;
-      if (lane.some(({ lane: kind }) => kind !== 'read') && !(yield* this.#noteBefore(lane, iteration)))
-        yield* this.takeBaseline();
+      const isActing = lane.some(({ lane: kind }) => kind !== 'read');
+      if (isActing && !(yield* this.#baseline.noteBefore(lane, iteration))) yield* this.#baseline.take();
       const checkpoint = yield* recordEarlier(lane, iteration, this.#parts);
       const checked = await refuseRepositories(lane, this.#parts.workspace);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration };
@@ -153,58 +145,8 @@ export class ToolExecutor {
   }
 
   /** Waits for the baseline, and records it unless that has been done. Called before anything that may change any file. */
-  async *takeBaseline(): AsyncGenerator<RunAction> {
-    if (!this.#awaitsBaseline) return;
-    try {
-      const { base } = await this.#parts.workspace.baseline();
-      this.#awaitsBaseline = false;
-      yield { type: 'baseline.taken', base };
-    } catch (error) {
-      // Without a baseline there is no patch, and the run ends here. One that ran out of time can be continued.
-      if (!(error instanceof CutShort)) yield* this.#takeBack();
-      throw error;
-    }
-  }
-
-  /** True when these calls do not wait for the baseline: what they will write is noted. */
-  async *#noteBefore(lane: readonly PreparedCall[], iteration: number): AsyncGenerator<RunAction, boolean> {
-    const { early } = this.#parts.workspace;
-    if (!this.#awaitsBaseline || early === undefined) return false;
-    const targets = targetsOf(lane);
-    const isOfWrites = lane.every(({ lane: kind, isOutside }) => kind === 'write' && !isOutside);
-    if (!isOfWrites || targets.length < lane.length) return false;
-    const noted = await early.note(targets);
-    if (noted === null) return false;
-    for (const prepared of lane)
-      if (!('refusal' in prepared) && prepared.target !== null)
-        this.#earlyWriters.set(prepared.target, { source: sourceOf(prepared), iteration });
-    if (noted.length > 0) yield { type: 'baseline.noted', states: [...noted] };
-    return true;
-  }
-
-  /** Reverts what was written before the baseline, and records that. */
-  async *#takeBack(): AsyncGenerator<RunAction> {
-    const taken = await this.#parts.workspace.early?.takeBack();
-    if (taken === undefined) return;
-    for (const change of taken.reverted) {
-      const writer = this.#earlyWriters.get(change.path);
-      if (writer !== undefined) yield* changesRecorded([change], writer.source, writer.iteration);
-    }
-    const { reverted, left } = taken;
-    if (reverted.length > 0) {
-      const paths = listed(
-        reverted.map(({ path }) => quotedName(path)),
-        MAX_NAMED,
-      );
-      yield { type: 'warning.raised', message: `The baseline could not be taken. Reverted: ${paths}.` };
-    }
-    if (left.length > 0) {
-      const paths = listed(left.map(quotedName), MAX_NAMED);
-      yield {
-        type: 'warning.raised',
-        message: `The baseline could not be taken, and these files could not be reverted: ${paths}.`,
-      };
-    }
+  takeBaseline(): AsyncGenerator<RunAction> {
+    return this.#baseline.take();
   }
 
   /**
@@ -213,7 +155,7 @@ export class ToolExecutor {
    */
   async *settle(iteration: number, history: readonly CodeChange[]): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
-    yield* this.takeBaseline();
+    yield* this.#baseline.take();
     yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
     yield* ignoredRecorded(await workspace.ignoredChanges(), history, iteration);
