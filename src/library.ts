@@ -9,7 +9,6 @@ import { PROVIDERS } from './adapters/providers/registry.ts';
 import { readRunInputs } from './commands/inputs.ts';
 import { withoutKey } from './config/provider-keys.ts';
 import { LOG_LEVELS } from './config/settings/output.ts';
-import { BUILT_IN_TOOLS } from './domain/conversation/tool.ts';
 import type { Environment } from './domain/environment.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
@@ -17,14 +16,13 @@ import { refusedFor, usageError } from './domain/run/outcome.ts';
 import type { RunResult } from './domain/run/result.ts';
 import { runTask } from './engine/attempts/run-task.ts';
 import { refusedResult } from './engine/finish/result.ts';
-import { ownProvider, ownTool } from './engine/own-parts.ts';
+import { ownProvider, ownTools, whyNotTools, whyTakenByServer } from './engine/own-parts.ts';
 import type { RunInput } from './engine/run-input.ts';
 import { besideOthers } from './files/time-limit.ts';
 import type { HostContext } from './host/context.ts';
 import { monotonicNow } from './host/monotonic-clock.ts';
 import { VERSION } from './host/process.ts';
 import type { LlmProvider, Tool } from './ports.ts';
-import { createTools, definitionsOf, type ToolMaker } from './tools/registry.ts';
 
 export type { RunEvent } from './domain/run/events.ts';
 export type { RunResult } from './domain/run/result.ts';
@@ -130,9 +128,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     onEvent,
     ...(log === undefined ? {} : { sharedLog: { path: log.path, level: log.level ?? 'info' } }),
     ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
-    ...(tools.length === 0
-      ? {}
-      : { makeTools: toolMaker(tools.map(ownTool)), ownTools: tools.map(({ name }) => name) }),
+    ...(tools.length === 0 ? {} : { makeTools: ownTools(tools), ownTools: tools.map(({ name }) => name) }),
     ...(provider === undefined ? {} : onlyProvider(provider)),
   } satisfies RunInput);
   return result ?? refusedResult(outcome, VERSION);
@@ -150,47 +146,11 @@ function onlyProvider(provider: LlmProvider): Pick<RunInput, 'providers'> {
   return { providers: { ...PROVIDERS, replay: { ...replay, create: async () => ownProvider(provider) } } };
 }
 
-function toolMaker(own: readonly Tool[]): ToolMaker {
-  return (choice) => {
-    const tools = createTools(choice);
-    const finish = tools.filter(({ lane }) => lane === 'finish');
-    return [...tools.filter((tool) => !finish.includes(tool)), ...own, ...finish];
-  };
-}
-
-function whyNotTools(tools: readonly Tool[]): string | null {
-  const names = tools.map(({ name }) => name);
-  for (const [at, tool] of tools.entries()) {
-    const { name } = tool;
-    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
-      return `The tool ${JSON.stringify(name)} needs a name of 1 to 64 letters, digits, _ and -.`;
-    if ((BUILT_IN_TOOLS as readonly string[]).includes(name) || names.indexOf(name) !== at)
-      return `There is a tool ${name} already: give yours another name.`;
-    try {
-      definitionsOf([tool]);
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      return `The tool ${name} cannot be described to a model: ${error.message}`;
-    }
-  }
-  return null;
-}
-
 function whyNotLog({ path, level = 'info' }: NonNullable<RunOptions['log']>): string | null {
   if (!LOG_LEVELS.includes(level)) return `log.level is none of ${LOG_LEVELS.join(', ')}.`;
   return isAbsolute(path)
     ? null
     : 'log.path has to be absolute: runs that share a log may have other folders.';
-}
-
-/** Which tools a server has is known once it is there, which is too late to choose another name. */
-function whyTakenByServer(tools: readonly Tool[], servers: readonly string[]): string | null {
-  for (const { name } of tools) {
-    const server = servers.find((one) => name.startsWith(`${one}__`));
-    if (server !== undefined)
-      return `The tool ${name} has a name that the MCP server ${server} may have a tool by: give yours another name.`;
-  }
-  return null;
 }
 
 function contextOf(options: RunOptions, onResult: (result: RunResult) => void): HostContext {

@@ -2,12 +2,12 @@
 
 import * as z from 'zod';
 import { type Conversation, LlmTurn } from '../domain/conversation/conversation.ts';
-import { FailureReason } from '../domain/conversation/tool.ts';
+import { BUILT_IN_TOOLS, FailureReason } from '../domain/conversation/tool.ts';
 import { ProviderFailureKind } from '../domain/run/limits.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Tool, ToolResult, TurnResult } from '../ports.ts';
-import { jsonSchemaOf } from '../tools/registry.ts';
+import { createTools, definitionsOf, jsonSchemaOf, type ToolMaker } from '../tools/registry.ts';
 import { failedCall } from '../tools/result.ts';
 
 const Output = z.looseObject({ head: z.string(), omitted: z.int().nonnegative(), tail: z.string() });
@@ -39,6 +39,48 @@ export function ownTool(tool: Tool): Tool {
         : failedCall('crashed', 'The tool returned something that is no result.');
     },
   };
+}
+
+/** Puts them between the built-in tools and the one that ends the run. */
+export function ownTools(tools: readonly Tool[]): ToolMaker {
+  const own = tools.map(ownTool);
+  return (choice) => {
+    const builtIn = createTools(choice);
+    const finish = builtIn.filter(({ lane }) => lane === 'finish');
+    return [...builtIn.filter((tool) => !finish.includes(tool)), ...own, ...finish];
+  };
+}
+
+/** Why a run cannot have these tools; null if it can. */
+export function whyNotTools(tools: readonly Tool[]): string | null {
+  const names = tools.map(({ name }) => name);
+  for (const [at, tool] of tools.entries()) {
+    const { name } = tool;
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
+      return `The tool ${JSON.stringify(name)} needs a name of 1 to 64 letters, digits, _ and -.`;
+    if ((BUILT_IN_TOOLS as readonly string[]).includes(name) || names.indexOf(name) !== at)
+      return `There is a tool ${name} already: give yours another name.`;
+    try {
+      definitionsOf([tool]);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return `The tool ${name} cannot be described to a model: ${error.message}`;
+    }
+  }
+  return null;
+}
+
+/**
+ * Why these tools cannot go with MCP servers of these names; null if they can. Which tools a server has is known once it is
+ * there, which is too late to choose another name.
+ */
+export function whyTakenByServer(tools: readonly Tool[], servers: readonly string[]): string | null {
+  for (const { name } of tools) {
+    const server = servers.find((one) => name.startsWith(`${one}__`));
+    if (server !== undefined)
+      return `The tool ${name} has a name that the MCP server ${server} may have a tool by: give yours another name.`;
+  }
+  return null;
 }
 
 /** The schema of a tool. Exceptions that it throws, or that naming the path of a write throws, become issues. */
