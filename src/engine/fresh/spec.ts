@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { openingOf } from '../../domain/run/state.ts';
-import { whyNotRunnable } from '../open/preflight.ts';
+import { whyNotRunnable } from '../open/preflight/runnable.ts';
 import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
 import { type Stopped, stopped } from '../ready.ts';

@@ -14,7 +14,9 @@ import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { cacheHint, loadingIn, missingProgramHint } from './install-hint.ts';
-import { whyNoSetup, whyNotRun, whyNotRunnable } from './preflight.ts';
+import { whyNotRun } from './preflight/not-run.ts';
+import { whyNotRunnable } from './preflight/runnable.ts';
+import { whyNoSetup } from './preflight/setup.ts';
 import { refusalsSaid } from './refused-hosts.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 

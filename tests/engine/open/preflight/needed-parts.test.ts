@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { neededParts } from '../../../src/engine/open/needed-parts.ts';
-import { tempFolder } from '../../support/files/temp-folder.ts';
+import { neededParts } from '../../../../src/engine/open/preflight/needed-parts.ts';
+import { tempFolder } from '../../../support/files/temp-folder.ts';
 
 const NOWHERE = { root: null, canLoad: false };
 

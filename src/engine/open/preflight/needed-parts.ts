@@ -5,9 +5,9 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { NeededProgram } from '../../adapters/plan/needed-programs.ts';
-import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { readBytes } from '../../files/read-bytes.ts';
+import type { NeededProgram } from '../../../adapters/plan/needed-programs.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { readBytes } from '../../../files/read-bytes.ts';
 
 /** One thing to look up; `folder` is where, relative to the root. */
 export type NeededPart = { readonly command: string; readonly folder: string } & (
@@ -43,7 +43,7 @@ const MAX_PACKAGE_BYTES = 1_000_000;
 
 /** Covers only programs that run before anything else could have created what they need. */
 export async function neededParts(commands: readonly string[], place: PartsPlace): Promise<NeededPart[]> {
-  const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
+  const { neededPrograms } = await import('../../../adapters/plan/needed-programs.ts');
   const found = commands.map(async (command) => {
     const programs = neededPrograms(command).filter(
       ({ folder, isFirst, sets }) =>
