@@ -3,23 +3,20 @@
 import type { Usage } from '../conversation/conversation.ts';
 import { describeCall } from '../conversation/describe-call.ts';
 import { describeEndAndTime } from '../conversation/tool.ts';
-import { countFindings, placeOf } from '../findings/finding.ts';
 import type { RunEvent } from '../run/events.ts';
-import type { StopReason } from '../run/limits.ts';
 import { costOf, type Price } from '../run/pricing.ts';
 import { type Redact, redactedStrings } from '../secrets/redact.ts';
 import { formatNumber } from '../text/format-number.ts';
-import { listed } from '../text/listed.ts';
-import { pluralize } from '../text/pluralize.ts';
 import { firstUnits, lastUnits } from '../text/shorten.ts';
+import { howResumed, type NotedEvent, noteOf } from './event-notes.ts';
 import type { ReportEvent, ReportedInput } from './report-data.ts';
 
 /** Maximum characters of one text of the model's, of a call's parameters and output, and of the task. */
 const MAX_TEXT = 4_000;
 const MAX_PROMPT = 64_000;
 
-/** Paths that one event names, and parameters that one call shows. */
-const MAX_NAMED = 50;
+/** Parameters that one call shows, and paths of one event. */
+const MAX_SHOWN = 50;
 
 /** Takes every event of a run in order, since prices and models change on the way. */
 export class EventReporter {
@@ -52,10 +49,6 @@ export class EventReporter {
 
   #event(event: RunEvent): ReportEvent | null {
     const { at } = event;
-    const note = (text: string): ReportEvent => ({ type: 'note', at, of: event.type, text: this.#cut(text) });
-    // What has cost something is shown with it.
-    const paid = (text: string, spent?: Spent, billed: Billed | null = null) =>
-      spent === undefined ? note(text) : this.#lost({ at, spent }, text, 0, billed);
     switch (event.type) {
       case 'run.started':
         return this.#started(event);
@@ -67,31 +60,14 @@ export class EventReporter {
         return this.#lost(event, `${event.kind}: ${event.message}`, 0);
       case 'turn.interrupted':
         return this.#lost(event, 'interrupted in the middle of an answer', 0);
-      case 'context.compacted': {
-        const { tokens, cut, turn, text: placed } = event;
-        const what = `The conversation of ${formatNumber(tokens)} tokens continues without ${pluralize(cut - 1, 'message')}.`;
-        if (turn === undefined) return note(what);
-        return this.#lost({ at, spent: turn }, `${what}\n\n${placed}`, 0);
-      }
-      case 'compaction.failed': {
-        const { kind, message, turn, spent } = event;
-        return paid(`The conversation could not be compacted: ${kind}: ${message}`, turn ?? spent);
-      }
-      case 'review.completed': {
-        const said = event.findings.map(
-          (finding) => `${finding.severity}: ${placeOf(finding)}: ${finding.problem}`,
-        );
-        const text = [`Review: ${countFindings(event.findings)}.`, ...said].join('\n\n');
-        return this.#lost({ at, spent: event.turn }, text, 0, this.#reviewer);
-      }
-      case 'review.failed': {
-        const { kind, message, turn, spent } = event;
-        return paid(`There is no review: ${kind}: ${message}`, turn ?? spent, this.#reviewer);
-      }
-      case 'model.replaced': {
-        const { provider, model } = event.to;
-        return note(`${provider}/${model} takes over the task (${event.why}): ${event.reason}`);
-      }
+      case 'context.compacted':
+        return this.#paid(event, event.turn);
+      case 'compaction.failed':
+        return this.#paid(event, event.turn ?? event.spent);
+      case 'review.completed':
+        return this.#paid(event, event.turn, this.#reviewer);
+      case 'review.failed':
+        return this.#paid(event, event.turn ?? event.spent, this.#reviewer);
       case 'tool.started':
         return { type: 'call', at, id: event.call.id, iteration: event.iteration };
       case 'tool.completed':
@@ -102,41 +78,33 @@ export class EventReporter {
         return this.#verified(event);
       case 'run.resumed':
         return { type: 'resumed', at, text: this.#cut(howResumed(event)) };
-      case 'changes.put_back': {
-        const stuck = event.stuck.map(({ path, why }) => `; ${path} could not be: ${why}`).join('');
-        return note(`Put back, since it must not change: ${named(event.changes)}${stuck}`);
-      }
+      case 'model.replaced':
+      case 'changes.put_back':
       case 'files.hidden':
-        return note(`Could not be examined: ${event.paths.slice(0, MAX_NAMED).join(', ')}`);
       case 'network.refused':
-        return note(
-          `Refused: ${event.hosts
-            .slice(0, MAX_NAMED)
-            .map(({ why }) => why)
-            .join('; ')}`,
-        );
       case 'message.added':
-        return note(event.text);
       case 'budget.warned':
-        return note(`Four fifths of the limit of ${event.limit} are used up.`);
       case 'budget.reached':
-        return note(event.text);
-      case 'run.interrupted': {
-        const { interruption } = event;
-        return note(
-          interruption.cause === 'signal' ? `Stopped by ${interruption.signal}.` : 'The deadline passed.',
-        );
-      }
+      case 'run.interrupted':
       case 'changes.limited':
-        return note(`The changes exceed the limit ${event.limit}; what is over was left out.`);
       case 'warning.raised':
-        return note(event.message);
       case 'run.stopped':
-        return note(`The loop ended: ${whyStopped(event.stop)}`);
+        return this.#note(event);
       case 'baseline.noted':
       case 'baseline.taken':
         return null;
     }
+  }
+
+  #note(event: NotedEvent): ReportEvent {
+    return { type: 'note', at: event.at, of: event.type, text: this.#cut(noteOf(event)) };
+  }
+
+  /** What has cost something is shown with it. */
+  #paid(event: NotedEvent, spent: Spent | undefined, billed: Billed | null = null): ReportEvent {
+    return spent === undefined
+      ? this.#note(event)
+      : this.#lost({ at: event.at, spent }, noteOf(event), 0, billed);
   }
 
   #started(event: RunEvent & { type: 'run.started' }): ReportEvent {
@@ -160,7 +128,7 @@ export class EventReporter {
       command: this.#cut(report.command),
       output: this.#cut(report.output),
     }));
-    return { type: 'verify', at, reports: cut, otherwise: otherwise.slice(0, MAX_NAMED) };
+    return { type: 'verify', at, reports: cut, otherwise: otherwise.slice(0, MAX_SHOWN) };
   }
 
   #turn({ at, turn }: RunEvent & { type: 'turn.completed' }): ReportEvent {
@@ -201,7 +169,7 @@ export class EventReporter {
     const [first] = changes;
     if (first === undefined) return null;
     const { source, iteration } = first;
-    const files = changes.slice(0, MAX_NAMED).map(({ path, kind, excluded }) => ({
+    const files = changes.slice(0, MAX_SHOWN).map(({ path, kind, excluded }) => ({
       path: this.#cut(path),
       kind,
       ...(excluded === undefined ? {} : { excluded }),
@@ -218,7 +186,7 @@ export class EventReporter {
   #input(input: unknown): ReportedInput[] {
     if (typeof input !== 'object' || input === null) return [['', this.#cut(jsonText(input))]];
     return Object.entries(input)
-      .slice(0, MAX_NAMED)
+      .slice(0, MAX_SHOWN)
       .map(([name, value]) => [
         this.#cut(name, 100),
         this.#cut(typeof value === 'string' ? value : jsonText(value)),
@@ -246,43 +214,10 @@ function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-function named(changes: readonly { readonly path: string }[]): string {
-  return listed(
-    changes.map(({ path }) => path),
-    MAX_NAMED,
-  );
-}
-
 /** Beginning and end, with the number of characters between them. */
 function bothEnds(text: string, most: number): string {
   if (text.length <= most) return text;
   const tail = Math.floor(most / 4);
   const left = `[… ${formatNumber(text.length - most)} characters left out …]`;
   return `${firstUnits(text, most - tail)}\n${left}\n${lastUnits(text, tail)}`;
-}
-
-function whyStopped(stop: StopReason): string {
-  switch (stop.why) {
-    case 'completed':
-      return 'the work is done.';
-    case 'verify_failed':
-      return `verify commands failed: ${stop.commands.join(', ')}`;
-    case 'blocked':
-    case 'unready':
-      return stop.reason;
-    case 'limit':
-      return `the limit of ${stop.limit} is reached (${stop.used} of ${stop.value}).`;
-    case 'deadline':
-      return `the deadline passed${stop.awaited === undefined ? '' : ` while waiting for ${stop.awaited}`}.`;
-    case 'interrupted':
-      return `stopped by ${stop.signal}.`;
-    case 'provider':
-      return `${stop.kind}: ${stop.message}`;
-  }
-}
-
-function howResumed({ supersedes, accepted }: RunEvent & { type: 'run.resumed' }): string {
-  const ended = supersedes?.outcome ? ` It had ended as ${supersedes.outcome}: ${supersedes.reason}` : '';
-  const took = accepted.length > 0 ? ` ${pluralize(accepted.length, 'change')} by others accepted.` : '';
-  return `The run was resumed.${ended}${took}`;
 }
