@@ -1,19 +1,26 @@
 /** The lines that people read about a run's events. */
 
-import type { ContextCompacted } from '../../../domain/compaction/compaction.ts';
 import type { ToolCall } from '../../../domain/conversation/conversation.ts';
 import { describeCall } from '../../../domain/conversation/describe-call.ts';
-import { describeEndAndTime, succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
+import { describeEndAndTime, succeeded } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
 import { countFindings, type Finding, placeOf } from '../../../domain/findings/finding.ts';
 import { isTaken } from '../../../domain/journal/base.ts';
 import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
 import { pluralize } from '../../../domain/text/pluralize.ts';
 import { shortened } from '../../../domain/text/shorten.ts';
 import { prefixed } from '../../../domain/text/terminal.ts';
+import {
+  bySource,
+  compactionLine,
+  endOf,
+  fewOrMany,
+  lastLines,
+  truncationOf,
+  withoutDurations,
+} from './line-words.ts';
 
 /**
  * One line, without its end. `bad` says that something failed; `output` is what a command printed: several lines, each behind
@@ -189,7 +196,7 @@ export class EventLines {
   #endOf(command: string, output: string): Line[] {
     if (output.trim() === '') return [];
     const end = lastLines(this.#redact(output), 20);
-    const timeless = withoutTimes(end);
+    const timeless = withoutDurations(end);
     const same = this.#failures.get(command) === timeless;
     this.#failures.set(command, timeless);
     return [{ as: 'output', text: same ? '    | the same output as before' : prefixed(end, '    | ') }];
@@ -232,60 +239,4 @@ function line(isBad: boolean, text: string): Line {
 
 function uncommittedIn({ dirty }: BaseRevision): string {
   return dirty ? ', with uncommitted changes' : '';
-}
-
-function endOf(outcome: ToolOutcome): string {
-  if (outcome.status === 'finished') return '';
-  if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
-  return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
-}
-
-/** What the result itself told the model; nothing if it has all of it. */
-function truncationOf({ text }: ToolOutcome): string {
-  const [, shown] = /^\[OUTPUT TRUNCATED: Showing ([\d,]+ of [\d,]+) characters from /m.exec(text) ?? [];
-  return shown === undefined ? '' : ` (truncated: ${shown} characters)`;
-}
-
-function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; files: string }[] {
-  const counts = new Map<string, string[]>();
-  for (const { source, path } of event.changes) {
-    if (source.by === 'tool' && source.tool !== 'run_command') continue;
-    const by =
-      source.by === 'tool'
-        ? 'the command'
-        : source.by === 'outside'
-          ? 'something outside the run'
-          : `${source.by} commands`;
-    const paths = counts.get(by);
-    if (paths) paths.push(path);
-    else counts.set(by, [path]);
-  }
-  return [...counts].map(([by, paths]) => ({ by, files: fewOrMany(paths) }));
-}
-
-function fewOrMany(paths: readonly string[]): string {
-  return paths.length > 3 ? pluralize(paths.length, 'file') : paths.join(', ');
-}
-
-function lastLines(text: string, lines: number): string {
-  return text.trimEnd().split('\n').slice(-lines).join('\n');
-}
-
-/** How long something took, and at what time of day, differs each time. */
-function withoutTimes(text: string): string {
-  return text
-    .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?/g, 'TIME')
-    .replace(/(?<=\bduration_ms:? )\d+(?:\.\d+)?/g, 'N')
-    .replace(/\b\d+(?:[.,]\d+)? ?(?:[mnµ]?s|secs?|seconds?|minutes?|mins?|milliseconds?)\b/g, 'N');
-}
-
-/** Such as `the conversation of 81,234 tokens was summarised: 34 messages in 1,201 tokens`. */
-function compactionLine({ how, tokens, cut, turn }: ContextCompacted): string {
-  const gone = pluralize(cut - 1, 'message');
-  const was = `the conversation of ${formatNumber(tokens)} tokens was`;
-  if (turn === undefined) return `${was} cut: ${gone} dropped`;
-  const by = how === 'server' ? 'compacted by the API' : 'summarised';
-  const { output } = turn.usage;
-  // A script counts nothing.
-  return `${was} ${by}: ${gone}${output === 0 ? '' : ` in ${formatNumber(output)} tokens`}`;
 }

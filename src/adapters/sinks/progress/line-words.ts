@@ -1,0 +1,67 @@
+/** The words in the lines about a run's events. */
+
+import type { ContextCompacted } from '../../../domain/compaction/compaction.ts';
+import { describeEndAndTime, type ToolOutcome } from '../../../domain/conversation/tool.ts';
+import type { RunEvent } from '../../../domain/run/events.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
+import { pluralize } from '../../../domain/text/pluralize.ts';
+
+/** How a call ended, behind what it was; nothing for one that has no end of its own. */
+export function endOf(outcome: ToolOutcome): string {
+  if (outcome.status === 'finished') return '';
+  if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
+  return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
+}
+
+/** What the result itself told the model; nothing if it has all of it. */
+export function truncationOf({ text }: ToolOutcome): string {
+  const [, shown] = /^\[OUTPUT TRUNCATED: Showing ([\d,]+ of [\d,]+) characters from /m.exec(text) ?? [];
+  return shown === undefined ? '' : ` (truncated: ${shown} characters)`;
+}
+
+/** The changes of commands and of outsiders, by who made them. */
+export function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; files: string }[] {
+  const counts = new Map<string, string[]>();
+  for (const { source, path } of event.changes) {
+    if (source.by === 'tool' && source.tool !== 'run_command') continue;
+    const by =
+      source.by === 'tool'
+        ? 'the command'
+        : source.by === 'outside'
+          ? 'something outside the run'
+          : `${source.by} commands`;
+    const paths = counts.get(by);
+    if (paths) paths.push(path);
+    else counts.set(by, [path]);
+  }
+  return [...counts].map(([by, paths]) => ({ by, files: fewOrMany(paths) }));
+}
+
+/** The names of up to three files; of more, how many they are. */
+export function fewOrMany(paths: readonly string[]): string {
+  return paths.length > 3 ? pluralize(paths.length, 'file') : paths.join(', ');
+}
+
+/** At most so many lines, from the end. */
+export function lastLines(text: string, lines: number): string {
+  return text.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+/** How long something took, and at what time of day, differs each time. */
+export function withoutDurations(text: string): string {
+  return text
+    .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?/g, 'TIME')
+    .replace(/(?<=\bduration_ms:? )\d+(?:\.\d+)?/g, 'N')
+    .replace(/\b\d+(?:[.,]\d+)? ?(?:[mnµ]?s|secs?|seconds?|minutes?|mins?|milliseconds?)\b/g, 'N');
+}
+
+/** Such as `the conversation of 81,234 tokens was summarised: 34 messages in 1,201 tokens`. */
+export function compactionLine({ how, tokens, cut, turn }: ContextCompacted): string {
+  const gone = pluralize(cut - 1, 'message');
+  const was = `the conversation of ${formatNumber(tokens)} tokens was`;
+  if (turn === undefined) return `${was} cut: ${gone} dropped`;
+  const by = how === 'server' ? 'compacted by the API' : 'summarised';
+  const { output } = turn.usage;
+  // A script counts nothing.
+  return `${was} ${by}: ${gone}${output === 0 ? '' : ` in ${formatNumber(output)} tokens`}`;
+}
