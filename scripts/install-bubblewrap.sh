@@ -1,6 +1,6 @@
 # !/bin/sh Installs bubblewrap for the sandbox. With the argument `tests` it also installs what the tests use:
 # libfaketime to set the clock, script for a terminal, and Chromium to open reports. It only installs what needs no
-# password. If CI is set and AppArmor forbids bubblewrap to create namespaces (Ubuntu 23.10 and later), it also loads a
+# password. If CI is set and AppArmor does not let bubblewrap create namespaces (Ubuntu 23.10 and later), it also loads a
 # profile that permits it. Otherwise it prints the command to type and continues: tests then fail, or are skipped, with
 # the reason.
 set -eu
@@ -43,7 +43,7 @@ bwrap --unshare-all --ro-bind / / true > /dev/null 2>&1 && exit 0
 [ "$(sysctl -n kernel.apparmor_restrict_unprivileged_userns 2> /dev/null || echo 0)" = 1 ] || exit 0
 # A profile changes the machine's security rules, so on a machine that people work at, they decide.
 if [ -z "${CI:-}" ] || [ "$may_install" = no ]; then
-  echo "AppArmor forbids bubblewrap to create namespaces: patchsmith doctor says how to fix it." >&2
+  echo "AppArmor does not let bubblewrap create namespaces: patchsmith doctor says how to fix it." >&2
   exit 0
 fi
 allow() {

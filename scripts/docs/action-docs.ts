@@ -34,7 +34,7 @@ export function actionPage(): string {
   const ofPrepare = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('prepare'));
   const parts = [
     ABOUT,
-    `## Inputs of its own\n\n${inputTable(own)}`,
+    `## The action's own inputs\n\n${inputTable(own)}`,
     `## Inputs of mode run\n\n${OF_RUN}\n\n${groupTable(ofRun)}`,
     `## Inputs of mode publish\n\n${OF_PUBLISH}\n\n${groupTable(ofPublish)}`,
     `## Inputs of mode resume\n\n${OF_RESUME}\n\n${namesOf(ofResume)}.`,
@@ -169,13 +169,13 @@ expires. Both are masked in the log, held in memory only, and out of reach of co
 
 ## The sandbox on hosted runners
 
-GitHub-hosted runners (\`RUNNER_ENVIRONMENT=github-hosted\`, Linux) come without bubblewrap, and AppArmor keeps it from creating
+GitHub-hosted runners (\`RUNNER_ENVIRONMENT=github-hosted\`, Linux) come without bubblewrap, and AppArmor does not let it create
 namespaces. In the modes \`run\`, \`resume\` and \`run-and-publish\`, unless \`sandbox\` is \`off\`, the action tries bubblewrap
 first. If it works, nothing else happens. Otherwise, before anything else, the action runs the following as root (\`sudo -n\`),
 and says so in a log group:
 
 - \`apt-get update\` and \`apt-get install bubblewrap\`, if it is missing;
-- \`tee /etc/apparmor.d/bwrap\` and \`apparmor_parser -r\`, if AppArmor forbids it to create namespaces: a profile for
+- \`tee /etc/apparmor.d/bwrap\` and \`apparmor_parser -r\`, if AppArmor does not let it create namespaces: a profile for
   \`/usr/bin/bwrap\` only. The machine's own rule stays in place for everything else.
 
 Each takes at most three minutes, ends when the job is cancelled, is looked up in the system's folders rather than on PATH, and

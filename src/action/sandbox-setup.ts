@@ -1,6 +1,6 @@
 /**
- * The sandbox on runners that GitHub hosts: bubblewrap is not installed there, and AppArmor keeps it from making namespaces.
- * Both can be fixed without asking: the machine belongs to one job, and the job may use sudo.
+ * The sandbox on GitHub-hosted runners: bubblewrap is not installed there, and AppArmor does not let it create
+ * namespaces. Both can be fixed without asking: the machine belongs to one job, and the job may use sudo.
  */
 
 import { getuid, platform } from 'node:process';
@@ -72,7 +72,7 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
   }
   if (problem === 'refused' && !signal.aborted && forbidsNamespaces(machine.facts())) {
     say(
-      `AppArmor keeps bubblewrap from making namespaces: loading ${APPARMOR_PROFILE_PATH}, which permits it`,
+      `AppArmor does not let bubblewrap create namespaces: loading ${APPARMOR_PROFILE_PATH}, which permits it`,
     );
     const isWritten = await repair(['tee', APPARMOR_PROFILE_PATH], APPARMOR_PROFILE);
     if (isWritten) await repair(['apparmor_parser', '-r', APPARMOR_PROFILE_PATH]);
@@ -89,7 +89,7 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
   return failed;
 }
 
-const NOTHING_TO_FIX = 'it cannot fix what keeps bubblewrap from working here';
+const NOTHING_TO_FIX = 'it cannot fix why bubblewrap does not work here';
 
 /** Null if bubblewrap works, with the namespaces and mounts that a run needs. The run itself tests everything. */
 async function whyNoSandbox({ machine, signal }: SandboxSetup): Promise<'not installed' | 'refused' | null> {

@@ -83,7 +83,7 @@ const PERMITTED = ['tee /etc/apparmor.d/bwrap', 'apparmor_parser -r /etc/apparmo
 const bySudo = (commands: string[]) => commands.flatMap((command) => ['sudo -n', command]);
 const INSTALLING = 'bubblewrap is not installed: apt-get update, apt-get install bubblewrap';
 const LOADING =
-  'AppArmor keeps bubblewrap from making namespaces: loading /etc/apparmor.d/bwrap, which permits it';
+  'AppArmor does not let bubblewrap create namespaces: loading /etc/apparmor.d/bwrap, which permits it';
 
 describe('bubblewrap', () => {
   test('that works is left alone, without a word', async () => {
@@ -144,7 +144,7 @@ describe('what fails is named', () => {
     [
       'a container, in which no profile helps',
       { bwrap: 'is refused', restricted: true, inContainer: true },
-      'it cannot fix what keeps bubblewrap from working here',
+      'it cannot fix why bubblewrap does not work here',
     ],
   ])('%s', async (_, parts, why) => {
     const { failed, said, done } = await setUp(machine(parts));

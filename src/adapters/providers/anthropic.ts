@@ -21,11 +21,11 @@ export interface AnthropicOptions extends RequestSettings, Patience {
   readonly federation?: Federation;
   /** Default: the vendor's API. Plain http is only allowed for this machine. */
   readonly baseUrl?: string;
-  /** It may be one of plain http on another host. */
+  /** Whether plain http to another host is allowed. */
   readonly allowInsecureBaseUrl?: boolean;
   /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
-  /** Longest silence before an answer and inside it; 120 s without it. */
+  /** Longest silence before and during an answer; default 120 s. */
   readonly idleTimeoutMs?: number;
 }
 

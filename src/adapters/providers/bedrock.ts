@@ -1,6 +1,6 @@
 /**
- * Claude on Amazon Bedrock, through the vendor's client, which whoever uses it installs: it signs requests and takes their answers out
- * of the framing of AWS.
+ * Claude on Amazon Bedrock, through the vendor's client, which its users install: it signs requests and removes the
+ * AWS framing from their answers.
  */
 
 import type { Environment } from '../../domain/environment.ts';
@@ -14,11 +14,14 @@ import { ProviderSettingsError } from './settings-error.ts';
 
 /** How to reach Claude in another cloud. */
 export interface CloudOptions extends ClaudeSettings {
-  /** With the variables of the cloud, which its client does not look up itself: secrets have left the environment of the process. */
+  /**
+   * Has the variables of the cloud, which its client cannot look up itself: secrets have been removed from the
+   * environment of the process.
+   */
   readonly env?: Environment;
-  /** Default: that of the region. */
+  /** Default: the region's. */
   readonly baseUrl?: string;
-  /** It may be one of plain http on another host. */
+  /** Whether plain http to another host is allowed. */
   readonly allowInsecureBaseUrl?: boolean;
   /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;

@@ -152,7 +152,7 @@ describe('retry-after', () => {
     const { kind, message } = failureOf(await ask());
     expect([kind, server.requests.length, waits]).toEqual(['rate_limit', 1, []]);
     expect(message).toContain(
-      'The endpoint asks for a wait of 3,600 s, and --rate-limit-wait is 310 s: come back after 1970-01-01 01:00:00 UTC.',
+      'The endpoint requests a wait of 3,600 s, and --rate-limit-wait is 310 s: come back after 1970-01-01 01:00:00 UTC.',
     );
   });
 

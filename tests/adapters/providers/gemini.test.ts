@@ -105,7 +105,7 @@ test('refusals that only their text tells apart', async () => {
     'not_found',
     'rate_limit',
   ]);
-  expect(failures[5]?.message).toContain('asks for a wait of 10,000 s');
+  expect(failures[5]?.message).toContain('requests a wait of 10,000 s');
 });
 
 test('its keys are among those that nothing else gets', () => {

@@ -10,7 +10,10 @@ import { type AnswerCount, reportOf } from '../asking/counted.ts';
 import { parseInput } from '../asking/tool-input.ts';
 import { hasOutput, noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 
-/** `broken`: not a whole answer, another attempt may give one. `unknown_stop`: a stop reason unknown to this program. */
+/**
+ * `broken`: the answer is incomplete, and another attempt may be complete. `unknown_stop`: a stop reason unknown to
+ * this program.
+ */
 export type Finished =
   | { status: 'ok'; answer: Answer }
   | { status: 'broken'; why: string }
@@ -46,7 +49,7 @@ interface OpenBlock {
   open: boolean;
 }
 
-/** Takes the events of one stream in their order. */
+/** Takes the events of one stream in order. */
 export class AnswerBuilder {
   readonly count: AnswerCount;
   readonly #blocks: OpenBlock[] = [];
@@ -107,7 +110,7 @@ export class AnswerBuilder {
       });
     }
     if (stop === 'tool_use' && calls.length === 0)
-      return broken('The answer stopped for tools and calls none');
+      return broken('The answer stopped for tools but calls none');
     return {
       status: 'ok',
       answer: {
@@ -222,7 +225,7 @@ function extend(block: ContentBlock, delta: ContentBlock): void {
   }
 }
 
-/** Of what the model wrote, without what wraps its pieces. Thoughts that are not shown leave no more than their signature. */
+/** Bytes that the model wrote, without what wraps them. Hidden thoughts leave only their signature. */
 function writtenBytes({ text, thinking, partial_json: input, signature, content }: ContentBlock): number {
   return [text, thinking, input, signature, content].reduce<number>(
     (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),

@@ -20,16 +20,19 @@ export interface Attempt extends AttemptParts {
   /** Without the SDK's resources, which are most of its code and not needed for a single kind of request. */
   readonly client: BaseAnthropic;
   readonly body: RequestBody;
-  /** Bytes of the request that are no tokens. */
+  /** Bytes of the request that are not tokens. */
   readonly beyondTokens: number;
-  /** The client makes the event stream from another framing, and whatever it throws there is an answer that broke off. */
+  /**
+   * The client converts the event stream from another framing. Whatever it throws while doing so means that the
+   * answer broke off.
+   */
   readonly isTranscoded: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  /** Call ids that the conversation already has. */
+  /** Ids of earlier calls in the conversation. */
   readonly earlierCalls: ReadonlySet<string>;
 }
 
-/** The SDK's own timer is left out of it. */
+/** The SDK's own timer is not used. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Sends one request and reads the streamed answer. Does not retry; failures are values. */
@@ -104,7 +107,7 @@ async function readAnswer(
   count.hasBegun = true;
   let isFirst = true;
   const refused = (data: string) => {
-    // A refusal in place of an answer is as free as one with a status of its own.
+    // A refusal in the stream costs nothing, just like one with an error status.
     count.hasBegun &&= !isFirst;
     return failed(errorEvent(attempt.redact(data)));
   };
@@ -115,7 +118,7 @@ async function readAnswer(
     // Comments and fields without data are legal and have no meaning.
     if (parsed === 'empty') continue;
     if (parsed === 'malformed')
-      return failed(streamFailure('The answer holds an event that is not valid JSON'));
+      return failed(streamFailure('The answer contains an event that is not valid JSON'));
     if (parsed.type === 'error') return refused(data);
     const step = builder.add(parsed);
     isFirst &&= parsed.type === 'ping';
@@ -167,13 +170,13 @@ function stringField(value: unknown, name: string): string | null {
   return typeof field === 'string' ? field : null;
 }
 
-/** Clients of other clouds bring an SDK of their own, whose classes are others. */
+/** The clients of other clouds come with their own SDK, with different classes. */
 function isApiError(error: unknown): error is APIError {
   if (error instanceof APIError) return true;
   return error instanceof Error && 'requestID' in error && 'status' in error && 'headers' in error;
 }
 
-/** What these clients say when they find no login of their cloud, which another attempt does not change. */
+/** What these clients say when they find no cloud login; retrying does not help. */
 const NO_LOGIN = /^Failed to (?:resolve AWS|acquire Google OAuth) credentials/;
 
 function refusalOf(error: APIError, watchdog: RequestWatchdog, { clock, redact }: Attempt): AttemptFailure {

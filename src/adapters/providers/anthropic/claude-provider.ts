@@ -10,9 +10,9 @@ import { toolUseIds } from '../asking/tool-use.ts';
 import { attemptTurn } from './attempt.ts';
 import { betaHeaders, type RequestSettings, requestBody } from './request.ts';
 
-/** What every way to Claude is set up with. */
+/** What every way to Claude needs. */
 export interface ClaudeSettings extends RequestSettings, Patience {
-  /** Longest silence before an answer and inside it; 120 s without it. */
+  /** Longest silence before and during an answer; default 120 s. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -24,13 +24,13 @@ export interface ClaudeAccess {
   readonly host: string;
   /** For text from the server, which may repeat a secret. */
   readonly redact: Redact;
-  /** The client makes the event stream from another framing. */
+  /** The client converts the event stream from another framing. */
   readonly isTranscoded?: boolean;
-  /** Told of each turn, by the signal that ends it. */
+  /** Called for each turn, with the signal that ends it. */
   attend?(signal: AbortSignal): void;
 }
 
-/** Options of a client that leaves retries, logs and redirects to this program. */
+/** Client options that leave retries, logging and redirects to this program. */
 export const QUIET_CLIENT = {
   maxRetries: 0,
   // A redirect would send the conversation to a host that was not chosen.

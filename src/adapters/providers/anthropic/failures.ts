@@ -19,7 +19,7 @@ export interface ApiRefusal {
   readonly retryAfterMs: number | null;
 }
 
-/** A cloud's client found nothing to log in with, or was refused with it. */
+/** A cloud's client found no credentials, or they were refused. */
 export function loginMissing(message: string): AttemptFailure {
   return refusalFailure({ status: null, type: 'no login', message, retryAfterMs: null }, login);
 }
@@ -33,7 +33,7 @@ const login: FailureRow = {
 /** Bedrock forbids what it does not recognise. */
 const WRONG_LOGIN = /API key is valid|security token|request signature/i;
 
-/** Classifies by code, then by status, then by type; the text matters only if the API gives nothing better. */
+/** Classifies by code, then by status, then by type, and by text only if the API gives nothing better. */
 export function failureOf(refusal: ApiRefusal): AttemptFailure {
   return refusalFailure(refusal, rowFor(refusal));
 }

@@ -56,7 +56,7 @@ export class FederatedLogin {
     };
   }
 
-  /** Ends a login when the turn that waits for it is stopped. */
+  /** Cancels a login when the turn that waits for it is stopped. */
   attend(stop: AbortSignal): void {
     this.#stop = stop;
   }
@@ -86,7 +86,7 @@ export class FederatedLogin {
   }
 }
 
-/** With 400 or 401 the endpoint refuses what a retry cannot change; 429 and 5xx mean the same as everywhere. */
+/** 400 and 401 are refusals that a retry cannot change; 429 and 5xx mean what they always mean. */
 function failureFrom({ statusCode, message }: WorkloadIdentityError): AttemptFailure {
   if (statusCode === null || statusCode === 200) return connectionFailure(message);
   if (statusCode === 429 || statusCode >= 500)

@@ -1,6 +1,6 @@
 /**
- * What an organisation has spent with the Claude API, by its Admin API: tokens from the usage report, money from the cost
- * report. Both are documented at platform.claude.com/docs under "Usage and Cost API".
+ * What an organisation has spent on the Claude API, according to its Admin API: tokens from the usage report, money
+ * from the cost report. Both are documented at platform.claude.com/docs under "Usage and Cost API".
  */
 
 import * as z from 'zod';
@@ -30,7 +30,7 @@ const UsageRow = z
   })
   .transform((row) => ({
     model: row.model ?? null,
-    // Its commitments are billed in another way, and are not in the cost report.
+    // Commitments are billed differently, and are not in the cost report.
     isUnpriced: row.service_tier?.startsWith('priority') ?? false,
     tokens: Usage.parse({
       input: row.uncached_input_tokens,
@@ -49,7 +49,7 @@ const CostRow = z.object({
   description: z.string().nullish(),
 });
 
-/** Asks page by page, and never again after a refusal. */
+/** Requests page by page, and stops at the first refusal. */
 export async function readOrganization(request: OrganizationRequest): Promise<OrganizationSpending> {
   const usage = await readReport(request, {
     path: '/v1/organizations/usage_report/messages',
@@ -84,7 +84,7 @@ interface DailyUsage {
   readonly day: string;
   readonly model: string;
   tokens: Usage;
-  /** Null as long as no cost was reported. */
+  /** Null until a cost is reported. */
   cents: number | null;
   isUnpriced: boolean;
 }
@@ -96,7 +96,7 @@ function lineOf(lines: Map<string, DailyUsage>, day: string, model: string): Dai
   return line;
 }
 
-/** Tokens without a reported cost cost something that is not known. */
+/** Tokens without a reported cost have an unknown cost. */
 function spendingOf({ day, model, tokens, cents, isUnpriced }: DailyUsage): SpentEntry[] {
   const part = { day, model, plan: null, estimated: false };
   const costUsd = cents === null ? (totalTokens(tokens) === 0 ? 0 : null) : cents / 100;

@@ -1,4 +1,4 @@
-/** The reports of the Admin API: pages of days with rows, which are read within bounds and followed to their end. */
+/** The reports of the Admin API: pages of days with rows, read to the end within bounds. */
 
 import * as z from 'zod';
 import { type Failed, failed } from '../../../domain/failed.ts';
@@ -11,12 +11,12 @@ import type { OrganizationRequest } from '../organization-spending.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
 
-/** The version that the Admin API is documented with. */
+/** The version in the Admin API's documentation. */
 const API_VERSION = '2023-06-01';
 
-/** Most days of a page, by the documentation. */
+/** Maximum days per page, according to the documentation. */
 const DAYS_A_PAGE = 31;
-/** Ten years of days, and some more. */
+/** A little more than ten years of days. */
 const MAX_PAGES = 150;
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 const MAX_ROWS = 500_000;
@@ -59,7 +59,7 @@ export async function readReport<Row extends object>(
     }
     page = has_more ? (next_page ?? null) : null;
     if (has_more && (page === null || seen.has(page)))
-      return failed(`${unusable(path)}: it promises more pages and names no further one.`);
+      return failed(`${unusable(path)}: it says there are more pages but does not name the next one.`);
     if (page !== null) seen.add(page);
     if (seen.size >= MAX_PAGES || rows.length > MAX_ROWS)
       return failed(`The report ${path} has too many pages or rows. Ask for less with --since.`);
@@ -105,7 +105,7 @@ async function readPage(
     if (text === null) return failed(`${unusable(address)}: it is larger than 16 MiB.`);
     return response.status === 200 ? text : refusal(response, text);
   } catch (error) {
-    // What is thrown then is the reason that the signal was given.
+    // In this case, the error thrown is the reason of the signal.
     if (signal.aborted) throw new CutShort();
     if (!(error instanceof Error)) throw error;
     const { cause } = error;
@@ -120,7 +120,7 @@ async function readPage(
   }
 }
 
-/** Null for one that is too large. */
+/** Null if it is too large. */
 async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -148,14 +148,14 @@ function adviceFor(status: number, retryAfter: string | null): string {
     return 'Redirects are not followed; set the base URL to the final address.';
   switch (status) {
     case 401:
-      return 'Check ANTHROPIC_ADMIN_API_KEY: it has to be an Admin API key (sk-ant-admin…), which an administrator of the organisation makes in the Claude Console. Other keys do not work here, and accounts of single persons have none.';
+      return 'Check ANTHROPIC_ADMIN_API_KEY: it has to be an Admin API key (sk-ant-admin…), which an administrator of the organisation creates in the Claude Console. Other keys do not work here, and individual accounts have none.';
     case 403:
-      return 'This key may not read the reports of usage and cost; an administrator of the organisation can make one that may.';
+      return 'This key may not read the usage and cost reports; an administrator of the organisation can create one that may.';
     case 404:
       return 'Check the base URL: gateways often have no Admin API.';
     case 429: {
       const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? ` in ${retryAfter} s` : ' in a minute';
-      return `It is asked too often; try again${seconds}.`;
+      return `There were too many requests; try again${seconds}.`;
     }
     default:
       return status >= 500 ? 'Try again later; see status.claude.com.' : 'It does not accept this request.';

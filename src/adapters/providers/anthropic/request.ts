@@ -19,7 +19,7 @@ export interface RequestSettings {
   readonly model: string;
   /** Null leaves it to the model; some older models reject the field. */
   readonly effort: Effort | null;
-  /** Request summaries of the thinking, where newer models put what they say between tool calls. */
+  /** Request summaries of the thinking, which is where newer models put what they say between tool calls. */
   readonly showThinking: boolean;
 }
 
@@ -76,7 +76,7 @@ export function requestBody(
   };
 }
 
-/** The features in beta that a request makes use of: empty, or one header. */
+/** The header for beta features that the request uses; empty if there are none. */
 export function betaHeaders(
   { summary }: Conversation,
   purpose: TurnRequest['purpose'],
@@ -84,7 +84,7 @@ export function betaHeaders(
   return purpose === 'compaction' || summary?.by === 'api' ? { 'anthropic-beta': 'compact-2026-09-04' } : {};
 }
 
-/** Models of the fourth generation only think if configured to; later ones have adaptive thinking by default. */
+/** Fourth-generation models think only if configured to; later ones have adaptive thinking by default. */
 function hasAdaptiveThinking(model: string): boolean {
   return !/^claude-[a-z]+-4-/.test(model);
 }
@@ -103,7 +103,7 @@ function wireMessages(messages: readonly Message[]): WireMessage[] {
     const content = message.role === 'user' ? userBlocks(message.content) : message.content.filter(canGoBack);
     const last = wire.at(-1);
     if (content.length === 0) continue;
-    // The API's summary is a message of its own, and comes first.
+    // The API's summary is a separate message, and comes first.
     if (last?.role === message.role && last.content[0]?.type !== 'compaction') last.content.push(...content);
     else wire.push({ role: message.role, content: [...content] });
   }
@@ -155,8 +155,8 @@ function resultContent({
 /**
  * Breakpoints at the end of the last two user messages; a third is on the system prompt.
  *
- * The earlier one is where the last request wrote its entry, which is therefore found directly, however many blocks the turn
- * in between has: the API looks back only 20 blocks from a breakpoint. The later one writes what is new.
+ * The earlier one is where the last request wrote its entry, so it is found directly, no matter how many blocks the
+ * turn in between has: the API looks back only 20 blocks from a breakpoint. The later one writes what is new.
  */
 function withBreakpoints(messages: WireMessage[]): WireMessage[] {
   const ends = messages.filter((message) => message.role === 'user').slice(-2);

@@ -12,7 +12,7 @@ const Counts = z.object({
   cache_creation: z.object({ ephemeral_1h_input_tokens: ReportedCount }).nullish().catch(null),
 });
 
-/** What a compaction took is in none of the other fields. */
+/** Tokens of a compaction are not in the other fields. */
 const Iteration = Counts.extend({ type: z.string() }).nullable().catch(null);
 
 /** A later report in the same stream replaces the earlier one field by field; null changes nothing. */
@@ -26,7 +26,7 @@ export interface TokenCounts {
   /** Entries of both lifetimes together. */
   readonly cacheWritten: number;
   readonly cacheWritten1h: number;
-  /** What compactions took, in addition. */
+  /** Tokens of compactions, in addition. */
   readonly compactions: Usage;
 }
 
@@ -55,7 +55,7 @@ export function withReport(before: TokenCounts, usage: unknown): TokenCounts {
   };
 }
 
-/** Whether the report says how many tokens the answer has. */
+/** Whether the report has the number of tokens in the answer. */
 export function hasOutput(usage: unknown): boolean {
   return Reported.safeParse(usage).data?.output_tokens != null;
 }

@@ -1,10 +1,10 @@
-/** What one attempt gives, whatever the API. */
+/** The result of one attempt, for all APIs. */
 
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import type { LlmTurn } from '../../../domain/conversation/conversation.ts';
 import type { AttemptFailure } from './failures.ts';
 
-/** A complete answer: the part that comes from the model. */
+/** The model's part of a complete answer. */
 export type Answer = Omit<LlmTurn, 'durationMs'>;
 
 /**
@@ -13,7 +13,7 @@ export type Answer = Omit<LlmTurn, 'durationMs'>;
  */
 export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
-/** `spent` is what a broken answer had used up; `requestId` is the API's name for the request. */
+/** `spent` is what a broken answer used; `requestId` is the API's name for the request. */
 export type AttemptResult =
   | { status: 'ok'; answer: Answer }
   | {

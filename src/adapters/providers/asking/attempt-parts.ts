@@ -1,18 +1,18 @@
-/** What one request to a model and the reading of its answer go by, whatever the API. */
+/** What all APIs share to send one request to a model and read its answer. */
 
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import type { Clock, TurnRequest } from '../../../ports.ts';
 
 /** Shared by the attempts of all providers. */
 export interface AttemptParts {
-  /** Longest silence before the answer and inside it; any byte ends a silence. */
+  /** Longest silence before and during the answer; any byte ends a silence. */
   readonly idleTimeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** For text from the other side, which may repeat a secret. */
   readonly redact: Redact;
   onText(text: string): void;
-  /** Called with the bytes of the answer that have come so far. */
+  /** Called with the number of bytes received so far. */
   onBytes(bytes: number): void;
 }
 

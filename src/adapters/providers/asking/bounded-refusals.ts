@@ -2,10 +2,10 @@
 
 import { startOfText } from '../../../files/read-bytes.ts';
 
-/** An error of the API has a few hundred bytes; anything longer from a proxy is no help. */
+/** An API error has a few hundred bytes; anything longer comes from a proxy and does not help. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Bodies of error responses are cut off after 64 KiB, decompressed; all others are passed through. */
+/** Cuts bodies of error responses off after 64 KiB, decompressed; passes all others through. */
 export function withBoundedRefusals(ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await ask(input, init);

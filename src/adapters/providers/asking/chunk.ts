@@ -1,4 +1,4 @@
-/** Checks one event of an API that streams chunks of a single form. */
+/** Checks one event of an API whose chunks all have the same form. */
 
 import type * as z from 'zod';
 import { saidIn } from './refusal-said.ts';
@@ -7,7 +7,7 @@ import type { ReadStep } from './stream-attempt.ts';
 /** The chunk, or the step that ends the stream. */
 type ChunkRead<Chunk> = { status: 'ok'; chunk: Chunk } | Extract<ReadStep, { status: 'refused' | 'broken' }>;
 
-/** An error of the server may come in place of a chunk. */
+/** The server may send an error instead of a chunk. */
 export function readChunk<Chunk>(schema: z.ZodType<Chunk>, event: object): ChunkRead<Chunk> {
   const said = 'error' in event && event.error ? saidIn(event.error) : null;
   if (said !== null) return { status: 'refused', said };

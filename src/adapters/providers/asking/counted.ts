@@ -1,17 +1,17 @@
-/** What an answer has used up: as far as its server has counted it, and the rest estimated from the bytes. */
+/** What an answer used: as counted by its server, and otherwise estimated from the bytes. */
 
 import * as z from 'zod';
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
 import { type LlmTurn, noUsage, totalTokens, type Usage } from '../../../domain/conversation/conversation.ts';
 
-/** More than any answer or prompt has; sums of what is larger are no exact numbers any more. */
+/** More than any answer or prompt has; sums of larger numbers would no longer be exact. */
 export const MAX_COUNT = 1_000_000_000;
 
-/** A number of tokens in a report; null where there is none that can be believed. */
+/** A number of tokens in a report; null if there is no plausible one. */
 export const ReportedCount = z.int().nonnegative().max(MAX_COUNT).nullish().catch(null);
 
-/** Tokens as a server has reported them; null for what it has not. */
+/** Tokens as a server has reported them; null if not reported. */
 export interface ReportedTokens {
   readonly prompt: Omit<Usage, 'output'> | null;
   readonly output: number | null;
@@ -20,7 +20,7 @@ export interface ReportedTokens {
 /** No report. */
 export const NOTHING_REPORTED: ReportedTokens = { prompt: null, output: null };
 
-/** A report of these numbers, of which servers that count nothing say 0: no request has an empty prompt. */
+/** A report with these numbers. Servers that do not count report 0: no request has an empty prompt. */
 export function reportOf({
   output,
   ...prompt
@@ -31,31 +31,31 @@ export function reportOf({
 
 /** Counts an answer from its first event to its last. */
 export class AnswerCount {
-  /** The server has taken the request, so that it may be billed. */
+  /** The server has accepted the request, so it may be billed. */
   hasBegun = false;
-  /** Of what the model wrote so far. */
+  /** Bytes that the model has written so far. */
   answerBytes = 0;
   readonly #requestBytes: () => number;
   #reported = NOTHING_REPORTED;
   #isWhole = false;
 
-  /** `requestBytes` are those of the request that are tokens; asked for where they are not reported. */
+  /** `requestBytes` returns the bytes of the request that are tokens; called only if tokens are not reported. */
   constructor(requestBytes: () => number) {
     this.#requestBytes = requestBytes;
   }
 
-  /** A later report replaces the earlier one. `isWhole`: the answer was over when it was made. */
+  /** A later report replaces the earlier one. `isWhole`: it was made after the end of the answer. */
   report({ prompt, output }: ReportedTokens, isWhole: boolean): void {
     this.#reported = { prompt: prompt ?? this.#reported.prompt, output: output ?? this.#reported.output };
     if (output !== null) this.#isWhole = isWhole;
   }
 
-  /** What is paid for an answer that goes no further; undefined before the server has taken the request. */
+  /** What an answer that broke off costs; undefined if the server has not yet accepted the request. */
   get spent(): SpentTokens | undefined {
     return this.hasBegun ? this.#tokens() : undefined;
   }
 
-  /** The same of an answer that is complete. */
+  /** What a complete answer costs. */
   get ofTurn(): Pick<LlmTurn, 'usage' | 'estimated'> {
     const { usage, estimated } = this.#tokens();
     return { usage, ...(estimated ? { estimated } : {}) };

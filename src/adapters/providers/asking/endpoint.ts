@@ -7,19 +7,19 @@ import type { Patience } from './patience.ts';
 /** How to reach an API over HTTP, with which key, and how long to wait for it. */
 export interface EndpointOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
   readonly model: string;
-  /** Null for an endpoint that asks for none. */
+  /** Null for an endpoint that needs none. */
   readonly apiKey: string | null;
   /** Default: the vendor's API. */
   readonly baseUrl?: string;
-  /** It may be one of plain http on another host. */
+  /** Whether plain http to another host is allowed. */
   readonly allowInsecureBaseUrl?: boolean;
   /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
-  /** Longest silence before an answer and inside it; 120 s without it. */
+  /** Longest silence before and during an answer; default 120 s. */
   readonly idleTimeoutMs?: number;
 }
 
-/** Throws ProviderSettingsError for an address that a key must not be sent to. A query has to fit `query`. */
+/** Throws ProviderSettingsError for an address to which a key must not be sent. A query has to match `query`. */
 export function parseEndpoint(baseUrl: string, mayBePlain: boolean, query = /^$/): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {

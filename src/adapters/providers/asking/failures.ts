@@ -1,12 +1,12 @@
-/** What a failed attempt means, whatever the API: whether a retry may help, and what to tell people. */
+/** What a failed attempt means, for all APIs: whether a retry may help, and what to tell people. */
 
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { withoutHtml } from '../../../domain/text/html-page.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 
 /**
- * `never`: the same request would fail again. The others have their own patience; a `broken` answer is one that began, so
- * that each further one costs its prompt again.
+ * `never`: the same request would fail again. The others each have their own patience; a `broken` answer had begun,
+ * so each further attempt pays for the prompt again.
  */
 export type RetryClass = 'never' | 'rate_limit' | 'outage' | 'broken';
 
@@ -18,14 +18,14 @@ export interface AttemptFailure {
   readonly status: number | null;
   /** One or two sentences for people: what happened and how to fix it. */
   readonly message: string;
-  /** The wait requested by the server; null if none was. */
+  /** The wait that the server requested; null if none. */
   readonly retryAfterMs: number | null;
 }
 
 /** Maximum characters quoted from a server's message. */
 const MAX_QUOTED = 500;
 
-/** What an API's error table says of a refusal. */
+/** What an API's error table says about a refusal. */
 export interface FailureRow {
   readonly kind: ProviderFailureKind;
   readonly retry: RetryClass;
@@ -60,7 +60,7 @@ interface ServerRefusal {
 /** The kinds of refusals that every API knows. */
 type RefusalKind = Exclude<ProviderFailureKind, 'stream' | 'recording'>;
 
-/** What helps against each, where the API has nothing of its own to say. */
+/** The fix for each, unless the API has its own. */
 const ADVICE: Readonly<Record<RefusalKind, string>> = {
   authentication: 'Check the key.',
   billing: 'Add credit or raise the spend limit.',
@@ -72,7 +72,7 @@ const ADVICE: Readonly<Record<RefusalKind, string>> = {
   outage: 'Try again later.',
 };
 
-/** The rows of an API's table, with its own advice in place of the general one. */
+/** The rows of an API's table, with its own advice instead of the general one. */
 export function failureRows(own: Partial<Record<RefusalKind, string>>): Record<RefusalKind, FailureRow> {
   const row = (kind: RefusalKind): FailureRow => ({
     kind,
@@ -101,7 +101,7 @@ const KIND_OF_STATUS: Readonly<Record<number, RefusalKind | undefined>> = {
   429: 'rate_limit',
 };
 
-/** What a status of HTTP means everywhere; null where it says nothing by itself, such as 400. */
+/** What an HTTP status means for every API; null for one that is ambiguous, such as 400. */
 export function rowForStatus(
   status: number,
   rows: Readonly<Record<RefusalKind, FailureRow>>,
@@ -112,14 +112,14 @@ export function rowForStatus(
   return kind === undefined ? null : rows[kind];
 }
 
-/** An address that sends requests elsewhere. */
+/** An address that redirects requests. */
 const redirected: FailureRow = {
   kind: 'invalid_request',
   retry: 'never',
   advice: 'The endpoint redirects, and redirects are not followed; set the base URL to the final address.',
 };
 
-/** A connection that could not be established or was lost before the answer began. */
+/** A connection that could not be made, or was lost before the answer began. */
 export function connectionFailure(cause: string): AttemptFailure {
   return {
     kind: 'outage',

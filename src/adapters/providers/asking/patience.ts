@@ -1,4 +1,4 @@
-/** How long a provider keeps asking: the only retry layer of the program, the same for every API. */
+/** How long a provider keeps trying: the program's only retry layer, the same for every API. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
@@ -11,11 +11,11 @@ import type { AttemptResult } from './answer.ts';
 import type { AttemptFailure } from './failures.ts';
 import { type FailureAt, nextAttempt, type RetryPolicies } from './waits.ts';
 
-/** How long failures are waited out, and with which clock. */
+/** How long to wait out failures, and with which clock. */
 export interface Patience {
-  /** How long a rate limit is waited out; 310 s without it, which is 5 retries. */
+  /** How long to wait out a rate limit; default 310 s, which is 5 retries. */
   readonly rateLimitWaitMs?: number;
-  /** How long an outage or a lost connection is waited out; 300 s without it. */
+  /** How long to wait out an outage or a lost connection; default 300 s. */
   readonly outageWaitMs?: number;
   readonly clock?: Clock;
   /** Resolves after `ms`, or at once when the signal aborts. */
@@ -29,15 +29,15 @@ export interface AskedModel {
   readonly patience: Patience;
   /** For text from the server, which may repeat the key. */
   readonly redact: Redact;
-  /** Model and address, as people are told. */
+  /** Model and address, as shown to people. */
   readonly where: string;
-  /** One request of at most so many tokens, without any retry. */
+  /** One request for at most this many tokens, without any retry. */
   attempt(maxTokens: number): Promise<AttemptResult>;
 }
 
 /**
- * Attempts until there is an answer, a failure that no further attempt would cure, or no patience, room or signal left. The only
- * retry layer of the program.
+ * Retries until there is an answer, a permanent failure, or no more patience or room, or until the signal aborts. The
+ * program's only retry layer.
  */
 export async function askPatiently(asked: AskedModel, request: TurnRequest): Promise<TurnResult> {
   const { redact, patience } = asked;
@@ -102,12 +102,12 @@ function policiesOf({
 interface LastFailure {
   readonly failure: AttemptFailure;
   readonly requestId: string | null;
-  /** Until when the server asks not to be asked; null where it has not asked for too long a wait. */
+  /** When the server wants to be asked again; null unless that is too long a wait. */
   readonly comeBackAt: number | null;
   readonly policies: RetryPolicies;
 }
 
-/** One sentence or more: what happened, when to come back, where it was and how often it was tried. */
+/** One or more sentences: what happened, when to come back, where, and after how many attempts. */
 function describe(
   where: string,
   failures: readonly FailureAt[],
@@ -124,13 +124,13 @@ function describe(
   if (comeBackAt === null || retry === 'never') return `${message} (${details.join(', ')})`;
   const flag = retry === 'rate_limit' ? '--rate-limit-wait' : '--outage-wait';
   const limit = `${flag} is ${seconds(policies[retry].patienceMs)}`;
-  const asked = `The endpoint asks for a wait of ${seconds(retryAfterMs ?? 0)}, and ${limit}: come back after ${timeOfDay(comeBackAt)}.`;
+  const asked = `The endpoint requests a wait of ${seconds(retryAfterMs ?? 0)}, and ${limit}: come back after ${timeOfDay(comeBackAt)}.`;
   return `${message} ${asked} (${details.join(', ')})`;
 }
 
 /** `2026-11-21 10:00:00 UTC`. */
 function timeOfDay(at: number): string {
-  // The last moment that a date can stand for; a server may name a later one.
+  // The latest time that a Date can represent; a server may name a later one.
   const date = new Date(Math.min(Math.ceil(at / 1_000) * 1_000, 8.64e15));
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -1,8 +1,11 @@
-/** Clients that are not part of this program, since only some need them. */
+/** Clients that are not part of this program, since only some users need them. */
 
 import { ProviderSettingsError } from '../settings-error.ts';
 
-/** What `load` imports. Throws ProviderSettingsError with the line to type when it is not installed beside this program. */
+/**
+ * Returns what `load` imports. Throws ProviderSettingsError with the command to type if it is not installed next to
+ * this program.
+ */
 export async function loadPeer<Loaded>(
   provider: string,
   packages: readonly string[],

@@ -1,27 +1,27 @@
-/** What a server says when it refuses, whatever its form. */
+/** What a server says when it refuses, in any format. */
 
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { depthOf, MAX_DEPTH } from './tool-input.ts';
 
-/** What the server said when it refused. Any field may be missing: gateways answer in their own form. */
+/** What the server said when it refused. Any field may be missing: gateways have their own formats. */
 export interface RefusalSaid {
   readonly type: string | null;
   readonly code: string | null;
   readonly message: string;
-  /** The wait that it asks for in words of its own, apart from headers; null if none. */
+  /** The wait that it requests in the body, not in headers; null if none. */
   readonly waitMs: number | null;
 }
 
-/** A refusal without a word. */
+/** A refusal without any text. */
 export const NOTHING_SAID: RefusalSaid = { type: null, code: null, message: '', waitMs: null };
 
-/** Reads the body of a refusal: the vendors' forms, those of gateways, or plain text. */
+/** Reads the body of a refusal: in the format of a vendor or a gateway, or plain text. */
 export function refusalSaid(body: string): RefusalSaid {
   const value = depthOf(body) > MAX_DEPTH ? null : jsonOrUndefined(body);
   return saidIn(value) ?? { ...NOTHING_SAID, message: body };
 }
 
-/** Null when the value says nothing that is known. */
+/** Null if the value has nothing known. */
 export function saidIn(value: unknown): RefusalSaid | null {
   if (typeof value === 'string') return { ...NOTHING_SAID, message: value };
   if (Array.isArray(value)) return saidIn(value[0]);
@@ -38,7 +38,7 @@ export function saidIn(value: unknown): RefusalSaid | null {
   return { type, code, message: message ?? '', waitMs: waitIn(value) };
 }
 
-/** Google asks for a wait in a detail: `{"retryDelay": "34.07s"}`. */
+/** Google requests a wait in a detail: `{"retryDelay": "34.07s"}`. */
 function waitIn(error: object): number | null {
   if (!('details' in error) || !Array.isArray(error.details)) return null;
   for (const detail of error.details as unknown[]) {

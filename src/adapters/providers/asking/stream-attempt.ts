@@ -16,7 +16,7 @@ export interface StreamAttempt extends AttemptParts {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly ask: typeof fetch;
-  /** By the API's error table. */
+  /** Looked up in the API's error table. */
   failureOf(refusal: RefusedRequest): AttemptFailure;
 }
 
@@ -25,11 +25,11 @@ export interface RefusedRequest {
   /** Null for an error that arrived inside a stream. */
   readonly status: number | null;
   readonly said: RefusalSaid;
-  /** The wait requested by the server; null if none was. */
+  /** The wait that the server requested; null if none. */
   readonly retryAfterMs: number | null;
 }
 
-/** What one event did: `text` can be shown; all others end the stream. */
+/** The effect of one event: `text` can be shown; all others end the stream. */
 export type ReadStep =
   | { status: 'more'; text: string }
   | { status: 'done' }
@@ -37,7 +37,7 @@ export type ReadStep =
   | { status: 'refused'; said: RefusalSaid }
   | { status: 'too_large' };
 
-/** The whole answer; `broken`: another attempt may give one; `unusable`: none will. */
+/** The whole answer; `broken`: another attempt may succeed; `unusable`: none will. */
 export type ReadEnd =
   | { status: 'ok'; answer: Answer }
   | { status: 'broken'; why: string }
@@ -47,7 +47,7 @@ export type ReadEnd =
 export interface StreamReader {
   readonly count: AnswerCount;
   add(event: object): ReadStep;
-  /** Called once, after `done` or when the stream has ended. */
+  /** Called once, after `done` or at the end of the stream. */
   finish(): ReadEnd;
 }
 
@@ -124,12 +124,12 @@ async function readAnswer(
     if (data === '[DONE]') break;
     const event = depthOf(data) > MAX_DEPTH ? null : jsonOrUndefined(data);
     if (typeof event !== 'object' || event === null)
-      return failed(streamFailure('The answer holds an event that is not valid JSON'));
+      return failed(streamFailure('The answer contains an event that is not valid JSON'));
     const step = reader.add(event);
     if (step.status === 'broken') return failed(streamFailure(step.why));
     if (step.status === 'too_large') throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
     if (step.status === 'refused') {
-      // A refusal in place of an answer is as free as one with a status of its own.
+      // A refusal in the stream costs nothing, just like one with an error status.
       count.hasBegun &&= !isFirst;
       const message = attempt.redact(step.said.message);
       const said = { ...step.said, message };
@@ -150,7 +150,7 @@ async function readAnswer(
   }
 }
 
-/** OpenAI says the wait in milliseconds, too, which is more exact. */
+/** OpenAI also gives the wait in milliseconds, which is more precise. */
 function waitAsked(headers: Headers, now: number): number | null {
   const ms = headers.get('retry-after-ms');
   const exact = ms === null || ms.trim() === '' ? Number.NaN : Number(ms);
@@ -159,7 +159,7 @@ function waitAsked(headers: Headers, now: number): number | null {
     : retryAfterMs(headers.get('retry-after'), now);
 }
 
-/** What fetch throws when no answer begins: no connection, or the abort of our own watchdog. */
+/** What fetch throws if no answer begins: no connection, or an abort by our own watchdog. */
 function isFetchError(error: Error): boolean {
   return error.name === 'AbortError' || error instanceof TypeError;
 }

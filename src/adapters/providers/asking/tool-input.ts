@@ -3,7 +3,7 @@
 /** Deeper than any tool's input; code that walks such a value recursively would exhaust the stack. */
 export const MAX_DEPTH = 100;
 
-/** The one JSON object that the model wrote, or why it is not one. The empty text is a call without arguments. */
+/** The JSON object that the model wrote, or why it is not one. An empty text is a call without arguments. */
 export function parseInput(json: string): { ok: true; value: object } | { ok: false; why: string } {
   if (json.trim() === '') return { ok: true, value: {} };
   if (depthOf(json) > MAX_DEPTH)

@@ -5,29 +5,30 @@ import type { AttemptFailure, RetryClass } from './failures.ts';
 /** Waits double from `firstWaitMs`. */
 export interface RetryPolicy {
   readonly firstWaitMs: number;
-  /** No wait of our own is longer; one that the server asks for may be. */
+  /** Our own waits are never longer; one that the server requests may be. */
   readonly longestWaitMs: number;
-  /** From the first failure of the kind to the last attempt. */
+  /** From the first failure of this kind to the last attempt. */
   readonly patienceMs: number;
-  /** Failures of the kind after which no attempt follows; null leaves it to the patience. */
+  /** Number of failures of this kind after which no attempt follows; null means that only the patience counts. */
   readonly maxFailures: number | null;
 }
 
 /** How to retry each class of failure. */
 export type RetryPolicies = Readonly<Record<Exclude<RetryClass, 'never'>, RetryPolicy>>;
 
-/** `at` is when the attempt had failed, in Unix milliseconds. */
+/** `at` is when the attempt failed, in Unix milliseconds. */
 export interface FailureAt {
   readonly failure: AttemptFailure;
   readonly at: number;
 }
 
-/** `comeBackAt`: the server asks for a longer wait than there is patience for, until this time; null when it asks for none. */
+/** `comeBackAt`: the server requests a wait until this time, longer than the patience; null if it requests none. */
 export type NextAttempt = { waitMs: number } | { comeBackAt: number | null };
 
 /**
- * What follows the last of `failures`. Each kind of failure has its own patience, and the last wait is cut so that the last
- * attempt is made when it ends. What the server asks for is never cut short: where it is too much, nothing more is tried.
+ * What follows the last of `failures`. Each kind of failure has its own patience, and the last wait is cut so that
+ * the last attempt is made when it ends. A wait that the server requests is never cut short: if it is too long, there
+ * are no more attempts.
  */
 export function nextAttempt(
   failures: readonly FailureAt[],
@@ -44,8 +45,8 @@ export function nextAttempt(
   if (retryAfterMs !== null && retryAfterMs > leftMs) return { comeBackAt: last.at + retryAfterMs };
   if (leftMs <= 0 || (maxFailures !== null && alike.length >= maxFailures)) return { comeBackAt: null };
   const backOffMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (alike.length - 1));
-  // A server that asks for no wait at all, again and again, is not asked without a pause.
+  // Even if a server keeps requesting no wait at all, there is a pause between attempts.
   if (retryAfterMs !== null) return { waitMs: Math.max(retryAfterMs, Math.round(backOffMs / 16)) };
-  // Up to a tenth is random, so that many jobs do not come back in step.
+  // Up to a tenth is random, so that many jobs do not retry at the same moment.
   return { waitMs: Math.min(leftMs, Math.round(backOffMs * (1 + random() / 10))) };
 }

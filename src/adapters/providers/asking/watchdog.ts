@@ -37,7 +37,7 @@ export class RequestWatchdog {
     this.#controller.abort();
   }
 
-  /** Closes the request, whatever is left of it, and removes timer and listener. */
+  /** Closes whatever is left of the request, and removes timer and listener. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#outer.removeEventListener('abort', this.#forward);

@@ -7,7 +7,7 @@ import type { RequestWatchdog } from './watchdog.ts';
 /** Maximum bytes of a whole stream, most of which is overhead around small pieces. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 
-/** Another attempt would cost the same, and most likely end the same. */
+/** Another attempt would cost the same, and most likely end the same way. */
 export class AnswerTooLarge extends Error {
   constructor(what: string, bytes: number) {
     super(
@@ -18,26 +18,26 @@ export class AnswerTooLarge extends Error {
 
 const NEWLINE = 10;
 
-/** Limits of what arrives: on the total and on every line. */
+/** Limits the total and every line of what arrives. */
 export class ByteBounds {
   #bytes = 0;
   #lineBytes = 0;
 
-  /** The bytes that have come so far. Throws AnswerTooLarge. */
+  /** Returns the number of bytes so far. Throws AnswerTooLarge. */
   add(chunk: Uint8Array): number {
     this.#bytes += chunk.byteLength;
     const lineEnd = chunk.lastIndexOf(NEWLINE);
     this.#lineBytes = lineEnd === -1 ? this.#lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
     if (this.#bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
-    // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
+    // A line is an event, of which memory holds several copies before it is counted; escapes can double its size.
     if (this.#lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
     return this.#bytes;
   }
 }
 
 /**
- * Passes a body on, with every chunk reported as a sign of life, and within its limits. `onBytes` is called with the bytes that
- * have come so far.
+ * Passes a body on within its limits, and reports every chunk as a sign of life. `onBytes` is called with the number
+ * of bytes so far.
  */
 export function lifeSigns(
   idleTimeoutMs: number,

@@ -126,7 +126,7 @@ function answerOf(
     });
   }
   const isWaiting = (stop ?? 'tool_use') === 'tool_use';
-  if (stop === 'tool_use' && calls.length === 0) return 'The answer stopped for tools and calls none';
+  if (stop === 'tool_use' && calls.length === 0) return 'The answer stopped for tools but calls none';
   const ended = stop === undefined || stop === 'end_turn' ? 'end_turn' : stop;
   if (usage !== undefined) {
     const { output, ...prompt } = usage;

@@ -96,7 +96,7 @@ export class ChatReader implements StreamReader {
     if (this.#calls.some(({ name }) => name === ''))
       return { status: 'broken', why: 'A tool call came without a name' };
     if (stop === 'tool_use' && this.#calls.length === 0)
-      return { status: 'broken', why: 'The answer stopped for tools and calls none' };
+      return { status: 'broken', why: 'The answer stopped for tools but calls none' };
     const ids = new Set(this.#earlier);
     const calls = this.#calls.map((call) => wholeCall(call, ids));
     const message: ChatMessage = {
