@@ -59,7 +59,7 @@ test('without the right to install, it says what to type', () => {
   });
 });
 
-test('AppArmor is told to let bubblewrap work in CI, and nowhere else', () => {
+test('loads an AppArmor profile for bubblewrap in CI, and nowhere else', () => {
   const machine = { bwrap: 'is refused', user: 1001, sudo: true, restricted: true } as const;
   expect(stepOn(machine, true)).toEqual({
     done: ['tee /etc/apparmor.d/bwrap', 'apparmor_parser -r /etc/apparmor.d/bwrap'],
@@ -67,7 +67,7 @@ test('AppArmor is told to let bubblewrap work in CI, and nowhere else', () => {
   });
   expect(stepOn(machine, false)).toEqual({
     done: [],
-    said: 'AppArmor forbids bubblewrap to create namespaces: patchsmith doctor says how to fix it.\n',
+    said: 'AppArmor does not let bubblewrap create namespaces: patchsmith doctor says how to fix it.\n',
   });
   expect(stepOn({ ...machine, restricted: false }, true)).toEqual({ done: [], said: '' });
 });

@@ -44,8 +44,8 @@ export function readClientHello(bytes: Buffer): Hello {
 }
 
 /**
- * The body of the first handshake message, assembled from as many records as it spans. A client sends nothing after its
- * hello until it is answered; a server could take anything else in the same record for a second hello.
+ * The body of the first handshake message, assembled from as many records as it spans. A client sends nothing after
+ * its hello until it is answered; a server could mistake anything else in the same record for a second hello.
  */
 function handshakeIn(
   bytes: Buffer,
@@ -117,7 +117,7 @@ class Cursor {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Some implementations would read what follows, and others would not. */
+  /** Some implementations would read on here, and others would not. */
   end(): void {
     if (!this.done) throw new RangeError('The message ends too late.');
   }

@@ -40,7 +40,7 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // A client that disconnects in the middle wanted no more.
+    // A client that disconnects midway wanted nothing more.
     socket.on('error', () => socket.destroy());
   });
   server.on('clientError', (_error, socket: Duplex) => {
@@ -70,8 +70,8 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
 }
 
 /**
- * Refused tunnels that are answered. npm takes the answer for a connection that other requests may use, finds that they cannot,
- * and asks again, hundreds of times a second; only a connection that breaks ends that.
+ * Maximum number of refused tunnels that get an answer. npm treats the answer as a connection that other requests may
+ * use, finds that they cannot, and retries hundreds of times a second; only a broken connection stops that.
  */
 const MAX_ANSWERED = 500;
 
@@ -92,7 +92,7 @@ async function onConnect(
     return;
   }
   if (passed.target.port === 80) {
-    // In a tunnel, the host that the request is really for would be invisible.
+    // In a tunnel, the real host of the request would be invisible.
     const why = 'plain HTTP goes through the proxy as a request, not as a tunnel';
     return refuseConnection(socket, 403, gate.refuse(passed.target.host, why));
   }

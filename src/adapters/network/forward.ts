@@ -1,5 +1,5 @@
 /**
- * Forwards a plain HTTP request to a permitted host. The request is written anew, so that no byte of its framing gets
+ * Forwards a plain HTTP request to a permitted host. The request is rewritten, so that no byte of its framing gets
  * through.
  */
 
@@ -39,7 +39,7 @@ export async function forward(passed: Passed, exchange: Exchange): Promise<void>
   const { host, port } = target;
   const authority = port === 80 ? host : `${host}:${port}`;
   const method = request.method ?? 'GET';
-  // The host that was judged, whatever the client's header says.
+  // The host that was checked, not the client's header.
   const headers = [
     ...endToEnd(request, ['host', 'content-length']),
     ...framing(request),
@@ -63,7 +63,7 @@ export async function forward(passed: Passed, exchange: Exchange): Promise<void>
   request.pipe(upstream);
   try {
     const answer = await answered;
-    // The login is the machine's, and a client that is asked for one would ask its user.
+    // The login is the machine's; a client that got this answer would prompt its user.
     if (via !== null && answer.statusCode === 407) {
       answer.destroy();
       return refuseRequest(response, 502, proxyAnswer(via, 407, answer.statusMessage ?? ''));
@@ -77,7 +77,7 @@ export async function forward(passed: Passed, exchange: Exchange): Promise<void>
 }
 
 /**
- * The headers that delimit the body. Node writes none by itself for GET and the like, and the body would be read as another
+ * The headers that delimit the body. Node writes none for GET and the like, and the body would be read as another
  * request.
  */
 function framing({ headers }: IncomingMessage): string[] {

@@ -28,16 +28,16 @@ export interface GateOptions {
   readonly onRefused?: OnRefused;
 }
 
-/** A permitted host, reachable at these addresses only: its name is not resolved again. */
+/** A permitted host, reachable only at these addresses: its name is not resolved again. */
 export interface Passed {
   readonly status: 'ok';
   readonly target: Target;
   readonly addresses: readonly string[];
-  /** The proxy that leads to it, which resolves its name; null for the direct way. */
+  /** The proxy on the way to it, which resolves its name; null for a direct connection. */
   readonly via: URL | null;
 }
 
-/** How a client asks: for a tunnel, or by a request of plain HTTP. */
+/** What a client sends: a request for a tunnel, or a plain HTTP request. */
 export type Asked = 'tunnel' | 'plain';
 
 /** `code` is an HTTP status; `reason` is for readers of the command's output. */
@@ -47,9 +47,9 @@ export interface HeldBack {
   readonly reason: string;
 }
 
-/** Names for special use, and those that stand for addresses. */
+/** Special-use names, and names that stand for addresses. */
 const NO_ONES = /(?:^|\.)(?:invalid|localhost|local|arpa)$/;
-/** How long a name may take that is to be resolved elsewhere. */
+/** Time limit for looking up a name that is resolved elsewhere. */
 const LOOKUP_MS = 1_000;
 const MAX_KNOWN = 1_000;
 /** Maximum number of entries named in a refusal. */
@@ -93,7 +93,7 @@ export class NetworkGate {
       const name = target.port === 443 || target.port === 80 ? target.host : authority;
       return held(403, this.#refuseUnlisted(name, flagFor(target)));
     }
-    // A host in the network of this machine is reached directly: only an address that is looked up here can be checked.
+    // A host in this machine's network is reached directly: only an address that is looked up here can be checked.
     const via = isPrivate ? null : this.#upstream.routeTo(target, asked === 'plain');
     if (typeof via === 'string') return held(502, `${target.host} cannot be reached: ${via}`);
     if (via !== null) return this.#judgeBehind(via, target);
@@ -109,8 +109,8 @@ export class NetworkGate {
   }
 
   /**
-   * The proxy resolves the name, and whether it connects to an address is its own affair. Where this machine knows the name,
-   * none of its addresses may be one that is refused; a machine behind a proxy often knows no names of the internet.
+   * The proxy resolves the name and decides where to connect. If this machine can resolve the name, none of its
+   * addresses may be a refused one; a machine behind a proxy often cannot resolve names of the internet.
    */
   async #judgeBehind(via: URL, target: Target): Promise<Passed | HeldBack> {
     const known = await this.#lookUpAside(target.host);
@@ -119,7 +119,10 @@ export class NetworkGate {
     return { status: 'ok', target, addresses: [], via };
   }
 
-  /** What is known here of a name that is resolved elsewhere; asked once, since it may take a second to find nothing. */
+  /**
+   * What this machine knows about a name that is resolved elsewhere; looked up once, since finding nothing may take a
+   * second.
+   */
   #lookUpAside(host: string): Promise<string[]> {
     if (this.#known.size > MAX_KNOWN) this.#known.clear();
     const known =
@@ -129,7 +132,7 @@ export class NetworkGate {
     return known;
   }
 
-  /** Counts a name that a program asked the relay for, unless it is allowed, or one that no name server has. */
+  /** Counts a name that a program requested from the relay, unless it is allowed or no name server has it. */
   lookedUp(name: string): void {
     const target = parseTarget(name, 443);
     if (typeof target === 'string' || !target.host.includes('.') || NO_ONES.test(target.host)) return;
@@ -159,7 +162,7 @@ export class NetworkGate {
     return words;
   }
 
-  /** The name is allowed, and where it leads is not. */
+  /** The name is allowed, but its address is not. */
   #refuseAddresses(target: Target, addresses: readonly string[], isPrivate: boolean): string {
     const kinds = new Set(addresses.map(addressKind));
     const canBeAllowed = !isPrivate && kinds.size === 1 && kinds.has('private');
@@ -170,7 +173,7 @@ export class NetworkGate {
   }
 }
 
-/** Connects to one of the checked addresses, whatever a name server says by now. */
+/** Connects to one of the checked addresses, even if a name server now says otherwise. */
 function connectTo({ target, addresses }: Pick<Passed, 'target' | 'addresses'>): Socket {
   return connectSocket({ ...target, lookup: lookupAmong(addresses), allowHalfOpen: true });
 }
@@ -199,7 +202,7 @@ function isPermittedAddress(address: string, isPrivate: boolean): boolean {
   return kind === 'public' || (isPrivate && kind === 'private');
 }
 
-/** What an address is, to be put behind it in a sentence. */
+/** What an address is, to follow it in a sentence. */
 export function addressMeaning(kind: AddressKind): string {
   return MEANINGS[kind];
 }

@@ -1,6 +1,7 @@
 /**
- * What comes between the first hello of a TLS client and the keys. A server may request a second hello (HelloRetryRequest,
- * RFC 8446 §4.1.4), in which a client could name another host: servers read the name again, and not all compare it.
+ * What happens between a TLS client's first hello and the keys. A server may request a second hello
+ * (HelloRetryRequest, RFC 8446 §4.1.4), in which a client could name another host: servers read the name again, and
+ * not all compare it.
  */
 
 import { type Hello, readClientHello } from './client-hello.ts';
@@ -18,7 +19,10 @@ const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
 /** A server that requests another hello sends this instead of its random bytes: SHA-256 of "HelloRetryRequest". */
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
-/** Maximum bytes that may come first: early data of a client, within the limit of most servers, or warnings of a server. */
+/**
+ * Maximum bytes that may precede it: early data from a client, within the limit of most servers, or warnings from a
+ * server.
+ */
 const MAX_BEFORE_BYTES = 20 * 1024;
 
 const RANDOM_AT = 4 + 2;

@@ -7,9 +7,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Environment } from '../../domain/environment.ts';
 
 /**
- * The platform's fetch unless a proxy is set. Not every supported version of Node can use a proxy in fetch, so a client that
- * can is loaded when one is set (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or `NO_PROXY`). With
- * `plainHttp` the requests go over plain HTTP, where `http_proxy` or `HTTP_PROXY` applies.
+ * The platform's fetch unless a proxy is set. Not every supported version of Node can use a proxy in fetch, so one
+ * that can is loaded if a proxy is set (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or
+ * `NO_PROXY`). With `plainHttp` the requests go over plain HTTP, where `http_proxy` or `HTTP_PROXY` applies.
  */
 export async function fetchByEnvironment(
   env: Environment,
@@ -56,7 +56,7 @@ function addressesIn(exceptions: string): BlockList {
   return list;
 }
 
-/** Null if invalid. A name without a scheme is a proxy that is addressed in plain HTTP. */
+/** Null if invalid. A name without a scheme means a proxy that speaks plain HTTP. */
 export function parseProxy(named: string): URL | null {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`;
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -6,20 +6,20 @@ import { loginFor } from './proxy-login.ts';
 /** `exceptions` is the value of NO_PROXY; hosts for which `isDirect` is true are also reached directly. */
 export interface ProxyUse {
   readonly proxy: URL;
-  /** The variable that names it, which says for which kind of address it is. */
+  /** The variable that names it, which says what kind of address it is for. */
   readonly variable: 'HTTP_PROXY' | 'HTTPS_PROXY';
   readonly exceptions: string;
   readonly isDirect: (hostname: string) => boolean;
 }
 
-/** A fetch that goes by the proxy for the addresses of its kind; others go directly. */
+/** A fetch that uses the proxy for addresses of its kind, and connects directly to others. */
 export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse): typeof fetch {
   const isPlain = variable === 'HTTP_PROXY';
-  // Stated in full, or the client would read the environment itself, from which a password has been wiped by now.
+  // Stated in full, or the client would read the environment, from which a password has been wiped by now.
   const agent = new EnvHttpProxyAgent({
     httpProxy: isPlain ? proxy.origin : '',
     httpsProxy: isPlain ? '' : proxy.origin,
-    // A proxy for plain HTTP is sent the requests themselves; many refuse tunnels to such addresses.
+    // A proxy for plain HTTP gets the requests themselves; many refuse tunnels to such addresses.
     proxyTunnel: !isPlain,
     noProxy: exceptions.trim(),
     ...login(proxy),

@@ -1,6 +1,6 @@
 /**
- * Which addresses commands may connect to: those of the public internet, those of a private network for hosts that are allowed
- * by name, and none that refers to this machine, or at which clouds serve credentials.
+ * Which addresses commands may connect to: those of the public internet, and private ones for hosts that are allowed
+ * by name, but never this machine's or those at which clouds serve credentials.
  */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
@@ -40,7 +40,7 @@ export function isPublicAddress(address: string): boolean {
   return isIPv6(address) && ROUTED.check(address, 'ipv6') && !CLOSED.check(address, 'ipv6');
 }
 
-/** What an address belongs to. `special`: none that a host is reached at. */
+/** What an address belongs to. `special`: no host is reached there. */
 export type AddressKind = 'public' | 'private' | 'metadata' | 'machine' | 'special';
 
 /** What `address` belongs to; `special` for any other text. */

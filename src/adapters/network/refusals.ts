@@ -7,7 +7,7 @@ const MAX_NAME = 120;
 /** Why a host was refused, and the flag that would allow it. */
 export type Refusal = Pick<RefusedHost, 'why' | 'allow'>;
 
-/** Called for each refusal, at the moment of it. */
+/** Called for each refusal, when it happens. */
 export type OnRefused = (refused: RefusedHost) => void;
 
 /** Counts refused connections by host. It remembers a limited number of hosts; the rest count as one. */
@@ -20,7 +20,7 @@ export class Refusals {
     this.#onRefused = onRefused;
   }
 
-  /** Of all hosts, without those that were only looked up. */
+  /** For all hosts, without those that were only looked up. */
   get total(): number {
     return this.#total;
   }
@@ -30,7 +30,7 @@ export class Refusals {
     this.addLookedUp(name, refusal);
   }
 
-  /** A name that nobody asked the proxy to reach. */
+  /** A name that was only looked up, not connected to. */
   addLookedUp(name: string, refusal: Refusal): void {
     const refused = countedAs({ host: plainName(name), times: 1, ...refusal }, this.#hosts);
     const before = this.#hosts.get(refused.host)?.times ?? 0;

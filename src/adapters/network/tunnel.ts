@@ -39,7 +39,7 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   inner.end(ACCESS_DENIED);
 }
 
-/** A connection that ends with the client's; null if there is none, which the client has been told. */
+/** A connection that ends with the client's; null if there is none, after telling the client. */
 async function connected(gate: NetworkGate, passed: Passed, inner: Socket): Promise<Socket | null> {
   const gone = new AbortController();
   inner.once('close', () => gone.abort());
@@ -78,8 +78,8 @@ async function directly(gate: NetworkGate, passed: Passed, signal: AbortSignal):
 const NOBODY = '';
 
 /**
- * Lets the client send its hello to `host`, and another one if the server requests it. Null if everything that follows goes
- * to this host, otherwise the name of the one that was requested.
+ * Lets the client send its hello to `host`, and another one if the server requests it. Null if everything that
+ * follows goes to this host, otherwise the name of the requested one.
  */
 async function helloFor(host: string, inner: Socket, outer: Socket, head: Buffer): Promise<string | null> {
   let early = head;
@@ -91,7 +91,7 @@ async function helloFor(host: string, inner: Socket, outer: Socket, head: Buffer
     if (found.serverName !== host) return found.serverName;
     outer.write(bytes.subarray(0, found.end));
     early = bytes.subarray(found.end);
-    // What the client sends in the meantime waits: only the server's answer tells whether it is another hello.
+    // What the client sends in the meantime waits: only the server's answer shows whether it is another hello.
     const answer = await beginning(outer, NOTHING, (seen) => ({ status: readServerAnswer(seen) }));
     if (answer.found.status === 'incomplete' && answer.bytes.length === 0) return NOBODY;
     const isOver = answer.found.status === 'answered';

@@ -1,6 +1,6 @@
 /**
- * The machine's own proxy, where its environment names one, as the way on from the proxy of the sandbox: how tunnels and plain
- * requests get through it. Names are resolved there.
+ * The machine's own proxy, if its environment names one, as the next hop of the sandbox's proxy: how tunnels and
+ * plain requests get through it. It resolves names.
  */
 
 import { type ClientRequest, request as requestByHttp } from 'node:http';
@@ -13,7 +13,7 @@ import { loginFor } from './proxy-login.ts';
 
 /** Which proxy leads to a host. */
 export interface Upstream {
-  /** Null for the direct way; a string is why there is no way. `plain` is for a request of plain HTTP. */
+  /** Null for a direct connection; a string says why there is no way. `plain` is for a plain HTTP request. */
   routeTo(target: Target, plain: boolean): URL | string | null;
 }
 
@@ -35,7 +35,7 @@ export function upstreamByEnvironment(env: Environment): Upstream {
   };
 }
 
-/** Only names are matched: no request asks for an address. */
+/** Only names are matched: requests are never for addresses. */
 function isException(entry: string, { host, port }: Target): boolean {
   if (entry === '*') return true;
   const [, name = '', only] = /^(?:\*?\.)?([^:]*)(?::(\d+))?$/.exec(entry) ?? [];
@@ -56,7 +56,7 @@ export async function tunnelThrough(
 ): Promise<Socket> {
   const path = `${host}:${port}`;
   const asking = askProxy(proxy, { method: 'CONNECT', path, headers: ['Host', path] });
-  // Not an option of the request, which would hold for the tunnel too.
+  // Not an option of the request, since that would apply to the tunnel too.
   const stop = () => asking.destroy(signal.reason);
   signal.addEventListener('abort', stop);
   asking.end();
@@ -71,7 +71,7 @@ export async function tunnelThrough(
         reject(new TunnelRefused(proxyAnswer(proxy, statusCode, statusMessage)));
       }
     });
-    // Not to CONNECT by the standard, but proxies that refuse it may answer it like any request.
+    // The standard forbids this for CONNECT, but proxies that refuse it may answer as to any request.
     asking.once('response', ({ statusCode = 0, statusMessage = '' }) => {
       asking.destroy();
       reject(new TunnelRefused(proxyAnswer(proxy, statusCode, statusMessage)));
@@ -80,7 +80,7 @@ export async function tunnelThrough(
   return answered.finally(() => signal.removeEventListener('abort', stop));
 }
 
-/** What a proxy answered that does not let a request through. */
+/** What a proxy answered when it refused a request. */
 export function proxyAnswer({ host }: URL, code: number, message: string): string {
   return `the proxy of this machine (${host}) answered ${code} ${message}`.trim();
 }

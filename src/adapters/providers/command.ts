@@ -1,5 +1,5 @@
 /**
- * A program of the operator as a provider: for gateways that speak a language of their own, and for tests. It is started anew for each
+ * The operator's program as a provider: for gateways with their own protocol, and for tests. It is started for each
  * request, reads one line of JSON and writes lines of JSON; docs/provider-command.md is the protocol.
  */
 
@@ -16,22 +16,22 @@ import { commandRequest } from './command/messages.ts';
 import { locateProgram, programEnvironment, reachableWord, wordsOf } from './command/program.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
-/** Which program answers, and what it gets of this process. */
+/** Which program answers, and what it gets from this process. */
 export interface ProgramSettings {
   /** Program and arguments, as typed. */
   readonly line: string | null;
   /** The variables that it may get. */
   readonly env: Environment;
-  /** Those that it gets besides the usual ones, which hold no secret. */
+  /** Those that it gets in addition to the usual ones, which contain no secrets. */
   readonly variables: readonly string[];
-  /** Absolute folders that commands of the model can write to. Asked for before each request. */
+  /** Absolute folders that the model's commands can write to. Called before each request. */
   writable(): readonly string[];
 }
 
 interface CommandOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
   readonly model: string;
   readonly program: ProgramSettings;
-  /** Longest silence before an answer and inside it; 120 s without it. */
+  /** Longest silence before and during an answer; default 120 s. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -99,7 +99,7 @@ function checkedWords({ line, env, variables }: ProgramSettings): readonly strin
   const unset = variables.find((name) => !env[name]);
   if (unset !== undefined)
     throw new ProviderSettingsError(
-      `--provider-env ${unset}: the variable is not set, or is a key that patchsmith keeps to itself; give it under another name.`,
+      `--provider-env ${unset}: the variable is not set, or is a key that patchsmith does not pass on; use another name for it.`,
     );
   return words;
 }

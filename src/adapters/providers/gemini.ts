@@ -1,5 +1,5 @@
 /**
- * Gemini through its own API. Requests go through fetch: the vendor's client is 742 KB of code, where one kind of request is made
+ * Gemini through its own API. Requests use fetch: the vendor's client is 742 KB of code for a single kind of request
  * (decision 037).
  */
 

@@ -1,24 +1,27 @@
-/** Asks an API whether it takes a key and has a model, by questions that use no tokens. The answer's text is not read. */
+/**
+ * Checks whether an API accepts a key and has a model, with requests that use no tokens. Does not read the answer's
+ * text.
+ */
 
 import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
-/** What to ask for, and where. */
+/** What to look up, and where. */
 export interface ModelQuestion {
   /** As in `--provider`. */
   readonly provider: string;
   readonly model: string;
-  /** Null for an endpoint that asks for none. */
+  /** Null for an endpoint that needs none. */
   readonly key: string | null;
   /** Null for the vendor's. */
   readonly baseUrl: string | null;
   readonly allowInsecure: boolean;
   readonly fetch: typeof fetch;
-  /** Gives up. */
+  /** Aborts the lookup. */
   readonly signal: AbortSignal;
 }
 
-/** `unclear`: it may be all right. `not asked`: the provider has no such question. */
+/** `unclear`: it may be all right. `not asked`: the provider has no such request. */
 export type ModelFound =
   | { status: 'known'; host: string }
   | { status: 'refused'; said: string; fix: string | null }
@@ -28,7 +31,7 @@ export type ModelFound =
 interface Lookup {
   readonly vendor: string;
   readonly variable: string;
-  /** Below the base URL, whose path may end with that of an API. */
+  /** Below the base URL, whose path may end with an API's path. */
   path(base: string, model: string): string;
   headers(key: string): Record<string, string>;
 }
@@ -59,7 +62,7 @@ const LOOKUPS: Readonly<Record<string, Lookup>> = {
 export async function lookUpModel(question: ModelQuestion): Promise<ModelFound> {
   const { provider, model, key, baseUrl, allowInsecure, fetch: ask, signal } = question;
   const lookup = Object.hasOwn(LOOKUPS, provider) ? LOOKUPS[provider] : undefined;
-  // Azure has deployments in place of models.
+  // Azure has deployments instead of models.
   if (lookup === undefined || baseUrl?.includes('?')) return { status: 'not asked' };
   try {
     const url = parseEndpoint(baseUrl ?? lookup.vendor, allowInsecure);
@@ -89,7 +92,7 @@ function foundBy(
   status: number,
   { host, model, isVendor }: { host: string; model: string; isVendor: boolean },
 ): ModelFound {
-  // Gemini answers 400 to a key that it does not know.
+  // Gemini answers 400 to an unknown key.
   if (status === 401 || status === 403 || status === 400)
     return {
       status: 'refused',

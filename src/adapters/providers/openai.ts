@@ -1,8 +1,8 @@
 /**
- * OpenAI and every endpoint that speaks like it. The end of the base URL decides which of the two APIs is spoken; without one it is
- * the Responses API at OpenAI's own address, and Chat Completions, which all others have, elsewhere.
+ * OpenAI and every compatible endpoint. The end of the base URL selects one of the two APIs; otherwise it is the
+ * Responses API at OpenAI's own address, and elsewhere Chat Completions, which all others have.
  *
- * Requests go through fetch: the vendor's client loads every resource it knows, and only one request is made here.
+ * Requests use fetch: the vendor's client loads every resource it knows, and only one request is needed here.
  */
 
 import type { Conversation } from '../../domain/conversation/conversation.ts';
@@ -36,7 +36,7 @@ export function createOpenAiProvider(options: EndpointOptions): LlmProvider {
   const redact = redactorFor(key === null ? [] : [key]);
   const ask = withBoundedRefusals(options.fetch ?? fetch);
   const where = `model ${options.model} at ${url.host}${key === null ? ', without a key' : ''}`;
-  // What this endpoint turned out not to take: asked once, not once a turn.
+  // What this endpoint turned out not to accept: found out once, not in every turn.
   let known: Accommodation = anyEndpoint(url.hostname);
   return {
     name: 'openai',
@@ -83,7 +83,7 @@ export function createOpenAiProvider(options: EndpointOptions): LlmProvider {
   };
 }
 
-/** Azure's older addresses, which have a version, take the key in a header of their own. */
+/** Azure's older addresses, which have a version, expect the key in a different header. */
 function keyHeader({ search }: URL, key: string): Record<string, string> {
   return search === '' ? { authorization: `Bearer ${key}` } : { 'api-key': key };
 }
@@ -98,7 +98,7 @@ function addressOf({ baseUrl, allowInsecureBaseUrl = false }: EndpointOptions): 
   return { api, url };
 }
 
-/** What the one API wrote the other cannot be sent. */
+/** What one API wrote cannot be sent to the other. */
 function isOfOtherApi(api: Api, { messages }: Conversation): boolean {
   return messages.some(
     (message) =>
@@ -109,5 +109,5 @@ function isOfOtherApi(api: Api, { messages }: Conversation): boolean {
 
 function otherApi(api: Api, where: string): string {
   const path = PATHS[api === 'chat' ? 'responses' : 'chat'];
-  return `The conversation was begun with another API than the one spoken here; give a base URL that ends in ${path} (${where}).`;
+  return `The conversation started with a different API than this one; use a base URL that ends in ${path} (${where}).`;
 }

@@ -1,23 +1,23 @@
-/** What a provider can be asked about an organisation. */
+/** What a provider can report about an organisation. */
 
 import type { Failed } from '../../domain/failed.ts';
 import type { SpentEntry } from '../../domain/runs/spending.ts';
 
-/** How an organisation's account at a provider is asked what was spent on it. */
+/** How to ask a provider what an organisation's account has spent. */
 export interface OrganizationEntry {
   /** The variable that contains the administrator's key, in the environment or a `.env`. */
   readonly keyVariable: string;
   readSpending(request: OrganizationRequest): Promise<OrganizationSpending>;
 }
 
-/** What is asked for: whole days in UTC. */
+/** The requested period: whole days in UTC. */
 export interface OrganizationRequest {
   readonly apiKey: string;
   /** Null for the vendor's own. */
   readonly baseUrl: string | null;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
-  /** The first day, and the one after the last: its beginning, in Unix milliseconds. */
+  /** The start of the first day, and of the day after the last, in Unix milliseconds. */
   readonly from: number;
   readonly to: number;
 }

@@ -1,6 +1,6 @@
 /**
- * The providers by name, with everything in which they differ: settings, help, keys and `resume` look it up here. A new
- * provider is its file, its entry and its test. Its code is loaded when a run opens it, since start-up time matters.
+ * The providers by name, with all their differences: settings, help, keys and `resume` look them up here. A new
+ * provider is a file, an entry and a test. Its code is loaded when a run opens it, since start-up time matters.
  */
 
 import type { Environment } from '../../domain/environment.ts';
@@ -13,7 +13,7 @@ import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
 import type { OrganizationEntry } from './organization-spending.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
-/** How long is waited for answers; what is left out is the provider's own default. */
+/** How long to wait for answers; if absent, the provider's own default. */
 type Waits = Partial<Pick<ModelSettings, 'idleTimeoutMs' | 'rateLimitWaitMs' | 'outageWaitMs'>>;
 
 /** What a provider is created from; each uses the parts it needs. */
@@ -24,16 +24,16 @@ export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Wait
   readonly federation?: Federation;
   /** Default: the vendor's own. */
   readonly baseUrl?: string;
-  /** It may be one of plain http on another host. */
+  /** Whether plain http to another host is allowed. */
   readonly allowInsecureBaseUrl?: boolean;
   /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
-  /** The environment, for clients that log in by variables of their cloud. */
+  /** The environment, for clients that log in with variables of their cloud. */
   readonly env?: Environment;
   /** Path of the journal or script to play; null if there is none. */
   readonly recording: string | null;
-  /** The program of a provider that runs one. */
+  /** The program, for a provider that runs one. */
   readonly program?: ProgramSettings;
 }
 
@@ -49,9 +49,9 @@ export interface ProviderEntry {
   readonly keyVariable: string | null;
   /** Another variable for the same key, for when the first one is not set. */
   readonly otherKeyVariable?: string;
-  /** A variable that comes before the others at some addresses, whose keys are not those of the provider itself. */
+  /** A variable that takes precedence at some addresses, whose keys differ from the provider's own. */
   readonly hostKey?: { readonly variable: string; readonly isAt: (url: URL) => boolean };
-  /** True for an address where no key may be needed, so that a missing one is no mistake. Absent: a key is always needed. */
+  /** True for an address that may need no key, so a missing one is no mistake. Absent: a key is always needed. */
   readonly mayLackKeyAt?: (url: URL) => boolean;
   /** The variable that contains its address; null for a provider without one. */
   readonly baseUrlVariable: string | null;
@@ -63,7 +63,7 @@ export interface ProviderEntry {
   readonly priceOf?: (model: string) => Price | null;
   /** Whether the API compacts conversations of a model by itself (`--compaction server`); absent where it never does. */
   readonly compacts?: (model: string) => boolean;
-  /** A killed run can ask it again. With recorded answers, the run is simply run again. */
+  /** Whether a killed run can continue with it. With recorded answers, you simply start the run again. */
   readonly canResume: boolean;
   /** It plays the file given by `--recording`, and requires one. */
   readonly playsRecording: boolean;
@@ -83,7 +83,7 @@ export type ProviderRegistry = Readonly<Record<string, ProviderEntry>>;
 /** The provider used if none is chosen. */
 export const DEFAULT_PROVIDER = 'anthropic';
 
-/** What clouds have in common that offer the models of others: a login of their own, and their own names for models. */
+/** What clouds that offer other vendors' models have in common: their own login, and their own names for models. */
 const elsewhere = {
   defaultModel: null,
   keyVariable: null,
@@ -101,7 +101,8 @@ const providers = {
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     federation: { audience: 'https://api.anthropic.com' },
     isBilled: true,
-    // On demand, by the vendor's page of September 2026: not those of the fourth generation before 4.6.
+    // Compaction on demand, according to the vendor's page of September 2026: not for fourth-generation models before
+    // 4.6.
     compacts: (model) => /^claude-/.test(model) && !/^claude-[a-z]+-4(-[0-5])?(-\d{8})?$/.test(model),
     canResume: true,
     playsRecording: false,
@@ -120,7 +121,7 @@ const providers = {
     },
   },
   openai: {
-    meaning: 'OpenAI, or any endpoint that speaks like it',
+    meaning: 'OpenAI, or any compatible endpoint',
     defaultModel: 'gpt-5.4',
     keyVariable: 'OPENAI_API_KEY',
     hostKey: { variable: 'AZURE_OPENAI_API_KEY', isAt: ({ hostname }) => isAzureHost(hostname) },
@@ -174,7 +175,7 @@ const providers = {
     },
   },
   command: {
-    meaning: 'a program of your own',
+    meaning: 'your own program',
     defaultModel: 'default',
     keyVariable: null,
     baseUrlVariable: null,
@@ -218,7 +219,7 @@ export function providerNamed(name: unknown, among: ProviderRegistry = PROVIDERS
   return typeof name === 'string' && Object.hasOwn(among, name) ? (among[name] ?? null) : null;
 }
 
-/** The entry of the provider used if none is chosen. */
+/** The entry of the default provider. */
 export const defaultProvider: ProviderEntry = providers[DEFAULT_PROVIDER];
 
 /**
@@ -246,7 +247,7 @@ export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap
     ].flat(),
 );
 
-/** The variables that may contain the key of a provider at an address, the one that counts first in front. */
+/** The variables that may contain a provider's key at an address, in order of precedence. */
 export function keyVariablesAt(
   { keyVariable, otherKeyVariable, hostKey }: ProviderEntry,
   baseUrl: string | null,

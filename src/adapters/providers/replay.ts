@@ -1,4 +1,4 @@
-/** Plays the model's turns from a recording, in their order, whatever it is asked. */
+/** Plays the model's turns from a recording in order, no matter what the requests are. */
 
 import * as z from 'zod';
 import { Retry, SpentTokens } from '../../domain/budget/spent.ts';
@@ -73,13 +73,13 @@ export function createReplayProvider(recording: Recording): LlmProvider {
         continue;
       }
       if (recorded.status === 'aside') {
-        // A run with other settings may ask for no such thing here.
+        // A run with other settings may not need this here.
         if (recorded.kind !== asked) continue;
         next += 1;
         return recorded.result;
       }
       if (asked !== null && recorded.status === 'ok') return failedRecording(NOT_HERE[asked]);
-      // A run that was stopped while it waited for the next attempt has no answer at all.
+      // A run that was stopped while waiting for the next attempt has no answer.
       if (recorded.status === 'stopped' && !isRetrying) continue;
       if (recorded.status === 'ok') played += 1;
       // A run that was resumed after a failure has turns beyond it. What cannot be read stays due.
@@ -105,7 +105,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   };
 }
 
-/** What a line tells of the model: how a turn ended, that an attempt failed, or that the run was stopped. */
+/** What a line says about the model: how a turn ended, that an attempt failed, or that the run was stopped. */
 type Recorded =
   | TurnResult
   | { status: 'aside'; kind: AsideKind; result: TurnResult }
@@ -160,7 +160,7 @@ function recordedIn(line: string, place: string): Recorded | null {
   }
 }
 
-/** What is asked for beside the turns of the work. */
+/** Requests other than the turns of the work. */
 type AsideKind = 'summary' | 'review';
 
 function asideFor(purpose: TurnRequest['purpose']): AsideKind | null {
@@ -172,7 +172,7 @@ function aside(kind: AsideKind, result: TurnResult): Recorded {
   return { status: 'aside', kind, result };
 }
 
-/** Null where no request was made. */
+/** Null if no request was made. */
 function unanswered(
   of: AsideKind,
   { kind, message, turn, spent }: z.infer<typeof Unanswered>,

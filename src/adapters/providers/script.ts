@@ -21,9 +21,9 @@ const ScriptTurn = z
     text: z.string().min(1).optional(),
     calls: z.array(ScriptCall).min(1).optional(),
     stop: TurnStop.exclude(['compaction']).optional(),
-    /** What it answers when it is asked for a summary, in place of everything else. */
+    /** Its answer to a request for a summary; excludes everything else. */
     summary: z.string().min(1).optional(),
-    /** What it answers when it is asked for a review: the input of `submit_review`. It is not validated here either. */
+    /** Its answer to a request for a review: the input of `submit_review`, also not validated here. */
     review: z.record(z.string(), z.unknown()).optional(),
   })
   .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls, stop, summary or review')
@@ -95,7 +95,7 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   throw mistaken(
     name,
     parsed.error.issues.map((issue) => {
-      // A missing value has no position, so its parent's is used.
+      // A missing value has no position, so use its parent's.
       const places = issue.path.map((_, at) => issue.path.slice(0, issue.path.length - at));
       const node = places.map((path) => document.getIn(path, true)).find((found) => found !== undefined);
       const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;

@@ -43,7 +43,7 @@ export async function createVertexProvider(options: CloudOptions): Promise<LlmPr
   return claudeProvider(options, { name: 'vertex', client, host, redact });
 }
 
-/** The client gets a token whenever it needs one, and a server may repeat it in its messages. */
+/** The client requests a token whenever it needs one, and a server may repeat it in its messages. */
 function noteToken(tokens: Set<string>, headers: RequestInit['headers']): void {
   const [, token] = /^Bearer (.+)$/.exec(new Headers(headers).get('authorization') ?? '') ?? [];
   if (token !== undefined) tokens.add(token);

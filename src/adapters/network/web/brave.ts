@@ -13,7 +13,7 @@ const MAX_SEARCH_MS = 30_000;
 /** The API refuses longer ones. */
 const MAX_QUERY_CHARS = 400;
 const MAX_TEXT_CHARS = 500;
-/** Of an answer, which has some 100 KB. */
+/** Maximum size of an answer; typical ones have 100 KB. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 const SearchAnswer = z.object({
@@ -79,7 +79,7 @@ async function search(
   }
 }
 
-/** Without the marks that the API puts around words of the query. */
+/** Removes the marks that the API puts around words of the query. */
 function plain(text: string): string {
   return oneLine(text.replace(/<\/?strong>/g, ''), MAX_TEXT_CHARS).trim();
 }

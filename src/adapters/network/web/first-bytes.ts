@@ -1,4 +1,4 @@
-/** Reads an answer of a server that may send without end. */
+/** Reads an answer from a server that may never stop sending. */
 
 /** At most `max` bytes of the body; the rest is not read. */
 export async function firstBytes(

@@ -1,4 +1,6 @@
-/** Reads a page of the web for the model: only hosts that were allowed, only public addresses, looked at anew after each redirection. */
+/**
+ * Reads a web page for the model: only from allowed hosts at public addresses, checked again after each redirection.
+ */
 
 import { lookup } from 'node:dns/promises';
 import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } from 'undici';
@@ -16,7 +18,7 @@ import type { Upstream } from '../upstream.ts';
 import { firstBytes } from './first-bytes.ts';
 import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-text.ts';
 
-/** Bytes of an answer, after it was decompressed. */
+/** Bytes of an answer after decompression. */
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_READ_MS = 30_000;
 const MAX_REDIRECTIONS = 5;
@@ -32,7 +34,7 @@ export interface PageReaderOptions {
   readonly upstream?: Upstream;
   /** The addresses of a host; rejects when there are none. */
   readonly resolve?: (host: string) => Promise<string[]>;
-  /** Whether an address may be asked. */
+  /** Whether requests may go to an address. */
   readonly mayConnect?: (address: string) => boolean;
   /** Sent as User-Agent. */
   readonly agent: string;
@@ -41,7 +43,7 @@ export interface PageReaderOptions {
   readonly limitMs?: number;
 }
 
-/** One step on the way to a page: an answer, where to go on, or why it ends here. */
+/** One step on the way to a page: an answer, where to continue, or why it ends here. */
 type PageStep =
   | { status: 'answer'; response: Response; close: () => Promise<void> }
   | { status: 'moved'; to: URL }
@@ -49,7 +51,7 @@ type PageStep =
 
 type FailedRead = Extract<PageRead, { status: 'failed' }>;
 
-/** Reads pages; each with connections of its own, so that none outlives it. */
+/** Reads pages, each with its own connections, so that none outlives it. */
 export function openPageReader(options: PageReaderOptions): PageReader {
   const { limitMs = MAX_READ_MS } = options;
   return {
@@ -92,7 +94,7 @@ async function readPage(options: PageReaderOptions, asked: string, signal: Abort
   );
 }
 
-/** Asks for one address, if it may be asked. */
+/** Sends a request to one address, if that is allowed. */
 async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal): Promise<PageStep> {
   const way = await wayTo(options, url, signal);
   if ('status' in way) return way;
@@ -124,7 +126,7 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
   return { status: 'moved', to };
 }
 
-/** How an address is reached: directly, at one of the addresses that were looked at, or through the machine's proxy. */
+/** How to reach an address: directly, at one of the checked addresses, or through the machine's proxy. */
 async function wayTo(
   { hosts, upstream, resolve = resolveByMachine, mayConnect = isPublic }: PageReaderOptions,
   url: URL,
@@ -142,11 +144,11 @@ async function wayTo(
   if (typeof via === 'string')
     return refused('not_found', `Not read: ${target.host} cannot be reached: ${via}.`);
   const resolving = resolve(target.host).catch((error: unknown) => {
-    // Behind a proxy, a machine often knows no names of the internet.
+    // Behind a proxy, a machine often cannot resolve names of the internet.
     if (via !== null) return [];
     throw new Error(`${target.host} has no address (${codeOf(error)}).`);
   });
-  // A look-up cannot be ended, and a name server may keep it waiting.
+  // A lookup cannot be cancelled, and a name server may keep it waiting.
   const addresses = await Promise.race([resolving, abortOf(signal)]);
   const closed = addresses.find((address) => !mayConnect(address));
   if (closed !== undefined)
@@ -167,7 +169,7 @@ async function wayTo(
   return { dispatcher: new Agent({ connect: { lookup: lookupAmong(addresses) } }) };
 }
 
-/** The host and port of an address that may be asked at all, or why it may not. */
+/** The host and port of an address, or why no request may go there. */
 function targetOf(url: URL): Target | string {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return `${quoted(url.protocol)} is neither https nor http.`;

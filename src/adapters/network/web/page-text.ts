@@ -1,15 +1,17 @@
-/** What a model reads of an answer from the web: HTML as Markdown, JSON laid out, other text as it is. */
+/** What a model reads from a web answer: HTML as Markdown, JSON pretty-printed, other text unchanged. */
 
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { withinLine } from '../../../domain/text/terminal.ts';
 
-/** A text, or why there is none: the end of a sentence that begins with its address. */
+/** A text, or why there is none, as the end of a sentence that begins with its address. */
 export type PageText = { status: 'ok'; text: string } | { status: 'failed'; why: string };
 
-/** Makes Markdown of HTML, and null of a page that takes too long or too much memory. Rejects when the signal aborts. */
+/**
+ * Converts HTML to Markdown; null for a page that takes too long or too much memory. Rejects when the signal aborts.
+ */
 export type MarkdownOf = (html: string, signal: AbortSignal) => Promise<string | null>;
 
-/** What makes Markdown of HTML, and until when. */
+/** What converts HTML to Markdown, and until when. */
 export interface TextMaking {
   readonly markdownOf: MarkdownOf;
   readonly signal: AbortSignal;
@@ -52,7 +54,7 @@ function isText(kind: string): boolean {
   );
 }
 
-/** By the charset of the header, else by that of the page, else as UTF-8. */
+/** Uses the charset of the header, else of the page, else UTF-8. */
 function decoded(bytes: Uint8Array, type: string): string {
   const head = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
   const named =
@@ -65,10 +67,10 @@ function decoded(bytes: Uint8Array, type: string): string {
   }
 }
 
-/** Most characters that laying JSON out may add. */
+/** Maximum characters that pretty-printing JSON may add. */
 const MAX_INDENTATION = 4 * 1024 * 1024;
 
-/** Characters that laying it out adds, at least: a list in many lists is as many times larger. */
+/** Minimum characters that pretty-printing adds: it makes deeply nested lists many times larger. */
 function indentationOf(json: string): number {
   let depth = 0;
   let added = 0;
@@ -82,7 +84,7 @@ function indentationOf(json: string): number {
   return added;
 }
 
-/** Without characters that hide text from people who look through what the model has read. */
+/** Removes characters that hide text from people who check what the model has read. */
 function visible(text: string): string {
   return text
     .split(/\r\n|\n|\r/)

@@ -1,11 +1,11 @@
-/** What an index of the web has to give to be searched. */
+/** What a web index has to provide to be searched. */
 
 import type { SearchProvider } from '../../../ports/network.ts';
 
 /** What a search is opened with. */
 export interface SearchOptions {
   readonly key: string;
-  /** The client to ask with, as the machine's proxy has it. */
+  /** The client for requests, which uses the machine's proxy. */
   readonly ask: () => Promise<typeof fetch>;
   /** Another address of the same API. Default: its own. */
   readonly address?: string;
@@ -13,7 +13,7 @@ export interface SearchOptions {
   readonly limitMs?: number;
 }
 
-/** One index: it is there when its key is. */
+/** One index: available if its key is. */
 export interface SearchEntry {
   /** For people. */
   readonly name: string;

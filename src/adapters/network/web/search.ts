@@ -1,4 +1,4 @@
-/** Every index of the web that can be searched. A new one is a file here, a line below and a test. */
+/** Every web index that can be searched. A new one is a file here, a line below and a test. */
 
 import type { Environment } from '../../../domain/environment.ts';
 import type { SearchProvider } from '../../../ports/network.ts';
@@ -8,7 +8,7 @@ import type { SearchEntry, SearchOptions } from './search-entry.ts';
 /** The first one with a key is used. */
 export const SEARCHES: readonly SearchEntry[] = [brave];
 
-/** The search that the environment has a key for; null when there is none. */
+/** The search for which the environment has a key; null if there is none. */
 export function searchByEnvironment(
   env: Environment,
   options: Omit<SearchOptions, 'key'>,

@@ -21,21 +21,21 @@ export interface CommandAttempt extends AttemptParts {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly request: CommandRequest;
-  /** Bytes of the request that are no tokens. */
+  /** Bytes of the request that are not tokens. */
   readonly beyondTokens: number;
-  /** Call ids that the conversation already has. */
+  /** Ids of earlier calls in the conversation. */
   readonly earlierCalls: ReadonlySet<string>;
 }
 
 const rows = failureRows({});
 
-/** Bytes kept of what the program says on stderr: the end of it. */
+/** Maximum bytes kept of the program's stderr: its end. */
 const MAX_STDERR_BYTES = 4_096;
 
 /** Milliseconds for the exit code to arrive after the end of the output. */
 const EXIT_MS = 1_000;
 
-/** Starts the program, gives it the request and reads its answer. No process of its group is left. */
+/** Starts the program, sends it the request and reads its answer. Leaves no process of its group. */
 export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptResult> {
   const { signal, idleTimeoutMs, redact } = attempt;
   const line = `${JSON.stringify(attempt.request)}\n`;
@@ -61,7 +61,7 @@ export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptRe
       const reply = replyIn(said);
       if (typeof reply === 'string')
         return failed(streamFailure(redact(`${reply}${child.lastWords()}`), 'never'));
-      // A failure in place of an answer costs nothing.
+      // A failure instead of an answer costs nothing.
       count.hasBegun ||= reply.type !== 'failure';
       if (reply.type === 'text') {
         count.answerBytes += Buffer.byteLength(reply.text);
@@ -151,9 +151,9 @@ class RunningProgram {
   #stderr = Buffer.alloc(0);
 
   constructor({ program, args, env }: CommandAttempt, signal: AbortSignal) {
-    // A group of its own, so that what it starts ends with it. Nothing is loaded from the folder it starts in.
+    // Its own process group, so that what it starts ends with it. Nothing is loaded from the folder it starts in.
     this.#child = spawn(program, args, { cwd: '/', env, detached: true, stdio: 'pipe' });
-    // A second signal ends the runner in the middle of anything.
+    // A second signal ends the runner at any point.
     process.once('exit', this.#kill);
     addAbortSignal(signal, this.#child.stdout);
     this.#ended = new Promise((resolve) => {
@@ -195,7 +195,7 @@ class RunningProgram {
     }
   }
 
-  /** How it ended, when its output has ended. */
+  /** How it ended, once its output has ended. */
   async end(): Promise<string> {
     const timer = new AbortController();
     const late = new Promise<string>((resolve) => {
@@ -207,7 +207,7 @@ class RunningProgram {
     return how;
   }
 
-  /** What it said last on stderr, as the end of a sentence. */
+  /** Its last words on stderr, as the end of a sentence. */
   lastWords(): string {
     const said = oneLine(this.#stderr.toString('utf8').trim(), 2_000);
     return said === '' ? '' : `; it said: ${said.slice(-300)}`;

@@ -1,4 +1,7 @@
-/** What patchsmith and a program that answers for a model say to each other, one JSON object a line; docs/provider-command.md. */
+/**
+ * The messages between patchsmith and a program that replaces a model, one JSON object per line;
+ * docs/provider-command.md.
+ */
 
 import * as z from 'zod';
 import { ContentBlock, ToolDefinition, TurnStop, Usage } from '../../../domain/conversation/conversation.ts';
@@ -7,7 +10,7 @@ import { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { EFFORTS, type ModelSettings } from '../../../domain/run/model-settings.ts';
 import type { TurnRequest } from '../../../ports.ts';
 
-/** The version of the protocol; it changes when a program of today would no longer understand or be understood. */
+/** The version of the protocol; it changes when today's programs would no longer work. */
 export const PROTOCOL_VERSION = 1;
 
 const Text = z.strictObject({ type: z.literal('text'), text: z.string() });
@@ -62,7 +65,7 @@ export type CommandRequest = z.infer<typeof CommandRequest>;
 const FailureKind = ProviderFailureKind.exclude(['stream', 'recording']);
 
 const { cacheRead, cacheWrite, cacheWrite1h } = Usage.shape;
-/** What is left out of the classes of the cache is nothing. */
+/** Absent cache counts are 0. */
 const Counts = Usage.extend({
   cacheRead: cacheRead.default(0),
   cacheWrite: cacheWrite.default(0),
@@ -102,7 +105,10 @@ export const CommandReply = z.discriminatedUnion('type', [
 ]);
 export type CommandReply = z.infer<typeof CommandReply>;
 
-/** The conversation as the program gets it. Within a segment the same one gives the same bytes, and a longer one begins with those of the shorter. */
+/**
+ * The conversation as the program gets it. Within a segment, the same conversation gives the same bytes, and a longer
+ * one begins with the bytes of the shorter.
+ */
 export function commandRequest(
   { model, effort, showThinking }: Pick<ModelSettings, 'effort' | 'showThinking'> & { model: string },
   { conversation, purpose }: Pick<TurnRequest, 'conversation' | 'purpose'>,
@@ -116,7 +122,7 @@ export function commandRequest(
     maxTokens,
     effort,
     showThinking,
-    // The API's own compaction is asked of no program.
+    // No program is asked for the API's own compaction.
     ...(purpose === undefined || purpose === 'compaction' ? {} : { purpose }),
     segment,
     system,

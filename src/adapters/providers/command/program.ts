@@ -5,10 +5,16 @@ import { delimiter, isAbsolute, join, normalize } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { Environment } from '../../../domain/environment.ts';
 
-/** Says who the user is and how to speak; anything else has to be named, since it may hold a secret or a path to load code from. */
+/**
+ * These say who the user is and which language to use; any other has to be named, since it may hold a secret or a
+ * path to load code from.
+ */
 const INHERITED = ['HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
-/** The words of a command line, by blanks; quotes of both kinds hold words together, and nothing else is special. */
+/**
+ * The words of a command line, split at blanks; both kinds of quotes hold words together, and nothing else is
+ * special.
+ */
 export function wordsOf(line: string): string[] | null {
   const words: string[] = [];
   const pattern = /\s*(?:((?:[^\s"']+|"[^"]*"|'[^']*')+))/gy;
@@ -21,7 +27,10 @@ export function wordsOf(line: string): string[] | null {
   return line.slice(at).trim() === '' && words.length > 0 ? words : null;
 }
 
-/** The variables of the program: a fixed few and those that are named, without folders of `writable` on its path. */
+/**
+ * The variables of the program: a few fixed ones and those that are named, with the folders in `writable` removed
+ * from its path.
+ */
 export function programEnvironment(
   env: Environment,
   named: readonly string[],
@@ -36,8 +45,8 @@ export function programEnvironment(
 }
 
 /**
- * The first word as an absolute path: as it is given, or looked up on `path`. Null when there is no such program that may be
- * executed. Links are kept: a program may look at the name that it was started by.
+ * The first word as an absolute path: as it is given, or looked up on `path`. Null if there is no such executable.
+ * Links are kept: a program may look at the name it was started with.
  */
 export function locateProgram(name: string, path: string): string | null {
   if (name.includes('/')) return isAbsolute(name) && isProgram(name) ? name : null;
@@ -50,8 +59,8 @@ export function locateProgram(name: string, path: string): string | null {
 }
 
 /**
- * Which of the words is a path that commands of the model can write to: what they leave there would be run outside of the
- * sandbox. Null when none is.
+ * The word that is a path where the model's commands can write: what they leave there would run outside the sandbox.
+ * Null if there is none.
  */
 export function reachableWord(words: readonly string[], writable: readonly string[]): string | null {
   const parts = (word: string) => [word, word.slice(word.indexOf('=') + 1)];

@@ -50,10 +50,10 @@ const REFUSALS = [
   ...['IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'MODEL_ARMOR', 'JAILBREAK'],
 ];
 
-/** The model lost its way; another answer may do better. */
+/** The model went astray; another answer may do better. */
 const BROKEN = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'OTHER'];
 
-/** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
+/** Takes the chunks of one stream in order. `earlier` are the ids of calls that the conversation already has. */
 export class GeminiReader implements StreamReader {
   readonly count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
@@ -79,7 +79,7 @@ export class GeminiReader implements StreamReader {
       const { finishReason: reason, finishMessage: message } = candidate;
       this.#finish = { reason, detail: message ? `${reason}: ${message}` : reason };
     }
-    // What is counted before the end is the prompt, and the answer as far as it goes.
+    // Counts before the end cover the prompt, and the answer so far.
     this.count.report(reportedIn(usageMetadata), this.#finish !== null);
     const parts = candidate?.content?.parts ?? [];
     this.count.answerBytes += parts.reduce((sum, part) => sum + writtenBytes(part), 0);
@@ -117,7 +117,10 @@ export class GeminiReader implements StreamReader {
     };
   }
 
-  /** Pieces of one text are one part again, as the API would send it in one piece; a signature belongs to its own part. */
+  /**
+   * Joins the pieces of a text into one part, as the API would send it unstreamed; a signature belongs to its own
+   * part.
+   */
   #addPart(part: Part): void {
     const last = this.#parts.at(-1);
     if (last !== undefined && isPlainText(last) && isPlainText(part) && last.thought === part.thought)
@@ -125,7 +128,7 @@ export class GeminiReader implements StreamReader {
     else this.#parts.push(part);
   }
 
-  /** The API may leave out ids, or begin them anew; results find their call by them. */
+  /** The API may omit ids or restart their numbering, but they connect results with calls. */
   #calls(): ToolCall[] {
     const ids = new Set(this.#earlier);
     return this.#parts.flatMap(({ functionCall }) => {
@@ -141,7 +144,7 @@ export class GeminiReader implements StreamReader {
 
 const NO_OBJECT = 'The input must be one JSON object.';
 
-/** Bytes of what the model wrote, without what wraps it. */
+/** Bytes that the model wrote, without what wraps them. */
 function writtenBytes(part: Part): number {
   return Buffer.byteLength(part.text ?? JSON.stringify(part));
 }
@@ -159,14 +162,14 @@ function stopOf(reason: string, hasCalls: boolean): TurnStop | null {
   return hasCalls ? 'tool_use' : 'end_turn';
 }
 
-/** Cached tokens are part of the prompt there, and counted apart here; thoughts are output. */
+/** The API counts cached tokens as part of the prompt, but here they are separate; thoughts are output. */
 function reportedIn(report: unknown): ReportedTokens {
   const parsed = UsageMetadata.safeParse(report);
   if (!parsed.success || parsed.data.promptTokenCount == null) return NOTHING_REPORTED;
   const { promptTokenCount: prompt, cachedContentTokenCount, toolUsePromptTokenCount } = parsed.data;
   const cacheRead = Math.min(cachedContentTokenCount ?? 0, prompt);
   const { candidatesTokenCount: said, thoughtsTokenCount: thought } = parsed.data;
-  // What is left out is 0; null is what cannot be believed.
+  // An absent count is 0; null means that it is not plausible.
   const output = said === null || thought === null ? null : (said ?? 0) + (thought ?? 0);
   const input = prompt - cacheRead + (toolUsePromptTokenCount ?? 0);
   return reportOf({ ...noUsage, input, cacheRead, output });

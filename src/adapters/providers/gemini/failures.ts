@@ -10,7 +10,7 @@ import {
 import type { RefusalSaid } from '../asking/refusal-said.ts';
 import type { RefusedRequest } from '../asking/stream-attempt.ts';
 
-/** Classifies by what only the text tells, then by Google's status, then by that of HTTP. */
+/** Classifies first by what only the text shows, then by Google's status, then by the HTTP status. */
 export function geminiFailure({ status, said, retryAfterMs }: RefusedRequest): AttemptFailure {
   const { type, message } = said;
   return refusalFailure({ status, type, message, retryAfterMs }, rowFor(status, said));
@@ -23,7 +23,7 @@ const rows = failureRows({
   rate_limit: 'Run fewer jobs at a time, or raise the quota of the project.',
 });
 
-/** A wrong key and a prompt that is too long are an INVALID_ARGUMENT like any other. */
+/** A wrong key and a prompt that is too long are plain INVALID_ARGUMENT errors. */
 const BY_TEXT: readonly (readonly [RegExp, FailureRow])[] = [
   [/API key not valid|API key expired|API_KEY_INVALID/i, rows.authentication],
   [/exceeds the maximum number of tokens|input token count/i, rows.too_large],

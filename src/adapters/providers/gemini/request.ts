@@ -1,4 +1,6 @@
-/** Turns a conversation into the body of a request; a longer one starts with the contents of the shorter. */
+/**
+ * Turns a conversation into the body of a request; a longer conversation starts with the contents of a shorter one.
+ */
 
 import type { ContentBlock, Conversation, UserBlock } from '../../../domain/conversation/conversation.ts';
 import type { Image } from '../../../domain/images/image.ts';
@@ -15,10 +17,10 @@ export interface GeminiPart {
   readonly [field: string]: unknown;
 }
 
-/** What a turn is kept as. */
+/** How a turn is stored. */
 export interface GeminiContent {
   readonly parts: readonly GeminiPart[];
-  /** The ids of its calls in the run, in order: the API leaves them out, or begins anew. */
+  /** The ids of its calls in the run, in order: the API omits them, or restarts their numbering. */
   readonly callIds: readonly string[];
 }
 
@@ -72,7 +74,7 @@ export function geminiCallIds({ messages }: Conversation): ReadonlySet<string> {
 
 type WireCall = { readonly name: string; readonly id?: string };
 
-/** Only this provider writes such blocks, in the journal too, where they are checked as a whole. */
+/** Only this provider writes such blocks, and the journal validates them as a whole. */
 function contentIn({ type, content }: ContentBlock): GeminiContent | null {
   return type === GEMINI_CONTENT && typeof content === 'object' ? (content as GeminiContent | null) : null;
 }
@@ -87,13 +89,13 @@ function callsIn(block: ContentBlock): [string, WireCall][] {
   });
 }
 
-/** A content without parts, as of an answer that was cut off in its thoughts, is refused. */
+/** The API refuses a content without parts, such as an answer cut off in its thoughts. */
 function sentBack(block: ContentBlock): object[] {
   const parts = contentIn(block)?.parts ?? [];
   return parts.length === 0 ? [] : [{ role: 'model', parts }];
 }
 
-/** Results are a content of their own, with nothing else in it, right after their calls. */
+/** Results are a separate content, with nothing else in it, right after their calls. */
 function userContents(blocks: readonly UserBlock[], calls: ReadonlyMap<string, WireCall>): object[] {
   const results = blocks.flatMap((block) => {
     if (block.type !== 'tool_result') return [];
@@ -112,7 +114,7 @@ function userContents(blocks: readonly UserBlock[], calls: ReadonlyMap<string, W
   );
 }
 
-/** Not within results, which only its newest models can look at; GIF is no format that it takes. */
+/** Not within results, where only the newest models can see them; the API does not accept GIF. */
 function imageParts(callId: string, images: readonly Image[]): GeminiPart[] {
   const shown = images.map(({ mediaType, data }) =>
     mediaType === 'image/gif'

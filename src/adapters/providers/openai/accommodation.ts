@@ -1,15 +1,18 @@
-/** In what endpoints differ, and how it is found out: by what the first one of a kind refuses. */
+/** The differences between endpoints, learned from what they refuse. */
 
 import type { AttemptFailure } from '../asking/failures.ts';
 import { isVendorHost } from './vendor-host.ts';
 
-/** How an endpoint wants to be asked. */
+/** What the requests to an endpoint look like. */
 export interface Accommodation {
-  /** The field with the most tokens of an answer: reasoning models only take the newer, most other servers know the older. */
+  /**
+   * The field for the maximum tokens of an answer: reasoning models accept only the newer one, most other servers
+   * know the older one.
+   */
   readonly limitField: 'max_tokens' | 'max_completion_tokens';
-  /** Ask for a report of the tokens at the end of a stream. */
+  /** Request a token report at the end of a stream. */
   readonly wantsUsage: boolean;
-  /** Ask for encrypted reasoning; models that do not reason refuse to be asked. */
+  /** Request encrypted reasoning; models that do not reason refuse such a request. */
   readonly wantsReasoning: boolean;
   /** Images may be in the result of a call (Responses API). */
   readonly imagesInResults: boolean;
@@ -25,7 +28,7 @@ export function anyEndpoint(hostname: string): Accommodation {
   };
 }
 
-/** What to try after a refusal; null when the refusal is about something else. Each difference is tried once at most. */
+/** What to try after a refusal; null if the refusal is about something else. Each difference is tried at most once. */
 export function accommodating(
   before: Accommodation,
   { kind, message }: AttemptFailure,

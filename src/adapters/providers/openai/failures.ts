@@ -1,4 +1,4 @@
-/** The error table of OpenAI, and of servers that speak like it. */
+/** The error table of OpenAI and compatible servers. */
 
 import {
   type AttemptFailure,
@@ -10,7 +10,7 @@ import {
 import type { RefusalSaid } from '../asking/refusal-said.ts';
 import type { RefusedRequest } from '../asking/stream-attempt.ts';
 
-/** Classifies by code, then by status; the text matters only where the API gives nothing better. */
+/** Classifies by code, then by status, and by text only if the API gives nothing better. */
 export function openAiFailure({ status, said, retryAfterMs }: RefusedRequest): AttemptFailure {
   const { type, code, message } = said;
   return refusalFailure({ status, type: code ?? type, message, retryAfterMs }, rowFor(status, said));
@@ -43,7 +43,7 @@ const TOO_LONG = /maximum context length|context window|context length|request t
 
 function rowFor(status: number | null, { type, code, message }: RefusalSaid): FailureRow {
   const known = BY_CODE[code ?? ''] ?? BY_CODE[type ?? ''];
-  // One request that is over the limit of a minute is refused as often as it is sent.
+  // A single request above the limit per minute is refused every time.
   if (TOO_LONG.test(message) && (known === undefined || [invalid, rateLimit].includes(known)))
     return tooLarge;
   if (known !== undefined && known !== invalid) return known;

@@ -9,7 +9,7 @@ const Details = z
   .nullish()
   .catch(null);
 
-/** Chat Completions says prompt and completion, Responses says input and output. */
+/** Chat Completions uses prompt and completion, Responses uses input and output. */
 const ReportedUsage = z.object({
   prompt_tokens: ReportedCount,
   completion_tokens: ReportedCount,
@@ -19,7 +19,7 @@ const ReportedUsage = z.object({
   input_tokens_details: Details,
 });
 
-/** Cached tokens are part of the prompt there, and counted apart here. */
+/** The API counts cached tokens as part of the prompt; here they are separate. */
 export function reportedIn(report: unknown): ReportedTokens {
   const parsed = ReportedUsage.safeParse(report);
   if (!parsed.success) return NOTHING_REPORTED;

@@ -1,11 +1,11 @@
-/** Whose host an address names. */
+/** Which vendor an address belongs to. */
 
-/** OpenAI's own hosts, and Azure's: nothing is answered there without a key. */
+/** OpenAI's own hosts and Azure's, which answer nothing without a key. */
 export function isVendorHost(hostname: string): boolean {
   return /(^|\.)openai\.com$/.test(hostname) || isAzureHost(hostname);
 }
 
-/** Azure's, whose keys are others than OpenAI's. */
+/** Azure's hosts, which have different keys than OpenAI. */
 export function isAzureHost(hostname: string): boolean {
   return /(^|\.)azure\.com$/.test(hostname);
 }

@@ -36,7 +36,7 @@ interface OpenCall {
   readonly others: Record<string, unknown>;
 }
 
-/** More calls than any model makes in one turn. */
+/** More than any model calls in one turn. */
 const MAX_CALLS = 1_000;
 
 const STOPS: ReadonlyMap<string, TurnStop> = new Map([
@@ -47,7 +47,7 @@ const STOPS: ReadonlyMap<string, TurnStop> = new Map([
   ['content_filter', 'refusal'],
 ]);
 
-/** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
+/** Takes the chunks of one stream in order. `earlier` are the ids of calls that the conversation already has. */
 export class ChatReader implements StreamReader {
   readonly count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
@@ -141,8 +141,8 @@ export class ChatReader implements StreamReader {
 }
 
 /**
- * The call as the program and as the API know it. Results find their call by its id, so one that is missing, or was there before,
- * gets another one. Servers that fill a template refuse arguments that are no JSON.
+ * The call as the program and as the API know it. Ids connect results with calls, so a missing or repeated id is
+ * replaced. Servers that fill in a template refuse arguments that are not JSON.
  */
 function wholeCall(
   { id, name, json, others }: OpenCall,
@@ -159,7 +159,7 @@ function wholeCall(
   };
 }
 
-/** Bytes of what the model wrote, without what wraps it. */
+/** Bytes that the model wrote, without what wraps them. */
 function writtenBytes(delta: z.infer<typeof Delta>): number {
   const { content, refusal, tool_calls: calls, role: _, ...others } = delta;
   const called = (calls ?? []).flatMap((call) => [call.function?.name, call.function?.arguments]);
@@ -169,7 +169,7 @@ function writtenBytes(delta: z.infer<typeof Delta>): number {
   );
 }
 
-/** Text and lists are appended to, anything else is replaced; what is empty says nothing. */
+/** Text and lists are appended to, anything else is replaced; empty values are ignored. */
 function extend(target: Record<string, unknown>, fields: Record<string, unknown>): void {
   for (const [field, value] of Object.entries(fields)) {
     const before = target[field];

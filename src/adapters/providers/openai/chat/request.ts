@@ -1,4 +1,7 @@
-/** Turns a conversation into the body of a request for Chat Completions; a longer one starts with the messages of the shorter. */
+/**
+ * Turns a conversation into the body of a request for Chat Completions; a longer conversation starts with the
+ * messages of a shorter one.
+ */
 
 import type { ContentBlock, Conversation, UserBlock } from '../../../../domain/conversation/conversation.ts';
 import type { Image } from '../../../../domain/images/image.ts';
@@ -62,12 +65,12 @@ export function chatCallIds({ messages }: Conversation): ReadonlySet<string> {
   return new Set(blocks.flatMap((block) => messageIn(block)?.tool_calls?.map(({ id }) => id) ?? []));
 }
 
-/** Only this provider writes such blocks, in the journal too, where they are checked as a whole. */
+/** Only this provider writes such blocks, and the journal validates them as a whole. */
 function messageIn({ type, message }: ContentBlock): ChatMessage | null {
   return type === CHAT_MESSAGE && typeof message === 'object' ? (message as ChatMessage | null) : null;
 }
 
-/** An empty message is refused. */
+/** The API refuses an empty message. */
 function sentBack(block: ContentBlock): ChatMessage[] {
   const message = messageIn(block);
   if (message === null) return [];
@@ -75,7 +78,10 @@ function sentBack(block: ContentBlock): ChatMessage[] {
   return says || (message.tool_calls?.length ?? 0) > 0 ? [message] : [];
 }
 
-/** Results first, in order: they have to follow their calls. They are texts, so that their images come in a message of the user. */
+/**
+ * Results first, in order: they have to follow their calls. They are text only, so their images follow in a user
+ * message.
+ */
 function userMessages(blocks: readonly UserBlock[]): object[] {
   const results = blocks.flatMap((block) =>
     block.type === 'tool_result'
@@ -103,12 +109,12 @@ export function imageParts(
   });
 }
 
-/** An image as a URL that holds all of it. */
+/** An image as a data URL. */
 export function dataUrl({ mediaType, data }: Pick<Image, 'mediaType' | 'data'>): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** The result of a call as text: these APIs have no field for a failure. */
+/** The result of a call as text: these APIs have no field for failures. */
 export function callOutput({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
   const said = text === '' ? '(no output)' : text;
   return isError ? `Error: ${said}` : said;

@@ -34,7 +34,7 @@ const SHOWN = [
   'response.refusal.delta',
 ];
 
-/** Takes the events of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
+/** Takes the events of one stream in order. `earlier` are the ids of calls that the conversation already has. */
 export class ResponsesReader implements StreamReader {
   readonly count: AnswerCount;
   readonly #earlier: ReadonlySet<string>;
@@ -111,7 +111,7 @@ export class ResponsesReader implements StreamReader {
     return { status: 'more', text: '' };
   }
 
-  /** Pieces and items say the same. */
+  /** Pieces and items have the same content. */
   #countBytes(): void {
     this.count.answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
   }

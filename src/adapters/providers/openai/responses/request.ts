@@ -1,6 +1,6 @@
 /**
- * Turns a conversation into the body of a request for the Responses API. Nothing is stored there: what the model wrote, with its
- * encrypted reasoning, is a list of items that goes back as it came.
+ * Turns a conversation into the body of a request for the Responses API. The server stores nothing: what the model
+ * wrote, including its encrypted reasoning, is a list of items that is sent back unchanged.
  */
 
 import type { ContentBlock, Conversation, UserBlock } from '../../../../domain/conversation/conversation.ts';
@@ -35,7 +35,7 @@ export function responsesRequest(
             name,
             description,
             parameters: inputSchema,
-            // The default would take only a part of JSON Schema.
+            // The default would accept only a part of JSON Schema.
             strict: false,
           })),
         }),
@@ -56,8 +56,8 @@ export function responsesCallIds({ messages }: Conversation): ReadonlySet<string
 }
 
 /**
- * Reasoning is refused without its encrypted content, which alone the server can read it from, and without the item that it led to,
- * which is missing where an answer was cut off.
+ * The server refuses reasoning without its encrypted content, the only form it can read, and without the item that it
+ * led to, which is missing if an answer was cut off.
  */
 function canGoBack(item: ContentBlock, index: number, items: readonly ContentBlock[]): boolean {
   if (item.type !== 'reasoning') return true;
@@ -65,7 +65,7 @@ function canGoBack(item: ContentBlock, index: number, items: readonly ContentBlo
   return isLedSomewhere && typeof item.encrypted_content === 'string' && item.encrypted_content !== '';
 }
 
-/** OpenAI takes images within a result, where others pass over them in silence: those get them in a message of the user. */
+/** OpenAI accepts images in a result. Other servers silently ignore them there, so they get them in a user message. */
 function userItems(blocks: readonly UserBlock[], imagesInResults: boolean): object[] {
   const results = blocks.flatMap((block) => {
     if (block.type !== 'tool_result') return [];
