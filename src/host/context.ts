@@ -10,15 +10,15 @@ import type { ProcessParts } from './process-parts.ts';
 /** The process as a command sees it. */
 export interface HostContext extends ProcessParts, RunHooks {
   readonly secretsInProc: boolean;
-  /** Length of a second, in milliseconds, when waiting before GitHub is asked again. Default: 1,000. */
+  /** Length of a second, in milliseconds, for waits between requests to GitHub. Default: 1,000. */
   readonly secondMs?: number;
-  /** Keeps a value out of what the process prints if it crashes; that of a `variable` also out of what /proc shows. */
+  /** Redacts a value in what the process prints if it crashes, and hides the value of a `variable` in /proc. */
   hide(secret: string, variable?: string): void;
   /** Removes the secrets of the environment, and hidden values. */
   redact(text: string): string;
   /** A workflow step gets inputs instead of flags, and messages use their names. */
   readonly isStep?: boolean;
-  /** Warnings of the run that is started, from before it began. */
+  /** Warnings from before the run that is being started. */
   readonly startNotes?: readonly Warning[];
   /** Receives the result of a publication, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
@@ -26,7 +26,7 @@ export interface HostContext extends ProcessParts, RunHooks {
   readonly onPrepared?: (planFiles: readonly string[]) => void;
 }
 
-/** `printed` has printed its last line; `refused` has done nothing, for these reasons. */
+/** `printed`: the command has printed its last line; `refused`: it has done nothing, for these reasons. */
 export type CommandOutcome =
   | { status: 'printed'; outcome: RunOutcome }
   | { status: 'refused'; problems: Problem[] };

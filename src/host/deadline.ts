@@ -1,4 +1,4 @@
-/** Whatever stops a run from outside, as one signal: the process's signals and the deadline. */
+/** Everything that stops a run from outside, as one signal: the process's signals and the deadline. */
 
 import type { Interruption } from '../domain/run/limits.ts';
 

@@ -1,4 +1,4 @@
-/** The time of the process: it advances steadily, whatever is done to the machine's clock in the meantime. */
+/** The time of the process: it advances steadily, even if the machine's clock is changed. */
 
 /**
  * Unix time in whole milliseconds: the machine's clock when the process began, plus the time that has passed since. Setting

@@ -1,4 +1,4 @@
-/** What a command and a run alike get from the process that they run in. Types only. */
+/** What commands and runs get from the process that they run in. Types only. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../domain/environment.ts';
@@ -14,7 +14,7 @@ export interface ProcessParts {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
+  /** The terminal behind `stderr`, if a live view may be painted there. Default: null. */
   readonly terminal?: Terminal | null;
   /** What people read on `stderr` may have colours. Default: false. */
   readonly hasColors?: boolean;

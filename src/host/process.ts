@@ -1,7 +1,7 @@
 /**
- * What stands between a process and its command, shared by the entry files: secrets are removed from its environment,
- * signals become one abort signal, and any crash ends with an outcome. An entry file passes its process in; nothing here
- * accesses it by itself.
+ * The layer between a process and its command, shared by the entry files: it removes secrets from the environment,
+ * turns signals into one abort signal, and ends any crash with an outcome. An entry file passes its process in;
+ * nothing here accesses it directly.
  */
 
 import packageJson from '../../package.json' with { type: 'json' };
@@ -29,11 +29,11 @@ const manifest: { version: string; bugs?: { url: string } } = packageJson;
 /** The version of patchsmith, from package.json. */
 export const VERSION = manifest.version;
 
-/** Called for ends of the process that no command reports. */
+/** Called when the process ends in a way that no command reports. */
 export interface ProcessEnds {
-  /** Called once, at the first signal, before anything else is done about it. */
+  /** Called once, at the first signal, before anything else. */
   onInterrupt?(interruption: Interruption): void;
-  /** Called for a bug or a broken machine, before the process ends with this outcome. */
+  /** Called before the process ends with this outcome because of a bug or a broken machine. */
   onCrash?(outcome: RunOutcome): void;
 }
 
@@ -76,7 +76,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
   };
   host.on('uncaughtException', crash);
   host.on('unhandledRejection', crash);
-  // Whoever needs the output checks it; a full disk or a reader that has gone away must not cut a run short.
+  // Code that needs the output checks it; a full disk or a closed pipe must not cut a run short.
   for (const stream of [host.stdout, host.stderr]) stream.on('error', () => {});
 
   return {
@@ -152,7 +152,7 @@ function interruptedBySignals(
   return controller.signal;
 }
 
-/** What is to be written before the process ends on the spot. */
+/** What to write before the process exits immediately. */
 class LastWords {
   readonly #keepers: ((outcome: RunOutcome) => void)[] = [];
 
@@ -160,7 +160,7 @@ class LastWords {
     this.#keepers.push(keep);
   }
 
-  /** Said once. A disk that takes nothing any more does not keep the process. */
+  /** Said once. A full disk does not stop the process from exiting. */
   say(outcome: RunOutcome): void {
     for (const keep of this.#keepers.splice(0)) {
       try {

@@ -8,7 +8,7 @@ import type { CommandOutcome, HostContext } from './context.ts';
 /** Characters of a line; longer ones are cut. */
 const MOST_CHARACTERS = 4_000;
 
-/** Says a line: one, whatever is in it, and without secrets. */
+/** Prints exactly one line, whatever is in it, without secrets. */
 export function sayTo(
   { stderr, redact }: Pick<HostContext, 'stderr' | 'redact'>,
   mostCharacters = MOST_CHARACTERS,
@@ -16,7 +16,7 @@ export function sayTo(
   return (line) => void stderr.write(`${oneLine(redact(line), mostCharacters)}\n`);
 }
 
-/** Says how a command has ended, which is its last line. */
+/** Prints how a command ended, as its last line. */
 export function sayEnd(host: Pick<HostContext, 'stderr' | 'redact'>, outcome: RunOutcome): CommandOutcome {
   sayTo(host)(finalLine(outcome));
   return { status: 'printed', outcome };

@@ -1,4 +1,7 @@
-/** stderr as people see it: whether it is a terminal, whether it has colours, and writing to it without ever waiting for it. */
+/**
+ * stderr as people see it: whether it is a terminal, whether it has colours, and how to write to it without ever
+ * waiting.
+ */
 
 import { constants, openSync, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
@@ -8,18 +11,18 @@ import type { Terminal } from '../ports.ts';
 /** stderr, and what it is. */
 export interface People {
   readonly stderr: Writable;
-  /** Null where no view is to be painted: no terminal, a simple one, or a CI job. */
+  /** Null if no view can be painted: there is no terminal, only a simple one, or this is a CI job. */
   readonly terminal: Terminal | null;
   readonly hasColors: boolean;
 }
 
-/** The part of a process that people look at. */
+/** The part of a process that people see. */
 interface Watched {
   readonly stderr: NodeJS.WriteStream;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** By the conventions of NO_COLOR, FORCE_COLOR, CI and TERM; FORCE_COLOR is the stronger one where they disagree. */
+/** Follows NO_COLOR, FORCE_COLOR, CI and TERM; FORCE_COLOR takes precedence. */
 export function openPeople({ stderr, env }: Watched): People {
   const hasColors = colorsWanted(env, stderr.isTTY === true);
   if (stderr.isTTY !== true) return { stderr, terminal: null, hasColors };
@@ -36,7 +39,7 @@ export function openPeople({ stderr, env }: Watched): People {
         stderr.on('resize', listener);
         return () => stderr.off('resize', listener);
       },
-      // xterm sets the first one, and the console of Linux has the second one; all others of today break lines.
+      // xterm sets the first one, and the Linux console has the second; all other current terminals rewrap lines.
       breaksLines: env.XTERM_VERSION === undefined && env.TERM !== 'linux',
     },
   };
@@ -56,7 +59,7 @@ export async function taken(stream: Writable, ms: number): Promise<void> {
 
 function colorsWanted({ NO_COLOR, CI, ...env }: NodeJS.ProcessEnv, isTTY: boolean): boolean {
   if (!isTTY && env.FORCE_COLOR === undefined) return false;
-  // Node prints a warning where both are set.
+  // Node prints a warning if both are set.
   const refused = env.FORCE_COLOR === undefined && NO_COLOR !== undefined ? { NO_COLOR } : {};
   return WriteStream.prototype.getColorDepth({ ...env, ...refused, ...(isSet(CI) ? { CI } : {}) }) > 1;
 }
@@ -66,8 +69,8 @@ function isSet(value: string | undefined): boolean {
 }
 
 /**
- * The same terminal, opened once more. Node waits for a terminal in each write: one that takes nothing, as after Ctrl-S, would
- * stop the whole run, deadline included. Where it cannot be opened again, it is used as it is.
+ * The same terminal, opened a second time. Node blocks on every write to a terminal: one that is stopped, as by
+ * Ctrl-S, would stop the whole run, deadline included. If it cannot be opened again, it is used directly.
  */
 function unblocked(stderr: NodeJS.WriteStream): Writable {
   try {
@@ -79,7 +82,7 @@ function unblocked(stderr: NodeJS.WriteStream): Writable {
   }
 }
 
-/** Milliseconds until a terminal that takes nothing is asked again. */
+/** Milliseconds until the next write to a terminal that accepts nothing. */
 const AGAIN_MS = 20;
 
 function patient(fd: number): Writable {
@@ -94,7 +97,7 @@ function patient(fd: number): Writable {
       offer(chunk);
     },
   });
-  // A terminal that has gone away must not cut a run short.
+  // A closed terminal must not cut a run short.
   return stream.on('error', () => {});
 }
 

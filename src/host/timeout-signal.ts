@@ -1,4 +1,4 @@
-/** A deadline that cannot get lost. */
+/** A timeout that garbage collection cannot remove. */
 
 /**
  * Aborts after `delayMs` with a `TimeoutError`; does not keep the process alive. Replaces `AbortSignal.timeout`: Node.js 20

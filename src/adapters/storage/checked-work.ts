@@ -1,6 +1,6 @@
 /**
- * What a check has done, kept for a run that begins with the same. It is beside the run directories, where commands in the
- * sandbox see and write nothing.
+ * What a check has done, kept for a run that starts with the same work. It is stored next to the run directories,
+ * where sandboxed commands can neither see nor write anything.
  */
 
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,26 +16,26 @@ import { readRegularFile } from '../../files/regular-file.ts';
 import { CHECKS, nearestReal, placesOf } from './run-directory.ts';
 import { jsonOf } from './run-file.ts';
 
-/** Milliseconds after which a check is too old: what is outside the checkout may have changed since. */
+/** Milliseconds after which a check is too old: things outside the checkout may have changed since. */
 const MAX_AGE_MS = 3_600_000;
 const MAX_BYTES = 4_000_000;
 
 const CheckedWork = z.strictObject({
   version: z.literal(2),
-  /** Of the clock, in milliseconds. */
+  /** Unix time in milliseconds. */
   at: z.number(),
   /** Of the work tree as the check left it, by `folderState`. */
   state: z.string(),
-  /** Null where something that they did is gone with the check. */
+  /** Null if part of what they did was lost when the check ended. */
   setup: z.array(CommandReport).nullable(),
   verify: z.array(CommandReport),
 });
 /** How the commands of a check ended, and in which state they left the work tree. */
 export type CheckedWork = z.infer<typeof CheckedWork>;
 
-/** Everything else that has to be the same for it to hold. */
+/** Everything else that has to be the same for the result to apply. */
 export interface CheckedWorkKey {
-  /** Of the work tree, in which commands can write anything. */
+  /** The work tree, where commands can write anything. */
   readonly root: string | null;
   readonly [name: string]: unknown;
 }
@@ -45,7 +45,7 @@ interface KeptWorkPlace {
   readonly key: CheckedWorkKey;
 }
 
-/** Replaces what an earlier check kept for the same. Where it cannot be kept, the run does the work again. */
+/** Replaces what an earlier check kept for the same work. If it cannot be kept, the run does the work again. */
 export function keepWork(
   place: KeptWorkPlace & { redact: Redact },
   work: Omit<CheckedWork, 'version'>,
@@ -68,7 +68,7 @@ export function keepWork(
   }
 }
 
-/** Removes what is too old for any run, and what a check that was killed has left. */
+/** Removes what is too old for any run, and what a killed check left. */
 export function removeOldWork(folder: string, now: number): void {
   for (const name of readdirSync(folder).filter((one) => /^[0-9a-f]{64}\.json(?:\.new)?$/.test(one))) {
     const path = join(folder, name);
@@ -77,7 +77,7 @@ export function removeOldWork(folder: string, now: number): void {
   }
 }
 
-/** What a check kept less than an hour ago; null where none did, or where it cannot be read. */
+/** What a check kept less than an hour ago; null if none did, or if it cannot be read. */
 export function keptWork({ now, ...place }: KeptWorkPlace & { now: number }): CheckedWork | null {
   const path = pathOf(place);
   const read =
@@ -99,7 +99,7 @@ function isOurs(folder: string): boolean {
   }
 }
 
-/** Null as well where commands could write to it. */
+/** Also null if commands could write to it. */
 function pathOf({ env, key }: KeptWorkPlace): string | null {
   const [place] = placesOf(CHECKS, env);
   const isInTree = key.root !== null && place !== undefined && isWithin(nearestReal(place), key.root);

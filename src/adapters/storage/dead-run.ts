@@ -1,4 +1,4 @@
-/** Ends a run whose process has died: the next command to look at it does what that process no longer can. */
+/** Ends a run whose process has died: the next command that looks at it does what that process no longer can. */
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
   const letGo = await lockRun(directory.path);
   if (letGo === null) return null;
   try {
-    // It may have ended by itself in between.
+    // It may have ended by itself in the meantime.
     const left = readResult(directory);
     if (left?.status !== 'running') return null;
     const result = ended(left, directory);
@@ -32,7 +32,7 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
   }
 }
 
-/** What the run has spent is only in its journal, and a patch without a final result is not trusted. */
+/** Only the journal has what the run has spent, and a patch without a final result is not trusted. */
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const first = join(path, 'attempts', '1');
   const next = existsSync(events)
@@ -54,8 +54,9 @@ function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
 }
 
 /**
- * The copies of the work tree that attempts used hold ignored files, credentials among them, and no attempt is ever resumed in
- * one. The rest of the folder says what a killed runner left running. What cannot be removed waits for `resume` and `clean`.
+ * The copies of the work tree that attempts used hold ignored files, credentials among them, and no attempt is ever
+ * resumed in one. The rest of the folder says what a killed runner left running. `resume` and `clean` remove what
+ * cannot be removed now.
  */
 function removeCopies({ scratch }: RunDirectory): void {
   try {
@@ -66,7 +67,7 @@ function removeCopies({ scratch }: RunDirectory): void {
   }
 }
 
-/** With which the names of these copies begin. */
+/** The prefix of these copies' names. */
 export const COPY = 'attempt-';
 
 const PROCESS_DIED = "The runner's process ended without a result (killed, or out of memory)";
@@ -79,7 +80,7 @@ function keep(result: RunResult, directory: RunDirectory): void {
       resultText(result, (text) => text),
     );
   } catch (error) {
-    // What is known is returned nevertheless.
+    // Return what is known anyway.
     if (!(error instanceof Error && 'code' in error)) throw error;
   }
 }

@@ -33,9 +33,9 @@ export async function openRunDirectory(run: string, from: From): Promise<FoundRu
 }
 
 /**
- * `run` is a run directory, absolute or relative to `cwd`, or the id of a run that is in one of the default places or has noted
- * there where it is. The path given
- * may contain links; the one returned does not. Nothing in it has been examined: read its files with `readRegularFile`.
+ * `run` is a run directory, absolute or relative to `cwd`, or the id of a run in one of the default places, or of one
+ * that left a pointer there. The given path may contain links; the returned one does not. Its contents are not
+ * validated: read its files with `readRegularFile`.
  */
 export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun> {
   const isId = !run.includes('/');
@@ -49,7 +49,7 @@ export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun
   for (const folder of elsewhere) {
     const directory = runDirectoryAt(folder);
     const start = await readStart(directory.events);
-    // Another run may be there by now.
+    // A different run may be there now.
     if (start?.runId === run) return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };
   }
   const named = JSON.stringify(run);

@@ -1,4 +1,4 @@
-/** Finds the last run of a checkout, which `last` means in place of an id. */
+/** Finds the last run of a checkout, for `last` instead of an id. */
 
 import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -11,8 +11,8 @@ import { placesOf } from './run-directory.ts';
 import { notedPlaces } from './run-places.ts';
 
 /**
- * The newest run that began to work in the checkout around `cwd`, of those in the default places and those that noted there
- * where they are (`--run-dir`); replays, which work in a copy, do not count.
+ * The newest run that started work in the checkout around `cwd`, among the runs in the default places and those that
+ * left a pointer there (`--run-dir`). Replays, which work in a copy, do not count.
  */
 export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const root = await repositoryRoot(realPath(cwd));
@@ -21,7 +21,7 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const ids = [...new Set(folders.flatMap((folder) => [...idsIn(folder), ...notedPlaces(folder).keys()]))];
   let last: { id: string; at: number; found: FoundRun } | null = null;
   for (const id of ids.sort().reverse()) {
-    // Ids tell runs apart by the second; of those that began in the same one, the journal knows the order.
+    // Ids have a resolution of one second; for runs that began in the same second, the journal has the order.
     if (last !== null && secondOf(id) !== secondOf(last.id)) break;
     const found = await findRun(id, { cwd: '/', env });
     if (found.status === 'failed') continue;

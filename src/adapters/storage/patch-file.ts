@@ -25,7 +25,7 @@ export function patchFilePublisher(path: string): Publisher {
   };
 }
 
-/** Why no patch can be written to this path, as far as that can be known beforehand; null if nothing prevents it. */
+/** Why no patch can be written to this path, as far as that is known beforehand; null if nothing prevents it. */
 export function obstacleTo(path: string): string | null {
   const refuse = (why: string) => `The patch cannot be written to ${path}: ${why}`;
   const folder = dirname(path);

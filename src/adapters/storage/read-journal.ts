@@ -18,8 +18,8 @@ import { eachChunkInTime } from '../../files/regular-file.ts';
 import { Breath } from '../../files/time-limit.ts';
 
 /**
- * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the lines
- * before it take `bytes` bytes.
+ * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is omitted; the
+ * lines before it take `bytes` bytes.
  */
 export type JournalRead =
   | {
@@ -34,14 +34,14 @@ export type JournalRead =
 export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const MAX_VALUES = 4_000_000;
-/** To fold events takes longer the more there are of some kinds: at twice as many, four times as long. */
+/** The time to fold some kinds of events grows with the square of their number. */
 export const MAX_EVENTS = 100_000;
 
 const EventPosition = z.object({ seq: z.int().positive(), at: z.number() });
 
 /**
- * Every complete line is one event, numbered from 1 without gaps. Holds only one line at a time besides the events. Rejects with
- * `CutShort` when the time for it is over.
+ * Every complete line is one event, numbered from 1 without gaps. Keeps only one line in memory besides the events.
+ * Rejects with `CutShort` when time is up.
  */
 export async function readJournal(path: string): Promise<JournalRead> {
   const journal = new Journal();
@@ -59,7 +59,7 @@ export async function readJournal(path: string): Promise<JournalRead> {
   return { status: 'ok', events: [first, ...rest], torn, bytes };
 }
 
-/** The first event of a journal; null when there is none that can be read. */
+/** The first event of a journal; null if there is none that can be read. */
 export async function readStart(path: string): Promise<(RunStarted & EventPlace) | null> {
   const journal = new Journal();
   const failure = await eachChunkInTime(path, (chunk) => journal.take(chunk) && journal.isEmpty);
@@ -67,7 +67,10 @@ export async function readStart(path: string): Promise<(RunStarted & EventPlace)
   return first?.type === 'run.started' ? first : null;
 }
 
-/** The state after all events. Of a journal that was made for it, folding takes longer than reading: it is bounded likewise. */
+/**
+ * The state after all events. Folding a malicious journal can take longer than reading it, so the time for it is
+ * bounded, too.
+ */
 export async function stateAfter([start, ...rest]: RunEvents): Promise<RunState> {
   const breath = new Breath();
   let state = startOf(start);
@@ -100,7 +103,7 @@ class Journal {
     return this.#events.length === 0;
   }
 
-  /** False when the rest is not needed. */
+  /** False if the rest is not needed. */
   take(chunk: Buffer): boolean {
     this.#seenBytes += chunk.length;
     if (this.#seenBytes > MAX_JOURNAL_BYTES)

@@ -23,7 +23,7 @@ const Result = z.object({
   changedFiles: z.array(ChangedFile),
 });
 
-/** For a result that still says `running` after its dead run was ended: that could not be written to it. */
+/** For a result that still says `running` after its dead run was ended, because it could not be rewritten. */
 const UNENDED =
   'has not ended. Unless it is still running, its process died; patchsmith resume continues it.';
 

@@ -1,4 +1,4 @@
-/** Writes `report.html`. What it reads of the run directory may have been written by anyone. */
+/** Writes `report.html`. Anyone may have written what it reads in the run directory. */
 
 import { lstatSync } from 'node:fs';
 import reportTemplate from '../../../page/report.html';
@@ -20,21 +20,21 @@ import type { RunDirectory } from './run-directory.ts';
 import { MAX_PATCH_BYTES } from './run-file.ts';
 import { writeDocument } from './write-document.ts';
 
-/** Bytes of the patch in a page; more is for `changes.patch`. */
+/** Maximum bytes of the patch in a page; `changes.patch` has the rest. */
 const MAX_SHOWN_BYTES = 6 * 1024 * 1024;
 
-/** A run, and when and by which version its page is made. */
+/** A run, and when and by which version its page is written. */
 export interface ReportedRun {
   readonly directory: RunDirectory;
   readonly result: RunResult;
-  /** A JSON array that is inert in a page, and what is missing of it. */
+  /** A JSON array that is inert in a page, and what is missing from it. */
   readonly events: { readonly json: string; readonly notes: readonly string[] };
   readonly redact: Redact;
   readonly madeAt: number;
   readonly madeBy: string;
 }
 
-/** Replaces the page of the run in one step, and follows no link in its place. Null on success, otherwise the reason. */
+/** Replaces the run's page atomically, and follows no link in its place. Null on success, otherwise the reason. */
 export function writeReport({
   directory,
   result,
@@ -45,7 +45,7 @@ export function writeReport({
 }: ReportedRun): string | null {
   const { document, cut } = boundedDocument(redactedStrings(result, redact) as RunResult);
   const { shown, patch } = shownPatch(directory, result, redact);
-  // Of a patch that is withheld the page shows no line, wherever it could be read.
+  // If a patch is withheld, the page shows no line of it, not even from elsewhere.
   const isWithheld = result.patch === null && result.secrets.length > 0;
   const notes = [
     ...(isWithheld ? [WITHHELD] : []),
@@ -80,13 +80,13 @@ export async function recordedEvents(
   return { json, notes: journal.torn ? [...notes, TORN] : notes };
 }
 
-/** What an event says is searched for secrets, which takes as long as looking at some entries of a folder. */
+/** Events are searched for secrets, which takes as long as looking at a few entries of a folder. */
 const STEPS_OF_AN_EVENT = 10;
 
 const TORN =
   'The last line of the journal is torn: the run was killed while it was written, or is being written.';
 
-/** What is shown of the patch, and what the page says about it. */
+/** The part of the patch to show, and what the page says about it. */
 interface ShownPatch {
   readonly shown: Buffer;
   readonly patch: ReportedPatch;
@@ -122,7 +122,10 @@ function firstFiles(patch: Buffer): Buffer {
   return patch.subarray(0, end + 1);
 }
 
-/** The same bytes where there is nothing to hide, else each line by itself; null for a secret of several lines. */
+/**
+ * The same bytes if there is nothing to hide, otherwise redacted line by line; null for a secret that spans several
+ * lines.
+ */
 function withoutSecrets(patch: Buffer, redact: Redact): Buffer | null {
   const text = patch.toString('utf8');
   if (redact(text) === text) return patch;

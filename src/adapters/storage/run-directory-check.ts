@@ -1,6 +1,7 @@
 /**
- * Validates a run directory before anything in it is used. It may be an artifact from another machine, or be writable for
- * others: anything that patchsmith's runs do not create is refused, and anything that git would follow, wait for or obey.
+ * Validates a run directory before anything in it is used. It may be an artifact from another machine, or writable by
+ * others. Refuses anything that patchsmith's runs do not create, and anything that git would follow, wait for or
+ * obey.
  */
 
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
@@ -84,7 +85,7 @@ class Check {
   /** Other files may be next to those of the run; nothing is read from them. */
   top(): string | null {
     for (const entry of this.#entriesOf('')) {
-      // The lock of a run, which anybody may ask whether it is answered.
+      // The lock of a run, which anyone may probe.
       if (entry.isSocket() && RUN_SOCKET.test(entry.name)) continue;
       const why = this.#whyNot(entry.name, entry);
       if (why !== null) return why;

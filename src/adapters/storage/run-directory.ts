@@ -31,7 +31,7 @@ export interface RunDirectory {
   /** What was uncommitted when the run began, as a patch of the base commit; `patch` applies after it. */
   readonly uncommitted: string;
   readonly log: string;
-  /** The run as a page for people. */
+  /** The report page for people. */
   readonly report: string;
   /** The result of its last publication. */
   readonly publication: string;
@@ -44,7 +44,7 @@ export interface RunDirectory {
 /** Where to create a run directory. */
 export interface RunDirectoryRequest {
   readonly runId: string;
-  /** Made by a check, which is no run. */
+  /** Created by a check, which is not a run. */
   readonly isCheck?: boolean;
   /** `--run-dir`, absolute or relative to `cwd`; null for the default place. */
   readonly chosen: string | null;
@@ -76,7 +76,7 @@ export function startOfId(runId: string): number | null {
 
 /**
  * Creates the folder, readable for its owner only: `--run-dir`, otherwise `$RUNNER_TEMP/patchsmith/<id>`, otherwise
- * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`). Those of checks are in a folder `checks` there.
+ * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`). Directories of checks are in a folder `checks` there.
  */
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
   const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
@@ -165,7 +165,7 @@ function isPlace(path: string | undefined): path is string {
 /** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
 export function writeResult(directory: RunDirectory, text: string): void {
   const temporary = `${directory.result}.new`;
-  // Left by a killed process, or put there by someone else: nothing is written through it.
+  // Left by a killed process, or put there by someone else: do not write through it.
   rmSync(temporary, { force: true });
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
   renameSync(temporary, directory.result);
@@ -186,12 +186,15 @@ export function resultLine(result: object, redact: Redact): string {
   return `${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`;
 }
 
-/** Begins with what `clearScratch` does, beside other work. Never rejects: what is left is for that to remove, and to tell. */
+/**
+ * Starts the work of `clearScratch` in parallel with other work. Never rejects: `clearScratch` removes what is left,
+ * and reports it.
+ */
 export async function clearScratchAhead(directory: RunDirectory): Promise<void> {
   await rm(directory.scratch, { recursive: true, force: true }).catch(() => undefined);
 }
 
-/** Removes what only the running run needs. Null on success, otherwise why a part of it still exists. */
+/** Removes what only a running run needs. Null on success, otherwise why some of it still exists. */
 export function clearScratch(directory: RunDirectory): string | null {
   const remove = () => rmSync(directory.scratch, { recursive: true, force: true });
   try {
@@ -227,7 +230,7 @@ export function checkPlacesOf(runId: string, env: RunDirectoryRequest['env']): s
   return placesOf(CHECKS, env).map((place) => join(place, runId));
 }
 
-/** Also where work is kept that a run may reuse. */
+/** Also holds work that a run may reuse. */
 export const CHECKS = 'checks';
 
 /** The real path of a folder that may not exist yet: links are resolved in the part that exists. */

@@ -14,7 +14,7 @@ import {
 import { connect, createServer, type Server } from 'node:net';
 import type { Checkout } from '../../git/checkout-layout.ts';
 
-/** Resolves with a function that lets go, or with null when another process works on the run. */
+/** Resolves with a function that releases the lock, or with null if another process is working on the run. */
 export function lockRun(runDirectory: string): Promise<(() => void) | null> {
   return lockFolder('run', runDirectory, runDirectory);
 }
@@ -27,7 +27,7 @@ export function lockWorkTree({
   return lockFolder('tree', root, gitDir);
 }
 
-/** Whether a process works on the run. Leaves no trace in its directory. */
+/** Whether a process is working on the run. Leaves no trace in its directory. */
 export async function isRunLocked(runDirectory: string): Promise<boolean> {
   const name = lockName('run', statSync(runDirectory, { bigint: true }));
   const letGo = await takeName(name);
@@ -62,8 +62,8 @@ async function lockFolder(kind: LockKind, folder: string, shared: string): Promi
 }
 
 /**
- * The lock is a name of Linux's abstract sockets: the kernel hands it to one process and takes it back when that dies, however
- * it dies, so that none is ever stale. It names the folder itself, whatever path leads there.
+ * The lock is the name of a Linux abstract socket: the kernel gives it to one process and takes it back however that
+ * process dies, so that no lock is ever stale. It identifies the folder itself, by any path.
  */
 function takeName(name: string): Promise<(() => void) | null> {
   const server = createServer((stranger) => stranger.destroy());
@@ -80,20 +80,20 @@ function takeName(name: string): Promise<(() => void) | null> {
 
 type LockKind = 'run' | 'tree';
 
-/** Inodes need all their digits: those of overlays and network file systems go beyond what a number holds exactly. */
+/** Inodes need all their digits: on overlays and network file systems they exceed what a number represents exactly. */
 export function lockName(kind: LockKind, { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string {
   return `\0patchsmith-${kind}-${dev}-${ino}`;
 }
 
-/** What the sockets of locks are called that stand in a run directory. */
+/** The name of lock sockets in a run directory. */
 export const RUN_SOCKET = /^patchsmith-run-[\d-]+-[0-9a-f]{16}\.sock$/;
 
 /**
- * The name above is one of a network namespace, and containers that share a folder have one each. A socket in a folder is
- * found from all of them, and answers as long as its process lives. Its name is never used again, and everybody puts up a
- * socket before looking for others: of two that come at once neither is overlooked, and one that does not answer can be removed.
- * Resolves with what removes the own one, or with null when another answers. A folder that takes no socket, such as a read-only
- * one, is only looked into.
+ * The name above belongs to a network namespace, and containers that share a folder each have their own. A socket in
+ * a folder can be found from all of them, and answers as long as its process lives. Its name is never reused, and
+ * every process creates its socket before it looks for others, so that two that start at once see each other, and one
+ * that does not answer can be removed. Resolves with a function that removes our own socket, or with null if another
+ * answers. In a folder that permits no socket, such as a read-only one, it only looks for others.
  */
 async function announce(name: string, path: string): Promise<(() => void) | null> {
   const folder = openFolder(path);
@@ -101,7 +101,7 @@ async function announce(name: string, path: string): Promise<(() => void) | null
   const own = `${socketsOf(name)}${randomBytes(8).toString('hex')}.sock`;
   const server = await listening(`${folder.place}/${own}`);
   const leave = () => {
-    // The server removes its socket when it closes, by way of the open folder.
+    // The server removes its socket when it closes, through the open folder.
     server?.close();
     folder.close();
   };
@@ -110,12 +110,12 @@ async function announce(name: string, path: string): Promise<(() => void) | null
   return null;
 }
 
-/** Copies of a folder have what is in it. */
+/** Specific to the folder, since a copy of a folder contains the sockets, too. */
 function socketsOf(name: string): string {
   return `${name.slice(1)}-`;
 }
 
-/** Null for a path that is no folder. Names of sockets are short, and `place` is a short one. */
+/** Null for a path that is not a folder. Socket paths have to be short, and `place` is one. */
 function openFolder(path: string): { readonly place: string; close(): void } | null {
   const handle = orNull(() =>
     openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
@@ -123,7 +123,7 @@ function openFolder(path: string): { readonly place: string; close(): void } | n
   return handle === null ? null : { place: `/proc/self/fd/${handle}`, close: () => closeSync(handle) };
 }
 
-/** Whether a process answers for this name, besides the one with the socket `own`. */
+/** Whether a process other than the one with the socket `own` answers for this name. */
 async function hasAnswer(place: string, name: string, own: string | null): Promise<boolean> {
   const names = orNull(() => readdirSync(place)) ?? [];
   const others = names.filter((other) => other.startsWith(socketsOf(name)) && other !== own);
@@ -133,7 +133,7 @@ async function hasAnswer(place: string, name: string, own: string | null): Promi
   return answers.includes(true);
 }
 
-/** Null for what the file system refuses. */
+/** Null if the file system refuses. */
 function orNull<T>(work: () => T): T | null {
   try {
     return work();
@@ -143,10 +143,10 @@ function orNull<T>(work: () => T): T | null {
   }
 }
 
-/** More are in no folder but one that was made to hold us up. */
+/** Only a folder made to delay us has more. */
 const MAX_ASKED = 100;
 
-/** Null where none can be made. */
+/** Null if none can be created. */
 function listening(path: string): Promise<Server | null> {
   const server = createServer((stranger) => stranger.destroy());
   return new Promise((resolve) => {
@@ -165,7 +165,7 @@ function isAnswered(path: string): Promise<boolean> {
     });
     asking.on('error', ({ code }: NodeJS.ErrnoException) => {
       if (code === 'ECONNREFUSED') orNull(() => rmSync(path, { force: true }));
-      // Too many ask it at once.
+      // Too many processes are connecting to it at once.
       resolve(code === 'EAGAIN');
     });
   });
@@ -176,7 +176,7 @@ export function runIsBusy(runDirectory: string): string {
   return `Another patchsmith is running in ${runDirectory}. Wait for it, or stop it.`;
 }
 
-/** What to say when another run works in the work tree at `root`. */
+/** The message if another run is working in the work tree at `root`. */
 export function treeIsBusy(root: string): string {
   return `Another run of patchsmith is working in ${root}. Wait for it, stop it, or use another checkout (git worktree add).`;
 }

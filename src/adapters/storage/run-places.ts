@@ -1,4 +1,4 @@
-/** Where runs with a `--run-dir` of their own are: a small file for each beside the runs in the default place. */
+/** Where runs with their own `--run-dir` are: a small file for each, next to the runs in the default place. */
 
 import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -11,7 +11,7 @@ const SUFFIX = '.elsewhere';
 /** A path in UTF-8. */
 const MAX_PATH_BYTES = 8 * 1024;
 
-/** As many places as are remembered. */
+/** Maximum number of places to remember. */
 const MAX_PLACES = 1_000;
 
 /** Which run is where. */
@@ -19,11 +19,11 @@ export interface NewPlace {
   readonly runId: string;
   readonly path: string;
   readonly env: RunDirectoryRequest['env'];
-  /** Nothing is written into it; null when there is none. */
+  /** The work tree, where nothing is written; null if there is none. */
   readonly workTree: string | null;
 }
 
-/** Remembers the place, so that lists and `last` find the run. A machine that has no room for that loses only this. */
+/** Remembers the place, so that lists and `last` find the run. If it cannot be written, only that is lost. */
 export function notePlace({ runId, path, env, workTree }: NewPlace): void {
   const [place] = placesOf(runId, env);
   if (place === undefined) return;
@@ -40,7 +40,7 @@ export function notePlace({ runId, path, env, workTree }: NewPlace): void {
   }
 }
 
-/** Run directories by the ids of their runs, as they were; whether they still are is for the reader to find out. */
+/** Run directories by run id, as recorded; the caller has to check whether they still exist. */
 export function notedPlaces(folder: string): Map<string, string> {
   const places = new Map<string, string>();
   for (const id of notesIn(folder)) {
@@ -51,7 +51,7 @@ export function notedPlaces(folder: string): Map<string, string> {
   return places;
 }
 
-/** Does not touch the run. */
+/** Forgets the place; does not touch the run. */
 export function forgetPlace(folder: string, runId: string): void {
   rmSync(join(folder, `${runId}${SUFFIX}`), { force: true });
 }

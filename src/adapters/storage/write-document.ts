@@ -2,7 +2,7 @@
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Replaces the file in one step and follows no link in its place. Null on success, otherwise the reason. */
+/** Replaces the file atomically and follows no link in its place. Null on success, otherwise the reason. */
 export function writeDocument(path: string, text: string): string | null {
   const temporary = `${path}.${process.pid}.new`;
   try {

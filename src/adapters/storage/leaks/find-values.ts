@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { decodeName, encodeName } from '../../../files/names.ts';
 
-/** Where to look, and for what. */
+/** Where to search, and for what. */
 export interface ValueSearch {
   /** Absolute path of a folder or file. */
   readonly root: string;
@@ -20,14 +20,14 @@ export interface ValueSearch {
 /** Paths relative to the root, empty for the root itself; at most `MAX_FOUND` of each. */
 export interface FoundValues {
   readonly found: string[];
-  /** What could not be looked through. */
+  /** What could not be searched. */
   readonly closed: string[];
 }
 
 const MAX_FOUND = 20;
 const CHUNK = 1024 * 1024;
 
-/** Follows no link. What disappears meanwhile is passed over. */
+/** Follows no links. Skips what disappears in the meantime. */
 export async function findValues(search: ValueSearch): Promise<FoundValues> {
   const { root, except = [], values, since, signal } = search;
   const found: string[] = [];

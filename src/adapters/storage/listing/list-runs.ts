@@ -16,19 +16,19 @@ export interface RunList {
 /** Where a run is. */
 export type RunPlace = Pick<RunSummary, 'runId' | 'path' | 'place'>;
 
-/** Entries of the default places that do not have the name of a run, or are links, do not count. */
+/** Skips entries of the default places that are links, or whose name is not a run's. */
 export async function listRuns(env: RunDirectoryRequest['env']): Promise<RunList> {
   const { folders, found } = findRuns(env);
   const runs: RunSummary[] = [];
   for (const { runId, path, place } of found) {
     const run = await summarise(runId, path, place);
-    // A folder that was noted may have another run in it by now.
+    // The folder of a pointer may have a different run now.
     if (place === 'default' || run.status !== 'unreadable') runs.push(run);
   }
   return { folders, runs };
 }
 
-/** What checks have kept, as if they were runs: newest first. */
+/** What checks have kept, in the form of runs: newest first. */
 export async function listChecks(env: RunDirectoryRequest['env']): Promise<RunList> {
   const folders = checkFolders(env);
   const runs: RunSummary[] = [];
@@ -37,7 +37,7 @@ export async function listChecks(env: RunDirectoryRequest['env']): Promise<RunLi
   return { folders, runs: runs.sort((a, b) => (a.runId < b.runId ? 1 : -1)) };
 }
 
-/** The runs of `listRuns` by their folders, unread, newest first. */
+/** The folders of the runs in `listRuns`, unread, newest first. */
 export function findRuns(env: RunDirectoryRequest['env']): {
   readonly folders: readonly string[];
   readonly found: readonly RunPlace[];

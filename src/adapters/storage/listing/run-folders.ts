@@ -1,4 +1,4 @@
-/** The folders in which runs are, and the names in them: nothing of a run is read. */
+/** The folders that contain runs, and the names in them, without reading any run. */
 
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,13 +23,13 @@ export function idsIn(folder: string): string[] {
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name)).map(({ name }) => name);
   } catch (error) {
-    // No run has been there yet, or it is no folder that may be read.
+    // There has been no run there yet, or it is not a readable folder.
     if (error instanceof Error && 'code' in error) return [];
     throw error;
   }
 }
 
-/** False for a link, and for what is not there. */
+/** False for a link, and for what does not exist. */
 export function isFolder(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

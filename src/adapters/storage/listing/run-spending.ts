@@ -16,14 +16,14 @@ import { jsonOf, MAX_RESULT_BYTES } from '../run-file.ts';
 import type { RunPlace } from './list-runs.ts';
 import { isFolder } from './run-folders.ts';
 
-/** What a run has spent over all its attempts, and who answered it. */
+/** What a run has spent in all its attempts, and which models answered. */
 export interface RunSpending extends SpentEntry {
   readonly status: 'ok';
   /** Null for a run that ended before there was a provider. */
   readonly provider: string | null;
 }
 
-/** Larger counts are not what a run has spent; sums of those below stay numbers. */
+/** No run can spend more; sums of smaller counts stay exact. */
 const MOST_TOKENS = 1e12;
 const MOST_USD = 1e9;
 
@@ -37,7 +37,7 @@ const Tokens = z.object({
 });
 const Cost = z.number().nonnegative().max(MOST_USD);
 
-/** Models of a run; one that says more is not believed. */
+/** Maximum models of a run; a longer list is not plausible. */
 const MOST_MODELS = 100;
 
 const ModelPart = z.object({
@@ -46,7 +46,7 @@ const ModelPart = z.object({
   costUsd: Cost.or(z.literal('unknown')).catch('unknown'),
 });
 
-/** Of the result. An older version says less, a newer one more. */
+/** The needed part of the result. Older versions have less, newer ones more. */
 const Spent = z.object({
   runId: z.string(),
   status: z.enum(['running', 'finished']),
@@ -59,7 +59,7 @@ const Spent = z.object({
   models: z.array(ModelPart).max(MOST_MODELS).catch([]),
 });
 
-/** The message of a failure follows the name of the run. Rejects only with `CutShort`, when the time is over. */
+/** The message of a failure follows the name of the run. Rejects only with `CutShort`, when time is up. */
 export async function readSpending({ runId, path }: RunPlace): Promise<RunSpending | Failed> {
   const directory = runDirectoryAt(path);
   const day = dayOf(startOfId(runId));
@@ -67,7 +67,7 @@ export async function readSpending({ runId, path }: RunPlace): Promise<RunSpendi
     const result = spentByResult(directory, runId);
     const isFinal = result.status === 'ok' && result.isFinal;
     if (isFinal && !isFolder(attemptsIn(directory))) return { ...result, day };
-    // While a run is running, and after it has died, only its journals know what it has spent.
+    // While a run is running, and after it has died, only its journals have what it has spent.
     const journals = await spentByJournals(directory, runId);
     // An attempt can be continued after the sum was written.
     if (journals.status === 'ok' && !(isFinal && saysAsMuch(result, journals))) return { ...journals, day };
@@ -91,7 +91,7 @@ function spentByResult(
   if (!parsed.success) return failed('result.json is not the result of a run');
   const { runId: said, status, costUsd, plan, models, ...spent } = parsed.data;
   if (said !== runId) return failed('result.json is that of another run');
-  // That is also what is written of a run whose process died.
+  // This is also written for a run whose process died.
   const isUnknown = costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
   return {
     ...spent,
@@ -103,10 +103,12 @@ function spentByResult(
   };
 }
 
-/** By the journal of the run, and by those of its attempts; the chosen one's has become that of the run. */
+/**
+ * According to the run's journal and those of its attempts; the journal of the chosen attempt has become the run's.
+ */
 async function spentByJournals(directory: RunDirectory, runId: string): Promise<Undated | Failed> {
   const recorded: Recorded[] = [];
-  // One after the other, so that only one of them is held.
+  // One after the other, so that only one is in memory.
   for (const one of [directory, ...journalsOfAttempts(directory)]) {
     const read = await spentByJournal(one, runId);
     if (read.status === 'ok') recorded.push(read);
@@ -126,7 +128,7 @@ async function spentByJournals(directory: RunDirectory, runId: string): Promise<
 
 const NO_JOURNAL: Failed = failed('there is no journal of it');
 
-/** Of those that have begun. Only numbers are looked for, so that a folder full of names costs nothing. */
+/** Only attempts that have begun. Looks only for numbers, so that a folder full of names costs nothing. */
 function journalsOfAttempts(directory: RunDirectory): RunDirectory[] {
   const parent = attemptsIn(directory);
   if (!isFolder(parent)) return [];
@@ -167,7 +169,7 @@ async function spentByJournal({ events }: RunDirectory, runId: string): Promise<
   };
 }
 
-/** Models that have answered, where there are several; one alone is the run. */
+/** The models that answered, if there are several; with one, the run says it all. */
 function partsOf(models: readonly z.infer<typeof ModelPart>[]): NonNullable<SpentEntry['parts']> {
   const parts = models.map(({ model, tokens, costUsd }) => ({
     model,

@@ -1,4 +1,4 @@
-/** What a list says about a run. Its folder is untrusted and only read: nothing in it makes a list fail. */
+/** What a list says about a run. Its folder is untrusted and only read: nothing in it can make a list fail. */
 
 import { lstatSync, readdirSync } from 'node:fs';
 import * as z from 'zod';
@@ -13,7 +13,7 @@ import { isRunLocked } from '../run-lock.ts';
 /** Larger results are not read for a list. */
 const MAX_LISTED_BYTES = 16 * 1024 * 1024;
 
-/** Of the result; a newer version may say more, and other outcomes. */
+/** The needed part of the result; a newer version may have more, and other outcomes. */
 const Glimpse = z.object({
   runId: z.string(),
   status: z.enum(['running', 'finished']),
@@ -27,7 +27,9 @@ const Glimpse = z.object({
     .catch(null),
 });
 
-/** `runId` is the id that the folder stands for; `path` has no links. Rejects only with `CutShort`, when the time is over. */
+/**
+ * `runId` is the id that belongs to the folder; `path` has no links. Rejects only with `CutShort`, when time is up.
+ */
 export async function summarise(
   runId: string,
   path: string,
@@ -55,16 +57,16 @@ export async function summarise(
   }
 }
 
-/** Unix time in milliseconds; of the folder if it has neither file. */
+/** Unix time in milliseconds; the folder's if it has neither file. */
 function lastChange({ path, result, events, log }: RunDirectory): number {
   const times = [result, events, log].map((file) => lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return Math.max(...times) || lstatSync(path).mtimeMs;
 }
 
-/** Number of entries that are measured; a run directory has some hundred. */
+/** Maximum number of entries to measure; a run directory has a few hundred. */
 const MAX_ENTRIES = 100_000;
 
-/** What the folder takes of the disk. Links are not followed, and folders that cannot be read count as empty. */
+/** The folder's size on disk. Links are not followed, and folders that cannot be read count as empty. */
 function sizeOf(path: string): { bytes: number; isAtLeast: boolean } {
   const waiting: Buffer[] = [Buffer.from(path)];
   let bytes = 0;
