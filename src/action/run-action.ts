@@ -2,9 +2,6 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable, Writable } from 'node:stream';
-import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
-import { providerAsked } from '../config/resolve.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
@@ -14,14 +11,14 @@ import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess } from '../host/process.ts';
-import type { Federation } from '../ports/network.ts';
 import { annotationLine, annotationsOf } from '../texts/annotations.ts';
 import { stepSummary } from '../texts/step-summary.ts';
+import { contextWith, passedOver } from './given-context.ts';
 import { carryOut } from './modes.ts';
 import { reportKilledStep } from './post-step.ts';
-import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './read-inputs.ts';
+import { type InputsGiven, readInputs } from './read-inputs.ts';
 import { addToSummary, type RunnerFiles, runnerFiles } from './runner/file-commands.ts';
-import { requestIdentityToken, type TokenRequest, tokenRequest } from './runner/identity-token.ts';
+import { type TokenRequest, tokenRequest } from './runner/identity-token.ts';
 import { isSetupDue, setUpSandbox, THIS_MACHINE } from './sandbox-setup.ts';
 import { ActionStep, STATE } from './step.ts';
 
@@ -38,20 +35,6 @@ export async function runAction(host: NodeJS.Process): Promise<number> {
   const action = new Action(host);
   return await (host.argv[2] === 'post' ? action.post() : action.main()).catch((error) =>
     action.crash(error),
-  );
-}
-
-/** Tokens of the environment that the input replaces: people may have meant them. */
-function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warning[] {
-  return ['GITHUB_TOKEN', 'GH_TOKEN'].flatMap((name) =>
-    githubToken !== null && env[name] && env[name] !== githubToken
-      ? [
-          warning(
-            'WARN_TOKEN_NOT_USED',
-            `${name} of the environment is not used: github-token replaces it, and is the token of the job unless it is given. Give the other token as github-token`,
-          ),
-        ]
-      : [],
   );
 }
 
@@ -140,49 +123,12 @@ class Action {
     return failed === null ? [] : [warning('WARN_SANDBOX_NOT_SET_UP', failed)];
   }
 
-  /** The process as a command sees it, with inputs instead of flags and variables. */
-  #contextWith(
-    { plan, apiKey, githubToken, federation, flags }: InputsGiven,
-    identity: TokenRequest | null,
-  ): HostContext {
-    if (plan !== null && flags.run) flags.run.plan = '-';
-    const { keyVariable } = providerAsked({ flags: flags.run ?? flags.resume ?? {}, env: this.#context.env });
-    return {
-      ...this.#context,
-      env: {
-        ...withoutInputs(this.#context.env),
-        ...(apiKey === null || keyVariable === null ? {} : { [keyVariable]: apiKey }),
-        ...(githubToken === null ? {} : { GITHUB_TOKEN: githubToken }),
-      },
-      isStep: true,
-      cwd: this.#context.env.GITHUB_WORKSPACE || this.#context.cwd,
-      stdin: plan === null ? this.#context.stdin : Readable.from([plan]),
-      // Anything on stdout ends up in the log, where it could be taken for a command to the runner.
-      stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
-      watcher: this.#step,
-      onPublication: (publication) => this.#step.onPublication(publication),
-      onPrepared: (planFiles) => this.#step.onPrepared(planFiles),
-      ...(federation === null || identity === null
-        ? {}
-        : { federation: this.#loginOf(federation, identity) }),
-    };
-  }
-
-  #loginOf({ audience, ...rule }: FederationGiven, identity: TokenRequest): Federation {
-    return {
-      ...rule,
-      identityToken: async (signal) => {
-        const answer = await requestIdentityToken({
-          ...identity,
-          audience,
-          signal,
-          fetch: await fetchByEnvironment(this.#context.env),
-        });
-        if (answer.status === 'ok') this.#mask(answer.token);
-        return answer;
-      },
-      onAccessToken: (token) => this.#mask(token),
-    };
+  #contextWith(inputs: InputsGiven, identity: TokenRequest | null): HostContext {
+    return contextWith(this.#context, inputs, {
+      identity,
+      mask: (secret) => this.#mask(secret),
+      step: this.#step,
+    });
   }
 
   /** From here on the runner replaces each line of it by ***. */
