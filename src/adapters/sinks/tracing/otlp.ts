@@ -4,7 +4,8 @@
  */
 
 import type { Redact } from '../../../domain/secrets/redact.ts';
-import type { Attributes, SpanValue, TraceSpan } from './spans.ts';
+import type { Attributes, SpanValue } from './span-attributes.ts';
+import type { TraceSpan } from './spans.ts';
 
 /** What all spans of a process have in common. */
 export interface TraceOrigin {

@@ -4,15 +4,20 @@
  * prompts, answers, files, commands or messages is in a span.
  */
 
-import type { Usage } from '../../../domain/conversation/conversation.ts';
+import type { LlmTurn, Usage } from '../../../domain/conversation/conversation.ts';
 import { succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import type { RunState } from '../../../domain/run/state.ts';
+import {
+  AGENT,
+  type AnsweringModel,
+  type Attributes,
+  answerAttributes,
+  runAttributes,
+  usageAttributes,
+} from './span-attributes.ts';
 import { type SpanMaker, spanIdOf } from './trace-ids.ts';
-
-/** A value that a span can have. */
-export type SpanValue = string | number | boolean | readonly string[];
 
 /** Something that took time. Times are Unix milliseconds. */
 export interface TraceSpan {
@@ -30,15 +35,6 @@ export interface TraceSpan {
     readonly attributes: Attributes;
   }[];
   readonly hasFailed: boolean;
-}
-
-/** Those without a value are left out. */
-export type Attributes = Readonly<Record<string, SpanValue | undefined>>;
-
-/** Who answers: the provider by the name that the conventions have for it. */
-export interface AnsweringModel {
-  readonly provider: string;
-  readonly model: string;
 }
 
 /** What spans of a run begin with. */
@@ -90,7 +86,7 @@ export class RunSpans {
 
   /** Those that never ended, and the run's own. */
   rest(result: RunResult, endMs: number): TraceSpan[] {
-    const { runId, version, startMs, attempt, parent, model } = this.#options;
+    const { startMs, parent } = this.#options;
     const failed = result.exitCode !== 0;
     const calls = [...this.#tools.values()].map((span) => ended(span, endMs, 'interrupted'));
     this.#tools.clear();
@@ -101,22 +97,7 @@ export class RunSpans {
       kind: 'internal',
       startMs,
       moments: [],
-      attributes: {
-        'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.agent.name': AGENT,
-        'gen_ai.agent.version': version,
-        'gen_ai.conversation.id': runId,
-        'gen_ai.provider.name': model.provider,
-        'gen_ai.request.model': model.model,
-        ...usageAttributes(result.tokens),
-        'patchsmith.run.id': runId,
-        'patchsmith.attempt_number': attempt ?? undefined,
-        'patchsmith.outcome': result.outcome ?? undefined,
-        'patchsmith.exit_code': result.exitCode ?? undefined,
-        'patchsmith.iterations': result.iterations,
-        'patchsmith.changed_files': result.changedFiles.length,
-        'patchsmith.cost_usd': typeof result.costUsd === 'number' ? result.costUsd : undefined,
-      },
+      attributes: runAttributes(this.#options, result),
     } as const;
     return [...calls, ended(run, endMs, failed ? (result.outcome ?? 'unknown') : null)];
   }
@@ -136,39 +117,25 @@ export class RunSpans {
       }
       case 'turn.completed': {
         this.#iteration += 1;
-        const { durationMs, stop, usage, model, calls } = event.turn;
+        const { durationMs, stop, calls } = event.turn;
         this.#names = new Map(calls.map(({ id, name }) => [id, name]));
-        const answer = { ...finished(stop, model), ...usageAttributes(usage) };
-        return [ended(this.#chat(at - durationMs, answer), at, stop === 'refusal' ? stop : null)];
+        const chat = this.#chat(at - durationMs, answerAttributes(event.turn));
+        return [ended(chat, at, stop === 'refusal' ? stop : null)];
       }
       case 'turn.failed':
         return [ended(this.#chat(this.#sinceMs, usageAttributes(event.spent?.usage)), at, event.kind)];
       case 'turn.interrupted':
         return [ended(this.#asked(this.#sinceMs, usageAttributes(event.spent.usage)), at, 'interrupted')];
       case 'context.compacted':
-      case 'compaction.failed': {
-        const { turn } = event;
-        if (turn === undefined) return [];
-        const answer = { ...finished(turn.stop, turn.model), ...usageAttributes(turn.usage) };
-        const summary = this.#chat(at - turn.durationMs, { ...answer, 'patchsmith.purpose': 'summary' });
-        return [ended(summary, at, event.type === 'compaction.failed' ? event.kind : null)];
-      }
+        return this.#summary(event, null);
+      case 'compaction.failed':
+        return this.#summary(event, event.kind);
       case 'review.completed':
-      case 'review.failed': {
-        const failure = event.type === 'review.failed' ? event.kind : null;
+        return [ended(this.#reviewed(at, event.turn, undefined), at, null)];
+      case 'review.failed':
         // There was nothing to ask about, or no room to ask.
-        if (failure === 'no_patch' || failure === 'budget') return [];
-        const { turn } = event;
-        const spent = event.type === 'review.failed' ? event.spent : undefined;
-        const review =
-          turn === undefined
-            ? this.#review(this.#sinceMs, usageAttributes(spent?.usage))
-            : this.#review(at - turn.durationMs, {
-                ...finished(turn.stop, turn.model),
-                ...usageAttributes(turn.usage),
-              });
-        return [ended(review, at, failure)];
-      }
+        if (event.kind === 'no_patch' || event.kind === 'budget') return [];
+        return [ended(this.#reviewed(at, event.turn, event.spent), at, event.kind)];
       case 'model.replaced': {
         const { provider, model } = event.to;
         this.#model = { provider: this.#options.providerName(provider), model };
@@ -196,6 +163,20 @@ export class RunSpans {
       default:
         return [];
     }
+  }
+
+  /** The request for a summary; nothing where none was made. */
+  #summary({ at, turn }: { at: number; turn?: LlmTurn }, failure: string | null): TraceSpan[] {
+    if (turn === undefined) return [];
+    const attributes = { ...answerAttributes(turn), 'patchsmith.purpose': 'summary' };
+    return [ended(this.#chat(at - turn.durationMs, attributes), at, failure)];
+  }
+
+  /** The request for a review, with or without an answer. */
+  #reviewed(at: number, turn: LlmTurn | undefined, spent: { usage: Usage } | undefined): Begun {
+    return turn === undefined
+      ? this.#review(this.#sinceMs, usageAttributes(spent?.usage))
+      : this.#review(at - turn.durationMs, answerAttributes(turn));
   }
 
   /** A request that was cut off: its event does not say whose it was. */
@@ -252,29 +233,12 @@ export class RunSpans {
   }
 }
 
-const AGENT = 'patchsmith';
 const UNKNOWN_TOOL = '_OTHER';
 const MAX_CALL_ID = 100;
 
 function ended(begun: Begun, endMs: number, error: string | null): TraceSpan {
   const attributes = error === null ? begun.attributes : { ...begun.attributes, 'error.type': error };
   return { ...begun, endMs: Math.max(begun.startMs, endMs), attributes, hasFailed: error !== null };
-}
-
-function finished(stop: string, model: string): Attributes {
-  return { 'gen_ai.response.finish_reasons': [stop], 'gen_ai.response.model': model };
-}
-
-/** Tokens of the prompt count as input whether or not they were cached. */
-function usageAttributes(usage: Usage | undefined): Attributes {
-  if (usage === undefined) return {};
-  const written = usage.cacheWrite + usage.cacheWrite1h;
-  return {
-    'gen_ai.usage.input_tokens': usage.input + usage.cacheRead + written,
-    'gen_ai.usage.output_tokens': usage.output,
-    'gen_ai.usage.cache_read.input_tokens': usage.cacheRead,
-    'gen_ai.usage.cache_creation.input_tokens': written,
-  };
 }
 
 function errorOf(outcome: ToolOutcome): string | null {

@@ -5,7 +5,7 @@
 
 import type { Environment } from '../../../domain/environment.ts';
 import { listedPairs } from '../../../domain/text/listed-pairs.ts';
-import type { Attributes } from './spans.ts';
+import type { Attributes } from './span-attributes.ts';
 
 /** Where to send spans, and what they belong to. */
 export interface TraceTarget {
