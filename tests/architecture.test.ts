@@ -165,7 +165,7 @@ describe('the architecture', () => {
     expect(await violations()).toEqual([]);
   });
 
-  test('a room holds no more than one glance takes in', () => {
+  test('a folder has at most 16 files', () => {
     const sizes = new Map<string, number>();
     for (const file of ['src', 'page', 'tests', 'scripts', 'bench'].flatMap((folder) =>
       filesBelow(folder, '.ts'),
@@ -199,7 +199,7 @@ describe('the architecture', () => {
     expect(doubled.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
   });
 
-  test('no file gives a type of its own the name of what another exports', () => {
+  test('no private type has the name of an exported one', () => {
     const exported = new Map(
       sourceFiles().flatMap((file) =>
         [...readFileSync(file, 'utf8').matchAll(EXPORTED_NAME)].map(([, name = '']) => [name, file] as const),
@@ -307,7 +307,7 @@ describe('the architecture', () => {
     expect(offenders).toEqual([]);
   });
 
-  test('git is run by one file, except the demo, which makes a repository of its own', () => {
+  test('only one file runs git, except for the demo, which creates its own repository', () => {
     const runners = sourceFiles()
       .filter((file) => /\b(?:execa|spawn|execFile)\(\s*'git'/.test(readFileSync(file, 'utf8')))
       .filter((file) => file !== 'src/commands/demo/materialise.ts');

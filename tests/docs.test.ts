@@ -18,25 +18,25 @@ import { JOURNAL_VERSION } from '../src/domain/journal/base.ts';
 import { RunAction } from '../src/domain/run/events.ts';
 import { STAGES } from './attacks/stages.ts';
 
-test('the published schema of result.json is that of the code', () => {
+test('the published schema of result.json matches the code', () => {
   expect(readFileSync('docs/result.schema.json', 'utf8')).toBe(resultSchema());
 });
 
-test('the published schema of publish.json is that of the code', () => {
+test('the published schema of publish.json matches the code', () => {
   expect(readFileSync('docs/publication.schema.json', 'utf8')).toBe(publicationSchema());
 });
 
-test('the published schema of check is that of the code', () => {
+test('the published schema of check matches the code', () => {
   expect(readFileSync('docs/check.schema.json', 'utf8')).toBe(checkSchema());
   expect(readFileSync('docs/plan.schema.json', 'utf8')).toBe(planSchema());
   expect(readFileSync('docs/patchsmith.schema.json', 'utf8')).toBe(projectFileSchema());
 });
 
-test('the published schema of what programs say that answer for a model is that of the code', () => {
+test('the published schema of the command provider protocol matches the code', () => {
   expect(readFileSync('docs/provider-command.schema.json', 'utf8')).toBe(commandSchema());
 });
 
-test('the published schema of events is that of the code', () => {
+test('the published schema of events matches the code', () => {
   expect(readFileSync('docs/events.schema.json', 'utf8')).toBe(eventsSchema());
 });
 
@@ -49,7 +49,7 @@ test('the page of events names each type once, and the version of the journal', 
   expect(page).toContain(`is its version, now ${JOURNAL_VERSION}:`);
 });
 
-test('every decision has a number of its own, without gaps', () => {
+test('every decision has its own number, without gaps', () => {
   const pages = readdirSync('docs/decisions').sort();
   const numbers = pages.map((name) => name.slice(0, 3));
   expect(numbers).toEqual(pages.map((_, at) => String(at + 1).padStart(3, '0')));
@@ -77,7 +77,7 @@ test('the page on the action names the inputs and outputs that it has', () => {
   expect(readFileSync('docs/action.md', 'utf8')).toBe(actionPage());
 });
 
-test('the page of errors is that of the code', () => {
+test('the page of errors matches the code', () => {
   expect(readFileSync('docs/errors.md', 'utf8')).toBe(errorsPage());
 });
 

@@ -115,7 +115,7 @@ describe('reading them', () => {
     expect(isSecretName('INPUT_TOKEN') && isSecretName('INPUT_ANTHROPIC_API_KEY')).toBe(true);
   });
 
-  test('the token by another name wins over the one that the job has by default', () => {
+  test('a token given under another name takes precedence over the default one of the job', () => {
     const read = readInputs({ 'INPUT_GITHUB-TOKEN': 'of the job', INPUT_TOKEN: 'of an app' });
     expect([read.githubToken, read.problems]).toEqual(['of an app', []]);
   });

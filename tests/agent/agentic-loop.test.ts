@@ -141,7 +141,7 @@ describe('at a cap', () => {
     expect(ended.loop.state.changes.net().map(({ path }) => path)).toEqual(['a.txt']);
   });
 
-  test('nothing is carried out beside finish', async () => {
+  test('nothing but finish is carried out', async () => {
     const ended = await atCap(call('x', 'write_file', { path: 'late.txt', content: '' }), finish('done'));
     expect(netPaths(ended)).toEqual(['a.txt']);
     expect(ended.stop?.why).toBe('completed');

@@ -79,7 +79,7 @@ describe('unfinished work of a killed run', () => {
     expect(JSON.stringify(said.slice(1))).not.toContain('protected');
   });
 
-  test('what changed after commands had ended is no one’s', () => {
+  test('a change after commands had ended is attributed to no one', () => {
     const lane = [turn({ calls: [command, other] }), ...started(command, other)];
     const late = { recorded: [], interrupted: ['other'], foreign: ['late'] };
     expect(settled([...lane, completed('command')], 'late')).toEqual(late);
@@ -87,7 +87,7 @@ describe('unfinished work of a killed run', () => {
     expect(settled(noted, 'late')).toEqual(late);
   });
 
-  test('while verify commands ran everything is theirs, and while the model was asked no one’s', () => {
+  test('changes during verify commands are theirs, and changes during a request to the model are no one’s', () => {
     const { said } = settle(stateAfter([turn()], { verify: ['make'] }), 'x');
     expect(said).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
     expect(settled([], 'x')).toEqual({ recorded: [], interrupted: [], foreign: ['x'] });

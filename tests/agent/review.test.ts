@@ -113,7 +113,7 @@ test('the price is the reviewer’s, and each part is listed separately', async 
   expect(state.iterations).toBe(2);
 });
 
-describe('a reviewer whose answer is no review', () => {
+describe('a reviewer that answers without a review', () => {
   const work = [edit('w', 'new\n'), turn({ text: 'Done.' })];
 
   test('is told about its error, and asked again', async () => {
@@ -188,7 +188,7 @@ describe('caps hold', () => {
     expect(ended.stop?.why).toBe('completed');
   });
 
-  test('what blocks stays a finding where there is no turn left to mend it', async () => {
+  test('a blocking finding stays one if no turn is left to fix it', async () => {
     const ended = await play(
       [edit('w', 'new\n'), turn({ text: 'Done.' }), answered({ findings: [blocking] })],
       {
@@ -212,7 +212,7 @@ describe('caps hold', () => {
     expect(touched.stop).toMatchObject({ why: 'provider' });
   });
 
-  test('a fix round whose verification fails is not taken for the green one before it', async () => {
+  test('a fix round with failed verification is not mistaken for the green one before it', async () => {
     const ended = await play(
       [
         edit('w', 'new\n'),

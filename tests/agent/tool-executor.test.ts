@@ -90,7 +90,7 @@ describe('the calls of a turn', () => {
     expect([ledger.net(), ledger.history.length, stepsOf(ledger.history)]).toEqual([[], 5, []]);
   });
 
-  test('a file that is no longer ignored is put down to what wrote it, not to what changed the rules', async () => {
+  test('a file that is no longer ignored is attributed to what wrote it, not to what changed the rules', async () => {
     const parts = await openRealParts({ '.gitignore': '*.log\n', 'a.txt': 'a\n' });
     const { root, workspace } = parts;
     // The kernel's times count in steps of some milliseconds.
@@ -161,7 +161,7 @@ describe('the calls of a turn', () => {
     );
   });
 
-  test('a turn that was cut off is answered and nothing of it runs', async () => {
+  test('a turn that was cut off gets an answer, and none of its calls runs', async () => {
     const parts = await openRealParts({});
     const calls = [call('w', 'write_file', { path: 'a', content: 'x' })];
     expect(story(await actionsOf(parts, calls, { cutOff: true }))).toEqual(['end w cut_off']);

@@ -53,7 +53,7 @@ test('every command runs, also after one has failed, and secrets are kept out of
   expect(actions.map(({ type }) => type)).toEqual(['verify.completed']);
 });
 
-test('what was changed before is no one’s, and what the commands change is theirs', async () => {
+test('earlier changes are no one’s, and what the commands change is theirs', async () => {
   const parts = await openRealParts({});
   await parts.sandbox.run({
     // Two writes within one tick of the kernel's clock cannot be told apart.
@@ -69,7 +69,7 @@ test('what was changed before is no one’s, and what the commands change is the
   ]);
 });
 
-test('the middle of a long output is left out, and says so', async () => {
+test('the middle of a long output is left out, with a note', async () => {
   const { reports } = await verify(await openRealParts({}), ['seq 1 5000']);
   const output = reports[0]?.output ?? '';
   expect(output).toMatch(/^1\n2\n[\s\S]*\n\[15893 of 23893 characters left out\]\n[\s\S]*\n5000\n$/);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wokenBetween } from '../../src/agent/woken-between.ts';
 
-test('a consumer looks up while the generator works, and misses nothing of it', async () => {
+test('a consumer wakes up while the generator works, and misses none of its values', async () => {
   let wake = (): void => undefined;
   let goOn = (): void => undefined;
   async function* steps() {

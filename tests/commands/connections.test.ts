@@ -47,7 +47,7 @@ describe('what doctor finds out about the model', () => {
     expect(lines.join()).not.toContain('sk-ant-other');
   });
 
-  test('a gateway that does not know the question is no mistake, and one that is not there is', async () => {
+  test('a gateway without that endpoint is not an error, but one that cannot be reached is', async () => {
     const { url, host } = await model();
     expect(
       await found({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url }, { model: 'our-model' }),
@@ -58,7 +58,7 @@ describe('what doctor finds out about the model', () => {
     expect(lines).toContain(`model failed ${new URL(other.url).host} cannot be reached: ECONNREFUSED`);
   });
 
-  test('without a key no one is asked', async () => {
+  test('without a key there is no request', async () => {
     const lines = await found({});
     expect(lines).toEqual([
       expect.stringMatching(/^key note ANTHROPIC_API_KEY is not set/),
@@ -68,7 +68,7 @@ describe('what doctor finds out about the model', () => {
     ]);
   });
 
-  test('a provider without such a question is said to have none', async () => {
+  test('a provider that cannot be asked is reported as such', async () => {
     const lines = await found({}, { provider: 'bedrock', model: 'anthropic.claude-x' });
     expect(lines.at(2)).toBe('model skipped bedrock is not asked: it has no request that uses no tokens');
   });

@@ -544,7 +544,7 @@ describe('a project file', () => {
     },
   );
 
-  test('cannot make a cost limit of the operator void with prices of its own', () => {
+  test('cannot defeat the operator’s cost limit with its own prices', () => {
     const free = { input: 0, output: 0, 'cache-read': 0, 'cache-write': 0, 'cache-write-1h': 0 };
     expect(problemsOf({ flags: { 'max-cost-usd': '1' }, ...file({ price: free }, { price: 2 }) })).toEqual([
       '.patchsmith.yml:2: a project file may not set the prices that --max-cost-usd is measured by; use --price',

@@ -132,7 +132,7 @@ describe('the file of --mcp-config', () => {
     });
   });
 
-  test('is read from the commit whose rules apply, when it lies in the repository', async () => {
+  test('is read from the commit whose rules apply, if it is in the repository', async () => {
     const { root } = await makeRepository({
       'mcp.json': JSON.stringify({ mcpServers: { b: { command: 'evil' } } }),
     });

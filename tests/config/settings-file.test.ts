@@ -32,13 +32,13 @@ test('the file in the root of the repository is read from anywhere inside, with 
   expect(await readSettingsFile(join(root, 'a/b'), NAME)).toEqual(expected);
 });
 
-test('without a file, outside a repository and in a folder that is not there, there is nothing', async () => {
+test('without a file, outside a repository and in a missing folder there are no settings', async () => {
   expect(await readSettingsFile(tempFolder({ '.git/HEAD': '' }), NAME)).toEqual(none);
   expect(await readSettingsFile(tempFolder({ [NAME]: 'model: x' }), NAME)).toEqual(none);
   expect(await readSettingsFile(join(tempFolder(), 'nowhere'), NAME)).toEqual(none);
 });
 
-test('a file with the other ending is reported and not passed over, also beside the right one', async () => {
+test('a file with the other extension is reported rather than ignored, even next to the right one', async () => {
   const misnamed = {
     status: 'failed',
     problems: [

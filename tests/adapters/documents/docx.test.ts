@@ -24,7 +24,7 @@ test('paragraphs are lines, with headings, lists and tables as in Markdown', () 
   expect(text).toBe('# Plan\nA & B <c>\n- first\none\ttwo\nthree\n| x | y |\n| 1 | 2 |\n\nbox\n');
 });
 
-test('what unpacks to more than its bound, or is packed otherwise, is not unpacked', () => {
+test('a file that would exceed its bound, or is packed in another way, is not unpacked', () => {
   const bomb = zipOf({ 'word/document.xml': 'x' }, deflateRawSync(Buffer.alloc(2_000_000)));
   expect(() => unzip(bomb, 'word/document.xml', 1_000_000)).toThrow(RangeError);
   expect(() => unzip(Buffer.from('PK\x03\x04 nothing more of it'), 'a', 10)).toThrow(RangeError);

@@ -53,7 +53,7 @@ function withExtension(hello: Buffer, type: number, body: Buffer): Buffer {
   return copy;
 }
 
-test('the server that a client asks for is read from its hello, whole or in small records', async () => {
+test('the requested server name is read from the hello, whole or in small records', async () => {
   const hello = await helloFor('Registry.Example.com');
   const named = { status: 'ok', serverName: 'registry.example.com', end: hello.length };
   expect(readClientHello(hello)).toEqual(named);

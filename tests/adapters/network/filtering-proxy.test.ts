@@ -235,7 +235,7 @@ describe('plain HTTP', () => {
 });
 
 describe('a tunnel', () => {
-  test('carries TLS to the very host that was asked for', async () => {
+  test('carries TLS only to the requested host', async () => {
     const { connect } = await tlsOrigin();
     const proxy = await open({ allowed: ['*.good.example'], connect });
     const client = secured(await tunnelled(proxy.socket, 'a.good.example:443'), 'a.good.example');

@@ -20,7 +20,7 @@ test('without a proxy in the environment the platform asks, whatever else is the
   expect(await fetchByEnvironment({ HTTP_PROXY: 'http://127.0.0.1:9', HTTPS_PROXY: '' })).toBe(fetch);
 });
 
-test('a proxy is asked for a tunnel to the name, which no one looks up, and logged in to where it takes that', async () => {
+test('requests a tunnel to the name without looking it up, and logs in if the proxy requires it', async () => {
   const open = await proxy(null);
   expect(await why({ HTTPS_PROXY: open.host })).toContain('502');
   expect(await why({ https_proxy: `http://${open.host}/`, HTTPS_PROXY: 'http://127.0.0.1:9' })).toContain(
@@ -33,7 +33,7 @@ test('a proxy is asked for a tunnel to the name, which no one looks up, and logg
   expect(await why({ HTTPS_PROXY: `http://user:p%40ss%20%25@${closed.host}` })).toContain('502');
 });
 
-test('plain http goes by HTTP_PROXY where the address that is asked is one of it, as a request and without a tunnel', async () => {
+test('plain http uses HTTP_PROXY, as a request and without a tunnel', async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`);

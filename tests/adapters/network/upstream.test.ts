@@ -52,7 +52,7 @@ const tunnelTo = (socketPath: string, authority: string) =>
   ask(socketPath, `CONNECT ${authority} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
 describe('where the machine has a proxy', () => {
-  test('tunnels go through it with its login, and still only to the host that was asked for', async () => {
+  test('tunnels go through it with its login, and still only to the requested host', async () => {
     const { proxy } = await machine();
     const { socket } = await open({ HTTPS_PROXY: `http://user:p%40ss@${proxy.host}` });
     const fetched = async (servername: string) => {
@@ -114,7 +114,7 @@ describe('where the machine has a proxy', () => {
     expect(proxy.asked).toEqual(['public.example.test:443', 'git.example.test:22']);
   });
 
-  test('plain requests go to that of HTTP_PROXY, and a redirect is followed by no one', async () => {
+  test('plain requests go to HTTP_PROXY, and redirects are not followed', async () => {
     const { url, asked } = await machine();
     const { socket, refused } = await open({ HTTP_PROXY: url.replace('//', '//user:word@') });
     const get = (path: string) =>

@@ -100,7 +100,7 @@ test.each([
   expect(JSON.stringify(found)).not.toContain(KEY);
 });
 
-test('a query that is too long is not sent, and without a key there is no search', async () => {
+test('a query that is too long is not sent, and without a key search is not available', async () => {
   const { search, asked } = await brave(json({}));
   expect(await search('x'.repeat(401))).toMatchObject({ reason: 'invalid_input' });
   expect(asked).toEqual([]);

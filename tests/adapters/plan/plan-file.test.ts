@@ -205,7 +205,7 @@ test('a plan without a task is refused', async () => {
   }
 });
 
-test('bytes that are no text are refused', async () => {
+test('bytes that are not text are refused', async () => {
   for (const bytes of [new Uint8Array([0x66, 0xfc, 0x72]), new Uint8Array([0x61, 0, 0x62])]) {
     expect(await planOf(bytes)).toEqual(failedWith('The plan plan.md is not UTF-8 text.'));
   }

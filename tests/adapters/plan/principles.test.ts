@@ -39,7 +39,7 @@ describe('without named files', () => {
     expect(await read(root, { cwd: tempFolder() })).toEqual(ok(whole('AGENTS.md', 'root')));
   });
 
-  test('CLAUDE.md is read only when there is no AGENTS.md on that way', async () => {
+  test('CLAUDE.md is read only if there is no AGENTS.md on the way', async () => {
     const root = tempFolder({ 'CLAUDE.md': 'root', 'a/CLAUDE.md': 'a', 'x/AGENTS.md': 'x' });
     expect(await read(root, { workingDirectory: 'a' })).toEqual(
       ok(whole('CLAUDE.md', 'root'), whole('a/CLAUDE.md', 'a')),

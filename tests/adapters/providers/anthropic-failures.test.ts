@@ -72,7 +72,7 @@ describe('an outage is waited out for five minutes', () => {
     expect(failure.message).toMatch(/ENOTFOUND|EAI_AGAIN/);
   });
 
-  test('an endpoint that is not there', async () => {
+  test('an endpoint that does not exist', async () => {
     const { server, waits, ask } = await asking([]);
     await server.close();
     const failure = failureOf(await ask());
@@ -87,7 +87,7 @@ describe('an outage is waited out for five minutes', () => {
   });
 });
 
-describe('an answer that broke off is asked for five times at most, since each costs its prompt', () => {
+describe('an answer that broke off is retried five times at most, since each attempt costs its prompt', () => {
   test.each<[string, ScriptedTurn]>([
     ['a reset in mid-stream', { text: 'half', fault: { kind: 'reset', afterEvents: 3 } }],
     ['a stream without message_stop', { text: 'half', fault: { kind: 'end', afterEvents: 5 } }],
@@ -268,7 +268,7 @@ describe('the output of an answer that was cut off', () => {
   });
 });
 
-describe('an answer that contradicts itself is asked for again', () => {
+describe('an answer that contradicts itself is retried', () => {
   const end = [
     { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
     { type: 'message_stop' },
@@ -320,7 +320,7 @@ describe('a message for people', () => {
     );
   });
 
-  test('never holds the key, also when the server repeats it where the text is cut', async () => {
+  test('never contains the key, even if the server repeats it where the text is cut', async () => {
     for (const padding of [0, 480, 490, 495]) {
       const message = `${'x'.repeat(padding)} ${TEST_KEY} is no key`;
       const failures = [
@@ -334,7 +334,7 @@ describe('a message for people', () => {
     }
   });
 
-  test('says so when the endpoint is something else than the API', async () => {
+  test('says that the endpoint is not the API', async () => {
     const other = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<h1>Sign in</h1>');
     });

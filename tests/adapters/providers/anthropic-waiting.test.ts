@@ -15,7 +15,7 @@ const firstOnly = (fault: Fault) => (_request: unknown, n: number) =>
 const causesOf = (progress: readonly TurnProgress[]) =>
   progress.flatMap((step) => (step.type === 'retry' ? [step.retry.cause] : []));
 
-test('an answer that stays silent for the idle timeout is asked for again', async () => {
+test('an answer that is silent for the idle timeout is retried', async () => {
   const { ask, progress } = await asking(firstOnly({ kind: 'stall', afterEvents: 3 }), {
     idleTimeoutMs: 1_500,
   });
@@ -25,7 +25,7 @@ test('an answer that stays silent for the idle timeout is asked for again', asyn
   ]);
 });
 
-test('an endpoint that sends no headers in time is asked again', async () => {
+test('a request without headers in time is retried', async () => {
   const { ask, progress } = await asking(firstOnly({ kind: 'stall', afterEvents: null }), {
     idleTimeoutMs: 1_500,
   });
@@ -37,7 +37,7 @@ test('an endpoint that sends no headers in time is asked again', async () => {
   ]);
 });
 
-test('an error whose body never comes is still that error', async () => {
+test('an error without a body is still reported as that error', async () => {
   const stuck = createServer((_request, response) => {
     response.writeHead(403, { 'content-type': 'application/json' }).flushHeaders();
   });

@@ -43,7 +43,7 @@ test('a request to Bedrock is signed with the keys of the environment', async ()
   expect([refused.kind, refused.message]).toEqual(['invalid_request', expect.stringContaining('no ***')]);
 });
 
-test('a login that a cloud refuses or that is not there ends the run at once', async () => {
+test('a missing or refused cloud login ends the run at once', async () => {
   const url = await bedrock([]);
   const wrong = { AWS_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'another-0123456789' };
   const refused = failureOf(await ask('bedrock', wrong, url));

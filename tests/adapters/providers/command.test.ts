@@ -102,7 +102,7 @@ test('a program that is silent is ended with all that it has started', async () 
   await until('the child is gone', () => isGone(Number(pid)));
 });
 
-test('an interrupt ends a program that writes on and on, and nothing of it is left after an answer', async () => {
+test('an interrupt ends a program that never stops writing, and no process is left after an answer', async () => {
   const chatty = asking(`while :; do echo '{"type": "alive"}'; sleep 0.01; done`);
   expect((await chatty.ask(AbortSignal.timeout(200))).status).toBe('interrupted');
   const { ask, folder } = asking(`sleep 60 & echo $! > "$0.pid"\n${ANSWER}\nsleep 60`);
@@ -119,7 +119,7 @@ test('values of named variables are in no message', async () => {
   expect(crash.message).toContain('it said: ***');
 });
 
-test('what commands of the model can write to is not run, and nothing is looked up there', () => {
+test('a program that the model’s commands can change is not run, and their folders are not searched', () => {
   const folder = temporaryFolder();
   const tree = join(folder, 'tree');
   mkdirSync(join(tree, 'bin'), { recursive: true });

@@ -283,7 +283,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     expect(waits[0]).toBe(7_000);
   });
 
-  test('an answer that goes silent, or never begins, is asked for again', async () => {
+  test('an answer that goes silent, or never begins, is retried', async () => {
     const beginning = family.provider === 'command' ? 'stream' : 'outage';
     await Promise.all([silent(1, 'stream'), silent(null, beginning)]);
   });
@@ -372,7 +372,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     },
   );
 
-  test('what will not heal is said at once, without the key', async () => {
+  test('a permanent failure is reported at once, without the key', async () => {
     const wrong = await asking([], { apiKey: 'sk-wrong-0123456789' });
     expect(failureOf(await wrong.ask()).kind).toBe('authentication');
     const { ask } = await asking([

@@ -32,7 +32,7 @@ const read = (path: string, id?: string) => ({
   ...(id === undefined ? {} : { id }),
 });
 
-test('thoughts and their signatures go back where they were, and every call has an id of its own', async () => {
+test('thoughts and signatures are sent back in place, and every call has a unique id', async () => {
   const { server, ask } = await asking(
     [
       { thinking: 'Hm.', text: 'I look.', calls: [read('a'), read('b')] },

@@ -84,7 +84,7 @@ test('fields that a gateway adds to its messages are sent back to it', async () 
   );
 });
 
-test('calls without an id, with one that was there before, or without an index are distinguished', async () => {
+test('calls with a missing or repeated id, or without an index, are distinguished', async () => {
   const chunk = (delta: object, finish: string | null = null) => ({
     model: 'local',
     choices: [{ delta, finish_reason: finish }],

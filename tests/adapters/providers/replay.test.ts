@@ -100,7 +100,7 @@ test('failed attempts are reported again, without their waits', async () => {
   ]);
 });
 
-test('an answer that was cut off, or waited for in vain, comes to as little again', async () => {
+test('an answer that was cut off or never arrived is replayed as such', async () => {
   const cutOff = JSON.stringify({ type: 'turn.interrupted', spent });
   const provider = recorded(
     completed('one'),
@@ -144,7 +144,7 @@ test.each([
   expect(await ask(provider)).toMatchObject({ kind: 'recording', message: expect.stringContaining(message) });
 });
 
-test('an interrupted run is told so', async () => {
+test('an interrupt is reported as such', async () => {
   const silent = { answerTokens: () => null, onProgress: () => {} };
   const request = { ...silent, conversation: plainConversation(), signal: AbortSignal.abort() };
   expect(await recorded(completed('one')).complete(request)).toEqual({ status: 'interrupted' });

@@ -115,7 +115,7 @@ describe.each([
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('a timeout keeps what was printed and kills 33 processes that ignore TERM in sessions of their own', async () => {
+  test('a timeout keeps the output and kills 33 processes in separate sessions that ignore TERM', async () => {
     const { run } = await open(makePlace(), mode);
     const seconds = oddSeconds();
     const script = `trap '' TERM HUP

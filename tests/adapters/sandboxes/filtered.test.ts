@@ -52,7 +52,7 @@ test('the calls that reach past the namespaces are refused', async () => {
   expect(said).toBe(refused.map((call) => `${call} 1\n`).join(''));
 });
 
-test('no namespace can be made, and clone3 is not there', async () => {
+test('namespaces cannot be created, and clone3 is missing', async () => {
   const { text } = await open(makePlace(), 'required');
   const USER = 0x10000000;
   const said = await text(

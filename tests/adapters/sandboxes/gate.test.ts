@@ -35,14 +35,14 @@ test('a command begins when the runner answers, without the descriptor of the an
   expect(await ended).toEqual([7, 'begun\nclosed\n']);
 });
 
-test('no command begins whose runner dies before it answers', async () => {
+test('a command does not start if its runner dies before it answers', async () => {
   const { gate, ended } = start();
   await once(gate, 'data');
   gate.destroy();
   expect(await ended).toEqual([1, '']);
 });
 
-test('no command begins whose runner has died before', async () => {
+test('a command does not start if its runner is already dead', async () => {
   const { gate, ended } = start();
   gate.destroy();
   const [, said] = await ended;

@@ -41,7 +41,7 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
   });
 });
 
-test('an alternate that is no object store is not shown', async () => {
+test('an alternate that is not an object store is hidden', async () => {
   const place = makePlace();
   const secret = tempFolder({ 'keys/id': 'canary' });
   mkdirSync(join(place.sandboxGitDir.objects, 'info'), { recursive: true });

@@ -78,7 +78,7 @@ test('their git dirs can be neither read nor changed, moved or replaced, and the
   ).toBe('n\n');
 });
 
-test('one that is read-only can be neither changed nor moved, nor what lies in it, and can be read', async () => {
+test('a read-only one can be read, but neither it nor its contents can be changed or moved', async () => {
   const place = makeNested();
   const within = join(place.root, 'lib/deep/inner/within');
   mkdirSync(within);

@@ -63,7 +63,7 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(proxy.refused()).toEqual([]);
   });
 
-  test('has package managers ask again without long waits, since most of what they ask for is allowed', async () => {
+  test('lets package managers retry without long waits, since most of their requests are allowed', async () => {
     const { text } = await openWithNetwork(['good.example']);
     const variables = /^(\w*(?:retr|maxsockets)\w*=.*)$/gim;
     expect([...(await text('env | sort')).matchAll(variables)].map(([, one]) => one)).toEqual([
@@ -174,7 +174,7 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(asked).toEqual([]);
   });
 
-  test('leaves no relay behind, does not keep a command from ending, and is no one’s child', async () => {
+  test('leaves no relay behind, lets a command end, and is no one’s child', async () => {
     const { root, run, text } = await openWithNetwork(['good.example']);
     // Those of this sandbox, in whose mounts its folder is; other tests have relays as well.
     const relays = () =>
@@ -191,7 +191,7 @@ describe('a sandbox with hosts that may be reached', () => {
     );
   });
 
-  test('runs commands in parallel, each with a relay of its own', async () => {
+  test('runs commands in parallel, each with its own relay', async () => {
     const { port } = await origin();
     const { text } = await openWithNetwork([`good.example:${port}`]);
     const answers = await Promise.all(
@@ -371,7 +371,7 @@ describe('the relay', () => {
   });
 });
 
-test('without a proxy there is no relay, no socket and no variable', async () => {
+test('without a proxy there is neither a relay nor a socket nor a variable', async () => {
   const { text } = await open(makePlace(), 'required');
   expect(
     await text(

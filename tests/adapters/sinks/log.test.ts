@@ -77,7 +77,7 @@ test('a log that cannot be written stops nothing', async () => {
   await expect(logged('info', '/dev/full')).resolves.toEqual([]);
 });
 
-test('lines for people have time, level and source, at a level of their own', async () => {
+test('lines for people have time, level and source, and a separate log level', async () => {
   const lines: string[] = [];
   const people = { level: 'info', print: (line: string) => void lines.push(line) };
   const path = join(tempFolder(), 'patchsmith.log');

@@ -8,7 +8,7 @@ import { removeFolders, temporaryFolder } from '../../support/files/repository.t
 
 afterAll(removeFolders);
 
-test('whoever looks at a killed run with attempts removes the copies of the work tree', async () => {
+test('looking at a killed run with attempts removes the copies of the work tree', async () => {
   const path = temporaryFolder();
   chmodSync(path, 0o700);
   for (const name of ['attempt-1', 'verify-1']) {

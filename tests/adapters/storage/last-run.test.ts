@@ -25,7 +25,7 @@ function stateWith(runs: Readonly<Record<string, (Partial<RunStarted> & { at?: n
 
 const id = (second: number) => `20261121-10150${second}-3f9a2c`;
 
-test('the last run is the newest one that began to work in this checkout', async () => {
+test('the last run is the newest one that started work in this checkout', async () => {
   const { root } = await makeRepository({ 'dir/a.txt': 'a\n' });
   const { state, at } = stateWith({
     [id(1)]: { root },
@@ -45,7 +45,7 @@ test('the last run is the newest one that began to work in this checkout', async
   });
 });
 
-test('of runs that began in the same second, the last is the one that began later', async () => {
+test('among runs of the same second, the last one is the one that started later', async () => {
   const { root } = await makeRepository({});
   const ids = ['20261121-101502-aaaaaa', '20261121-101502-bbbbbb', '20261121-101502-cccccc'] as const;
   const { state, at } = stateWith({
@@ -58,7 +58,7 @@ test('of runs that began in the same second, the last is the one that began late
   expect(found).toMatchObject({ status: 'ok', directory: { path: at(ids[1]) } });
 });
 
-test('a command that takes the last run says which one that is', async () => {
+test('a command that uses the last run says which one it is', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const { state, at } = stateWith({ [id(1)]: { root } });
   const github = {

@@ -23,7 +23,7 @@ const publish = (path: string, content = bytes) =>
     repositories: [],
   });
 
-test('writes the exact bytes, also over an older patch, and nothing besides', async () => {
+test('writes exactly these bytes, also over an older patch, and nothing else', async () => {
   const folder = tempFolder({ 'x.patch': 'older and longer' });
   expect(await publish(join(folder, 'x.patch'))).toBeNull();
   expect(new Uint8Array(readFileSync(join(folder, 'x.patch')))).toEqual(bytes);

@@ -151,7 +151,7 @@ test.runIf(getuid?.() === 0)('a directory of another user is refused', async () 
   expect(await whyNot(shared)).toContain('shadow.git/objects/ab belongs to another user');
 });
 
-test('a link that the caller names leads to its run, whose path is then told without it', async () => {
+test('a link given by the caller leads to its run, whose path is then shown without the link', async () => {
   const folder = runFolder();
   const link = join(tempFolder(), 'link');
   symlinkSync(folder, link);

@@ -67,7 +67,7 @@ test('a folder in the work tree, also through a link, or with a run in it, is re
     );
 });
 
-test('the result is replaced whole, for its owner only, and holds no secret', () => {
+test('the result is replaced atomically, is readable only for its owner, and contains no secret', () => {
   const directory = make({ chosen: tempFolder() });
   if (typeof directory === 'string') throw new Error(directory);
   const result = { ...emptyResult('r', '0'), summary: 'It is se"cret-value.', iterations: 12345678 };
@@ -84,7 +84,7 @@ test('the result is replaced whole, for its owner only, and holds no secret', ()
   });
 });
 
-test('scratch goes, also with folders that no one may write to', () => {
+test('scratch is removed, even with read-only folders in it', () => {
   const directory = make({ chosen: tempFolder() });
   if (typeof directory === 'string') throw new Error(directory);
   mkdirSync(join(directory.scratch, 'mod/pkg'), { recursive: true });

@@ -35,7 +35,7 @@ test('the lock of a process that was killed is gone with it', async () => {
   letGo?.();
 });
 
-test('a work tree has a lock of its own, whatever path leads there', async () => {
+test('a work tree has one lock, whatever path leads there', async () => {
   const folder = tempFolder();
   const letGoOfRun = await lockRun(folder);
   const letGo = await lockWorkTree({ root: folder, gitDir: folder });
@@ -45,7 +45,7 @@ test('a work tree has a lock of its own, whatever path leads there', async () =>
   letGoOfRun?.();
 });
 
-test('folders whose inodes a number cannot tell apart have locks of their own', () => {
+test('folders with inodes that a number cannot distinguish have separate locks', () => {
   const names = [2n ** 63n, 2n ** 63n + 1n].map((ino) => lockName('tree', { dev: 1n, ino }));
   expect(new Set(names).size).toBe(2);
 });

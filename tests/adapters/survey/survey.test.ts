@@ -503,7 +503,7 @@ test('of several ecosystems the one with most files is written, and the other is
   ]);
 });
 
-test('a project in a folder that holds most of the files is found there', async () => {
+test('a project is found in the folder that has most of the files', async () => {
   const { root } = await makeRepository({
     'README.md': '',
     'services/api/go.mod': '',

@@ -198,7 +198,7 @@ describe('the workspace', () => {
     expect((await scratch.open()).base().dirty).toBe(false);
   });
 
-  test('leaves submodules as they are, and says so', async () => {
+  test('leaves submodules unchanged, with a warning', async () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '.', '../library');
     scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../library', 'lib');
@@ -273,7 +273,7 @@ describe('the workspace', () => {
     expect([later.nested.length, later.uncovered]).toEqual([64, []]);
   });
 
-  test('leaves untracked repositories out, and says so', async () => {
+  test('leaves untracked repositories out, with a warning', async () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '.', 'nested');
     const workspace = await scratch.open();
@@ -357,7 +357,7 @@ describe('the workspace', () => {
   });
 });
 
-describe('a folder that is no checkout', () => {
+describe('a folder that is not a checkout', () => {
   test('is named together with what to do', async () => {
     const scratch = committed();
     scratch.gitIn(scratch.folder, 'init', '--quiet', '--bare', 'bare.git');

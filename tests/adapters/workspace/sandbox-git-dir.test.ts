@@ -107,7 +107,7 @@ describe("the model's git dir", () => {
     expect(unborn.git('status', '--porcelain', '--branch')).toBe('## No commits yet on main\n?? a.txt\n');
   });
 
-  test('works beside submodules, whose own git dirs are out of reach', async () => {
+  test('works next to submodules, and their git dirs are out of reach', async () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '.', '../library');
     scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../library', 'lib');

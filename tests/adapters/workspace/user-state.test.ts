@@ -114,7 +114,7 @@ describe('uncommitted work', () => {
     }
   });
 
-  test('a file that git was told to assume unchanged is still seen as it is', async () => {
+  test('the real content of a file marked assume-unchanged is seen', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();
@@ -123,7 +123,7 @@ describe('uncommitted work', () => {
     expect((await scratch.open()).base().dirty).toBe(true);
   });
 
-  test('an unresolved merge is used as it is on disk', async () => {
+  test('an unresolved merge is used in its state on disk', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();

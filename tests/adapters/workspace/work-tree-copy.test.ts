@@ -60,7 +60,7 @@ test('a copy has files, links, modes and times, and no git dir, pipe or other re
   expect(lstatSync(join(from, 'made/deep/program')).nlink).toBe(1);
 });
 
-test('what cannot be copied is named, and a signal is heard', async () => {
+test('what cannot be copied is named, and a signal ends the copy', async () => {
   const from = temporaryFolder();
   let deep = from;
   while (deep.length < 3_900) deep = join(deep, 'd'.repeat(100));

@@ -40,7 +40,7 @@ test("other tools' names of parameters become ours, and are counted", () => {
   });
 });
 
-test('an alias names a parameter of its tool, and is not one itself', () => {
+test('an alias refers to a parameter of its tool, and is not itself a parameter', () => {
   for (const { name, inputSchema } of definitionsOf(all)) {
     const own = Object.keys(inputSchema.properties as object);
     const { aliases = {} } = tools.get(name) ?? {};

@@ -16,7 +16,7 @@ test('a token that may not is told what it lacks', () => {
   );
 });
 
-describe('no permission is said to be missing where the reason is another one', () => {
+describe('no permission is reported as missing if there is another reason', () => {
   test.each<[number, string, RegExp]>([
     [403, 'API rate limit exceeded for installation ID 4711.', /when the limit has passed/],
     [429, 'You have exceeded a secondary rate limit.', /when the limit has passed/],

@@ -73,7 +73,7 @@ test('they are said once on the pull request of the branch', async () => {
   expect(await obstacle(work, { 'branch-suffix': 'random' })).toBeNull();
 });
 
-test('what the base has beyond the default branch is no commit of others', async () => {
+test('commits of the base that the default branch lacks do not count as commits by others', async () => {
   const work = { plan: ofFile, base: 'next', hasIssue: false };
   await shop.commit('next', { 'n.txt': 'n\n' });
   await shop.git('branch', branchFor(work), 'next');

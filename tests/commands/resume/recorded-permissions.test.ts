@@ -71,7 +71,7 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
   });
 });
 
-test('the price of another model is that of today, else the recorded one', () => {
+test('the price of another model is today’s if known, otherwise the recorded one', () => {
   const dear = { ...price, output: 9 };
   const start = { ...contained, fallback: { ...other, price }, review: reviewedBy({ ...other, price }) };
   const named = { fallbackModel: 'openai/gpt-5.4', reviewModel: 'openai/gpt-5.4' };

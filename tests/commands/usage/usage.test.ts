@@ -48,7 +48,7 @@ function home() {
 
 const answered = turn({ usage: tokens });
 
-test('usage sums finished runs by model, plan and day; what played a recording is no cost', async () => {
+test('usage sums finished runs by model, plan and day; recorded answers cost nothing', async () => {
   const { result, usage, json } = home();
   result(1);
   result(2, { model: 'claude-opus-5-5', costUsd: 1, estimated: true, plan: { title: 'Other\u001b[31m' } });

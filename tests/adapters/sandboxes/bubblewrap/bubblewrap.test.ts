@@ -87,7 +87,7 @@ test('dotfiles of the home folder are absent, also where a toolchain of the home
   expect(await text(`cat '${home}/conda/.npmrc'`)).toBe('');
 });
 
-test('no process of the machine is visible, and no environment but that of commands', async () => {
+test('processes of the machine are hidden, and the environment has only what commands may see', async () => {
   process.env.ANTHROPIC_API_KEY = 'canary-of-our-own';
   onTestFinished(() => {
     delete process.env.ANTHROPIC_API_KEY;
@@ -192,7 +192,7 @@ test('the list of users is the machine’s, except the home folder, and includes
     expect(passwdFor(agent, without)).toBe(`${root}agent:x:1001:127::/home/agent:/bin/sh\n`);
 });
 
-test('the visible part of /etc is as on the machine, copied or mounted', async () => {
+test('the visible part of /etc matches the machine, copied or mounted', async () => {
   const { text } = await open(makePlace(), 'required');
   const list = `cd /etc; for f in alternatives fonts ld.so.conf.d maven/logging perl ssl/certs; do
     test -d $f && (cd -P $f && find . -type f -readable -exec cksum {} + && find . -type l -exec readlink {} + && find . -type d) | sort; done`;

@@ -200,7 +200,7 @@ test("Gradle's cache is where its metadata says, and the layer has what Gradle b
   expect(all(home)).toBe(before);
 });
 
-test('without a sandbox there are no caches, and a warning says so', async () => {
+test('without a sandbox there are no caches, and a warning says why', async () => {
   const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
   const opened = await openedWith(home, { named: ['npm'] }, { mode: 'off' });
   expect(opened.warnings).toEqual([

@@ -108,7 +108,7 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
     expect([small.end.exitCode, large.end]).toEqual([0, killedFor('memory')]);
   });
 
-  test('a fork bomb is stopped, and nothing of it is left', async () => {
+  test('a fork bomb is stopped without leaving a process', async () => {
     const { run, text } = await opened();
     const seconds = oddSeconds();
     // Ones that could never grow past what a machine bears: the other tests go on beside them.
@@ -122,7 +122,7 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
     expect(await text('echo next')).toBe('next\n');
   });
 
-  test('a command that fills the disk is killed, and one that writes nothing is not', async () => {
+  test('a command that fills the disk is killed, but not one that writes nothing', async () => {
     const small = { ...LIMITS, maxDiskBytes: 100 * MIB };
     const { root, run } = await open(makePlace(), mode, process.env, small);
     const { end } = await run('i=0; while :; do i=$((i + 1)); head -c 4000000 /dev/zero > fill-$i; done');

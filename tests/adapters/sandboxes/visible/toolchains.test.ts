@@ -50,7 +50,7 @@ test('an installed toolchain is shown whole, a folder of programs alone', async 
   });
 });
 
-test('a project that stands in PATH shows its programs and nothing else', async () => {
+test('a project on PATH exposes its programs and nothing else', async () => {
   const folder = tempFolder({
     'code/app/bin/run': '',
     'code/app/lib/x': '',
@@ -180,7 +180,7 @@ test("the toolchains of this machine's PATH work inside", async () => {
   }
 });
 
-test('a program of a toolchain below a folder of its own is found by name', async () => {
+test('a toolchain program in a separate folder is found by name', async () => {
   const folder = tempFolder({
     'x/bin/greet': '#!/bin/sh\ncat "$(dirname "$0")/../lib/greeting"\n',
     'x/lib/greeting': 'hello',
@@ -190,7 +190,7 @@ test('a program of a toolchain below a folder of its own is found by name', asyn
   expect(await text('greet')).toBe('hello');
 });
 
-test('a virtual environment of the repository works when an interpreter store of the home folder holds its python', async () => {
+test('a virtual environment of the repository works if its python is in an interpreter store in the home folder', async () => {
   const home = tempFolder({
     '.local/share/uv/python/cpython-3.12/bin/python3': '#!/bin/sh\necho interpreter\n',
     '.local/share/uv/tools/secret': 'canary',

@@ -9,7 +9,7 @@ import { userMounts } from '../../../../src/adapters/sandboxes/visible/user-moun
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, versionOutside } from '../fixture.ts';
 
-test('a mount is read-only, and writable where that is asked for', async () => {
+test('a mount is read-only unless it is requested as writable', async () => {
   const folder = tempFolder({
     'read/file': 'read',
     'read/.npmrc': 'canary',

@@ -124,7 +124,7 @@ test('a call that was in progress when a run was killed has its name when it is 
   expect(printed()).toBe('[0] run_command curl -u *** x → failed: interrupted\n');
 });
 
-test('a result of which the model sees a part is reported as that', () => {
+test('a result that the model sees only in part is reported as such', () => {
   const { accept, printed } = open();
   accept(toolStarted('r', 'read_file', { path: 'a.txt' }), {
     type: 'tool.completed',
@@ -253,7 +253,7 @@ describe('the text of the model', () => {
     expect(printed()).toBe('');
   });
 
-  test('holds no secret and no workflow command, however it is cut into pieces', () => {
+  test('contains no secret and no workflow command, however it is split', () => {
     const hostile = `a ${SECRET} ##[error]b\r\n::set-env::\u001b[2J # ## hunter2`;
     for (const size of [1, 2, 3, 7, 100]) {
       const { text, printed, progress } = open({ verbose: true });

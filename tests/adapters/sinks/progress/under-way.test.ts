@@ -53,7 +53,7 @@ test('an answer says how much of it is there, and a pause how long it still take
   ]);
 });
 
-test('several activities are counted, without the one that they are part of', () => {
+test('several activities are counted, except the one that contains them', () => {
   const { activities, linesOf } = open();
   const whole = activities.begin({ label: 'getting ready', isOuter: true });
   expect(activities.now().map(({ label }) => label)).toEqual(['getting ready']);
@@ -66,7 +66,7 @@ test('several activities are counted, without the one that they are part of', ()
   expect(activities.now()).toEqual([]);
 });
 
-test('whether an iteration has begun is known from the moment the model is asked', () => {
+test('an iteration begins with the request to the model', () => {
   const { activities } = open();
   activities.begin({ label: 'waiting for a summary' });
   expect(activities.hasTurn()).toBe(false);

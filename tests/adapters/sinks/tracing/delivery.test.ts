@@ -67,7 +67,7 @@ test('spans are sent while the run continues: a batch of them, or when the first
   await collector.close();
 });
 
-test('a collector that is busy is asked again, when it said so', async () => {
+test('a busy collector gets the request again, at the time that it named', async () => {
   const busy = (response: ServerResponse) => response.writeHead(503, { 'retry-after': '0' }).end();
   expect(await delivered([busy, busy])).toEqual([null, 3]);
   expect(await delivered([busy, busy, busy])).toEqual([
@@ -81,7 +81,7 @@ test('a collector that is busy is asked again, when it said so', async () => {
   ]);
 });
 
-test('one that refuses, or takes a part, is not asked again', async () => {
+test('one that refuses, or accepts only a part, gets no second request', async () => {
   expect(await delivered([(response) => response.writeHead(401).end()])).toEqual([
     '10 of 10 spans did not reach HOST: the collector answered 401',
     1,
@@ -93,7 +93,7 @@ test('one that refuses, or takes a part, is not asked again', async () => {
   ]);
 });
 
-test('one that is silent, slow or talks without end costs the time it is given, once', async () => {
+test('one that is silent, slow or never stops talking uses up its time limit only once', async () => {
   const silent = () => undefined;
   const endless = (response: ServerResponse) => {
     const chunk = 'x'.repeat(16_384);
@@ -111,7 +111,7 @@ test('one that is silent, slow or talks without end costs the time it is given, 
   expect(await delivered([endless])).toEqual([null, 1]);
 });
 
-test('one that sends elsewhere is not followed, and one that is not there is given up', async () => {
+test('redirects are not followed, and a missing collector is given up', async () => {
   const elsewhere = (response: ServerResponse) =>
     response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
   expect((await delivered([elsewhere, elsewhere, elsewhere]))[0]).toMatch(/^10 of 10 spans .*redirect/);
@@ -122,7 +122,7 @@ test('one that sends elsewhere is not followed, and one that is not there is giv
   expect(await delivery.finish(5_000)).toMatch(/^10 of 10 spans .*ECONNREFUSED/);
 });
 
-test('what waits is bounded, and what did not fit is counted', async () => {
+test('the queue is bounded, and what did not fit is counted', async () => {
   const collector = await startCollector([() => undefined]);
   const delivery = deliveryTo(collector.url, { timeoutMs: 200 });
   for (let at = 0; at < 100; at += 1) delivery.add(spans(100));

@@ -11,7 +11,7 @@ const urlFor = (env: Record<string, string>) => {
   return read.status === 'ok' ? read.target.url.href : read.status;
 };
 
-test('the address of all signals gets the path of traces, that of traces is taken as it is', () => {
+test('the address for all signals gets the path of traces, the one for traces is used unchanged', () => {
   expect(urlFor({})).toBe('off');
   expect(urlFor({ [ENDPOINT]: 'https://c.example:4318' })).toBe('https://c.example:4318/v1/traces');
   expect(urlFor({ [ENDPOINT]: 'https://c.example/otlp/' })).toBe('https://c.example/otlp/v1/traces');

@@ -147,7 +147,7 @@ test('no text of prompts, answers, files, commands or tools that do not exist le
   expect(sent).toContain('"***"');
 });
 
-test('it continues with the trace of whoever started it, and says what was cut off', async () => {
+test('it continues the trace of its caller, and says what was cut off', async () => {
   const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
   await traced(
     [

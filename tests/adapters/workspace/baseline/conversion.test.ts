@@ -176,7 +176,7 @@ describe('contents are kept as git add keeps them', () => {
     expect(differences(scratch, workspace.base().tree)).toEqual([]);
   });
 
-  test('except where an encoding is unknown or does not fit, which is said', async () => {
+  test('except if an encoding is unknown or does not fit, with a warning', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitattributes', '*.odd working-tree-encoding=odd\n*.txt working-tree-encoding=UTF-16\n');
     scratch.write('a.odd', 'x');
@@ -225,7 +225,7 @@ describe('filters', () => {
     ]);
   });
 
-  test('any other filter is not run: unchanged files stay as they are, changed ones are kept raw, with a warning', async () => {
+  test('other filters are not run: unchanged files keep their blob, changed ones are stored raw, with a warning', async () => {
     const scratch = new ScratchCheckout();
     scratch.git('config', 'filter.rot.clean', 'tr a-z n-za-m');
     scratch.git('config', 'filter.rot.smudge', 'tr a-z n-za-m');

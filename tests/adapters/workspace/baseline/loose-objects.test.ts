@@ -52,7 +52,7 @@ test('contents that no one had added are kept with the others', async () => {
   expect(packsOf(scratch)).toEqual([]);
 });
 
-test('what is packed in the checkout is packed for the run, however much there is beside it', async () => {
+test('what is packed in the checkout is packed for the run, however many loose objects there are', async () => {
   const scratch = loose();
   scratch.git('repack', '-q', '-a', '-d');
   plantMany(scratch);

@@ -47,7 +47,7 @@ function filesGitAdds(scratch: ScratchCheckout): string[] {
 }
 
 describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (manyFiles) => {
-  test('a file that the change itself comes to ignore is not in the patch, and is named', async () => {
+  test('a file that the change itself ignores is named, but not in the patch', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();
@@ -66,7 +66,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     expect(await run.look()).toEqual([]);
   });
 
-  test('a file that is no longer ignored is in the patch when the run made it, and else named', async () => {
+  test('a file that is no longer ignored is in the patch if the run made it, and otherwise named', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', '*.js\nbuild/\n.env\n');
     scratch.write('.env', 'TOKEN=1\n');
@@ -174,7 +174,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     expect(back).toContain('+n\r\n');
   });
 
-  test('an encoding or end of line that the run gives to files is that of the patch, as git adds them', async () => {
+  test('the patch uses the encoding and line endings that the run sets for files, as git adds them', async () => {
     const scratch = new ScratchCheckout();
     const latin = Buffer.from('\xe4\r\n', 'latin1');
     const wide = Buffer.from('\ufeffwide\r\n', 'utf16le');

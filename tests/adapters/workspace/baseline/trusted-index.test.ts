@@ -31,7 +31,7 @@ async function baselineOf(scratch: ScratchCheckout, manyFiles: number): Promise<
 
 // Looked at one by one, and by git.
 describe.each([1, 2_000])('with %i files to be many', (manyFiles) => {
-  test('a file that was hidden by the time that was set is in the baseline as it is', async () => {
+  test('a file hidden by a faked time is in the baseline with its real content', async () => {
     const scratch = committed();
     writeAndHide(scratch, 'a', 'two\n');
     expect(await baselineOf(scratch, manyFiles)).toBe('two\n');
@@ -51,7 +51,7 @@ describe.each([1, 2_000])('with %i files to be many', (manyFiles) => {
     expect(await workspace.capture('all')).toMatchObject([{ path: 'folder/c' }]);
   });
 
-  test('an index that says otherwise than the disk is no part of the baseline', async () => {
+  test('an index that contradicts the disk is not part of the baseline', async () => {
     const scratch = committed();
     const blob = scratch.git('hash-object', '-w', '--stdin').trim();
     // The content of the index is another, and its stat is none.

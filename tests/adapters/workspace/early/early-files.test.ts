@@ -31,7 +31,7 @@ function withRules(): ScratchCheckout {
   return scratch;
 }
 
-test('what is listed and found while the baseline is taken is what it is afterwards, and does not change it', async () => {
+test('listing and searching while the baseline is taken gives the same results as afterwards, and does not change it', async () => {
   const scratch = withRules();
   const expected = (await scratch.open()).base();
   const places = {

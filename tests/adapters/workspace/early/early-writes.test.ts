@@ -365,7 +365,7 @@ test('a file that was made before the baseline and that a command moves is not t
   expect(scratch.isFile('kept/new.txt')).toBe(false);
 });
 
-test('a write waits where the user keeps rules of their own in the work tree, whatever they are called', async () => {
+test('a write waits if the user’s own rules are in the work tree, whatever they are called', async () => {
   const scratch = new ScratchCheckout();
   scratch.write('dev/hidden', '*.key\n');
   scratch.write('dev/hidden-here', '*.pem\n');

@@ -192,7 +192,7 @@ describe('the patch', () => {
     expect(patch.match(/^\+two$/gm)).toEqual(['+two', '+two', '+two']);
   });
 
-  test('folders without files, FIFOs and sockets are no part of it', async () => {
+  test('empty folders, FIFOs and sockets are not part of it', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a', 'a\n');
     scratch.write('becomes-fifo', 'x\n');

@@ -81,7 +81,7 @@ test('searches only the files it is given, and no links, folders or pipes among 
   });
 });
 
-test('searches files whose names are not UTF-8, in folders with such names', async () => {
+test('searches files with names that are not UTF-8, in folders with such names', async () => {
   const folder = Buffer.concat([Buffer.from(`${root}/f`), Buffer.of(0xff)]);
   mkdirSync(folder);
   writeFileSync(Buffer.concat([folder, Buffer.from('/n'), Buffer.of(0xe9)]), 'needle');
@@ -90,7 +90,7 @@ test('searches files whose names are not UTF-8, in folders with such names', asy
   });
 });
 
-test('no files at all are no matches', async () => {
+test('without any files there are no matches', async () => {
   put('file', 'needle');
   expect(await searchFiles(root, [], query('needle'))).toEqual({ status: 'ok', matches: [], more: false });
 });
@@ -165,7 +165,7 @@ test('a pattern that looks like an option is a pattern', async () => {
   });
 });
 
-test('an aborted search says so', async () => {
+test('an aborted search says that it was aborted', async () => {
   put('a', 'needle');
   expect(await search('needle', { signal: AbortSignal.abort() })).toEqual({
     status: 'failed',

@@ -51,7 +51,7 @@ describe('changes before a command are distinguished from the command’s own', 
     });
   });
 
-  test('a file that was written in place is earlier although the command made another one beside it', async () => {
+  test('a file written in place counts as earlier although the command created another one next to it', async () => {
     const sides = await sidesOf(
       { 'src/a.txt': 'a\n' },
       (scratch) => scratch.writeInPlace('src/a.txt', 'foreign\n'),
@@ -72,7 +72,7 @@ describe('changes before a command are distinguished from the command’s own', 
     });
   });
 
-  test('a renamed file and one whose mode changed are the work of who did it', async () => {
+  test('a rename and a change of mode are attributed to their author', async () => {
     const sides = await sidesOf(
       { 'a.txt': 'a\n', 'run.sh': '#!/bin/sh\n', 'other/c.txt': 'c\n' },
       (scratch) => scratch.writeInPlace('other/c.txt', 'foreign\n'),

@@ -137,7 +137,7 @@ test('a folder that became a link is not followed to the git dir behind it', asy
   expect(workspace.removedGitDirs()).toEqual([]);
 });
 
-test('what somebody else made before the command is left alone, then and later', async () => {
+test('what someone else created before the command is left alone, then and later', async () => {
   const scratch = committed();
   const workspace = await scratch.open();
   scratch.git('clone', '--quiet', '.', 'theirs');
@@ -151,7 +151,7 @@ test('what somebody else made before the command is left alone, then and later',
   );
 });
 
-test('what somebody else moved here before the command is left alone as well', async () => {
+test('what someone else moved here before the command is left alone, too', async () => {
   const scratch = committed();
   scratch.git('clone', '--quiet', '.', '../theirs');
   const workspace = await scratch.open();
@@ -164,7 +164,7 @@ test('what somebody else moved here before the command is left alone as well', a
   expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
 });
 
-test('what one command hid from the scan and the next brought out is not attributed to somebody else', async () => {
+test('what one command hid from the scan and the next revealed is not attributed to someone else', async () => {
   const scratch = committed();
   const workspace = await scratch.open();
   await afterCommand(workspace, () => scratch.git('init', '--quiet', '.git/hidden/made'));
@@ -177,7 +177,7 @@ test('what one command hid from the scan and the next brought out is not attribu
   expect(existsSync(join(scratch.root, 'src/made/.git'))).toBe(false);
 });
 
-test('a run whose last look was cut short still removes them, and leaves what was there', async () => {
+test('a run with an incomplete last scan still removes them, and leaves what was there', async () => {
   const scratch = committed();
   const workspace = await scratch.open();
   const before = filesBelow(scratch.root);
@@ -200,7 +200,7 @@ test('a capture that follows no command removes nothing', async () => {
   expect(existsSync(join(scratch.root, 'made/.git'))).toBe(false);
 });
 
-test('a folder that no one can look into is named', async () => {
+test('a folder that cannot be opened is named', async () => {
   const scratch = committed();
   const workspace = await scratch.open();
   const name = 'n'.repeat(200);

@@ -113,7 +113,7 @@ describe.each(PROCESSORS)('the filter for $name', (processor) => {
     );
   });
 
-  test('says that there is no clone3 and no openat2, so that programs take clone and openat', () => {
+  test('reports clone3 and openat2 as missing, so that programs use clone and openat', () => {
     expect([CLONE3, OPENAT2].map((number) => verdict({ number }))).toEqual([ENOSYS, ENOSYS]);
   });
 
@@ -260,7 +260,7 @@ test('both architectures have the same filter, except for numbers and for calls 
   `);
 });
 
-test('there is no filter for a processor whose numbers are not known', () => {
+test('a processor with unknown syscall numbers has no filter', () => {
   expect(['ia32', 'arm', 'riscv64', 'ppc64', ''].map(seccompProgram)).toEqual([null, null, null, null, null]);
 });
 
