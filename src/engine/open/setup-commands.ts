@@ -14,9 +14,9 @@ import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { cacheHint, loadingIn, missingProgramHint } from './install-hint.ts';
+import { whyLoadsInVain } from './preflight/loading.ts';
 import { whyNotRun } from './preflight/not-run.ts';
 import { whyNotRunnable } from './preflight/runnable.ts';
-import { whyNoSetup } from './preflight/setup.ts';
 import { refusalsSaid } from './refused-hosts.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
@@ -122,7 +122,9 @@ async function runAll(
     for (const report of reports ?? []) progress.commandEnded(kind, report);
     return reports;
   };
-  const hopeless = known?.setup ? null : await whyNoSetup(session, commands.setup, sandbox);
+  const hopeless = known?.setup
+    ? null
+    : await whyLoadsInVain(session, sandbox, { kind: 'setup', commands: commands.setup });
   if (hopeless !== null) return { status: 'failed', message: hopeless, setup: [], verifyBaseline: null };
   const setup =
     tell('setup', known?.setup ?? null) ??

@@ -188,7 +188,7 @@ test('what is wrong stands on one page, each part as far as it could be looked a
   expect(runs).toEqual(['checks']);
   const [kept] = readdirSync(join(state, 'patchsmith/checks'));
   expect(report.result).toBe(join(state, 'patchsmith/checks', kept ?? '', 'result.json'));
-  const env = { PATH: process.env.PATH, XDG_STATE_HOME: state };
+  const env = { PATH: process.env.PATH, HOME: state, XDG_STATE_HOME: state };
   const at = { cwd: repository.root, env };
   expect(JSON.parse((await cliHere(['runs', '--json'], at)).stdout)).toMatchObject({ runs: [] });
   const undone = await cliHere(['undo', kept ?? ''], at);
@@ -366,6 +366,21 @@ test('a yarn install that would have to load packages is refused before it tries
   );
   mkdirSync(join(repository.root, 'web/node_modules'));
   expect((await check({ repo: repository.root, args: ['--setup', setup] })).exitCode).toBe(0);
+});
+
+test('a verify command that would have to load packages is refused before it tries', async () => {
+  const files = {
+    ...FILES,
+    'yarn.lock': 'left-pad@1:\n  version "1.3.0"\n  resolved "https://registry.yarnpkg.com/left-pad"\n',
+  };
+  // Where the command is missing it fails as well, and says something else.
+  const verify = 'yarn() { test -d node_modules; }; yarn install --frozen-lockfile; test -f src/a.js';
+  const { stdout, repository } = await check({ files, args: ['--verify', verify] });
+  expect(stdout).toMatch(
+    /^FAILED {2}verify .*The verify command .* cannot succeed: it loads packages, .*--allow-domain registry\.yarnpkg\.com – .*: --cache yarn\.$/m,
+  );
+  mkdirSync(join(repository.root, 'node_modules'));
+  expect((await check({ repo: repository.root, args: ['--verify', verify] })).exitCode).toBe(0);
 });
 
 test('packages that Composer would have to load are refused before it tries each from its source', async () => {

@@ -9,10 +9,10 @@ import { oneLine } from '../../../domain/text/terminal.ts';
 import type { Sandbox } from '../../../ports.ts';
 import type { Session } from '../../session.ts';
 import { installHint, missingProgramHint } from '../install-hint.ts';
+import { hasNetwork, whyLoadsInVain } from './loading.ts';
 import { lookupScript, type ProgramLookup } from './lookup-script.ts';
 import type { NeededPart } from './needed-parts.ts';
 import { quotedCommand } from './quoted-command.ts';
-import { hasNetwork } from './setup.ts';
 
 /** Milliseconds for the shell to look names up. */
 const LOOKUP_MS = 30_000;
@@ -60,7 +60,7 @@ export async function whyNotRunnable(
     const hint = kind === 'missing' ? hintFor(program, root) : '';
     return `The verify command ${quotedCommand(program.command)} cannot succeed: ${quotedCommand(program.name)} ${what}.${hint}`;
   }
-  if (succeeded(end)) return null;
+  if (succeeded(end)) return whyLoadsInVain(session, sandbox, { kind: 'verify', commands });
   return `The shell cannot run verify commands as bash -eo pipefail: ${session.redact(lines.slice(0, 3).join(' ').trim())}`;
 }
 

@@ -1,4 +1,4 @@
-/** Finds setup commands that would try in vain to load packages. */
+/** Finds commands that would try in vain to load packages. */
 
 import { normalize } from 'node:path';
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
@@ -7,11 +7,11 @@ import type { Session } from '../../session.ts';
 import { folderOfCommand } from '../install-hint.ts';
 import { quotedCommand } from './quoted-command.ts';
 
-/** Why a setup command cannot succeed; null if no problem was found. Most package managers find out quickly themselves. */
-export async function whyNoSetup(
+/** Why one of the operator's commands cannot load its packages; null if no problem was found. Most package managers find out quickly. */
+export async function whyLoadsInVain(
   session: Session,
-  commands: readonly string[],
   sandbox: Pick<Sandbox, 'level'>,
+  { kind, commands }: { readonly kind: 'setup' | 'verify'; readonly commands: readonly string[] },
 ): Promise<string | null> {
   const { root, input } = session;
   const { caches, preflight } = input.settings;
@@ -26,7 +26,7 @@ export async function whyNoSetup(
       manager === 'composer'
         ? `run it once by hand: ${inFolder(await folderOfCommand(command), locked)}`
         : `show what this machine has loaded: --cache ${manager}`;
-    return `The setup command ${quotedCommand(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or ${instead}.`;
+    return `The ${kind} command ${quotedCommand(command)} cannot succeed: it loads packages, and commands have no network. Allow the hosts: ${domains} – or ${instead}.`;
   }
   return null;
 }
