@@ -192,6 +192,8 @@ export interface SandboxCommand {
   readonly talk?: CommandTalk;
   /** The call that it is carried out for; left out for a command of the operator's. */
   readonly call?: string;
+  /** The setup or verify command that it is, as the operator wrote it; left out for all others. */
+  readonly command?: string;
   /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
   readonly isStrict?: boolean;
 }

@@ -46,12 +46,13 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
     ],
     [
       deniedTitle(result),
-      result.denied.map(({ kind, what, why, calls: ids }) => [
+      result.denied.map(({ kind, what, why, calls: ids, commands = [] }) => [
         h('span', { class: 'badge' }, kind.replace('_', ' ')),
         ' ',
         h('code', {}, what),
         ` ${why}`,
         ...linked(ids),
+        ...commands.flatMap((command, at) => [at === 0 ? ', by ' : ' or ', h('code', {}, command)]),
       ]),
     ],
     [

@@ -31,7 +31,7 @@ export const OUTPUTS = {
   verification:
     'passed, failed (also when everything failed as before the work), or none: nothing was verified, or not the contents of the patch',
   denied:
-    'JSON list of what was denied to the run, with kind, what, calls and why: [] when nothing was; at most 100 entries, and null when it would be longer than 1 MB',
+    'JSON list of what was denied to the run, with kind, what, calls, commands and why: [] when nothing was; at most 100 entries, and null when it would be longer than 1 MB',
   iterations: 'Turns of the model',
   'input-tokens': 'Tokens of all prompts, cached ones included',
   'output-tokens': 'Tokens of all answers',

@@ -148,7 +148,13 @@ export async function runCommands(
   const reports: CommandReport[] = [];
   for (const command of commands) {
     const ended = watch?.(command);
-    const { end, output } = await sandbox.run({ script: command, timeoutMs, signal, isStrict: true });
+    const { end, output } = await sandbox.run({
+      script: command,
+      command,
+      timeoutMs,
+      signal,
+      isStrict: true,
+    });
     const clean = redactedExcerpt(output, redact);
     const shown = cutTo(clean, REPORT_CHARS);
     const gap =

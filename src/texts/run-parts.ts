@@ -211,16 +211,19 @@ export function reviewSection({ review }: RunResult, maxLength: number): string 
 
 /** One item for each thing that the run asked for and did not get; empty when it got all. */
 export function deniedList({ denied, deniedCount }: RunResult, maxLength: number): string {
-  const lineOf = ({ kind, what, calls, why }: Denial) => {
-    const by =
-      calls.length > 0
-        ? `, ${calls.length > 1 ? 'one of the calls' : 'call'} ${calls.map((id) => code(id, 60)).join(', ')}`
-        : '';
+  const lineOf = ({ kind, what, calls, commands = [], why }: Denial) => {
+    const by = [...askers('call', calls, 60), ...askers('command', commands, 100)].join('');
     return `${code(what, 200)} (${DENIAL_KIND[kind]}${by}): ${escaped(why, 300)}`;
   };
   const list = bullets(denied, lineOf, { maxLength, maxLines: 30, noun: 'denial' });
   const unnamed = deniedCount - denied.length;
   return unnamed > 0 ? `${list}\n- … ${pluralize(unnamed, 'more denial')} that the result only counts` : list;
+}
+
+function askers(noun: string, names: readonly string[], maxLength: number): string[] {
+  if (names.length === 0) return [];
+  const one = names.length > 1 ? `one of the ${noun}s` : noun;
+  return [`, ${one} ${names.map((name) => code(name, maxLength)).join(', ')}`];
 }
 
 /** The warnings of the result; empty if there are none. */

@@ -54,7 +54,7 @@ In the model's own words:
       denied: [
         { kind: 'policy', what: 'LICENSE', calls: ['t1'], why: 'Not allowed.' },
         { kind: 'missing_tool', what: 'eslint', calls: ['t2', 't3'], why: 'eslint: not found' },
-        { kind: 'network', what: 'a.org', calls: [], why: 'Refused.' },
+        { kind: 'network', what: 'a.org', calls: [], commands: ['npm ci'], why: 'Refused.' },
       ],
       deniedCount: 5,
     });
@@ -62,7 +62,7 @@ In the model's own words:
 
 - \`LICENSE\` (policy, call \`t1\`): Not allowed.
 - \`eslint\` (not found, one of the calls \`t2\`, \`t3\`): eslint: not found
-- \`a.org\` (network): Refused.
+- \`a.org\` (network, command \`npm ci\`): Refused.
 - … 2 more denials that the result only counts
 `);
   });

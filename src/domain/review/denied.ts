@@ -25,6 +25,12 @@ export const Denial = z.strictObject({
   calls: z
     .array(z.string())
     .describe('Ids of the calls; several when commands ran side by side, none where no call is known'),
+  commands: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'If no call asked, the setup or verify commands, shortened; several where any of them may have',
+    ),
   why: z
     .string()
     .describe(
@@ -61,8 +67,8 @@ export function withDenials(before: Denials, more: readonly Denial[]): Denials {
   };
 }
 
-function keyOf({ kind, what, calls }: Denial): string {
-  return JSON.stringify([kind, what, calls]);
+function keyOf({ kind, what, calls, commands }: Denial): string {
+  return JSON.stringify([kind, what, calls, commands]);
 }
 
 /** The context of a call, and what is known about it before it ends. */
@@ -76,7 +82,7 @@ export interface CallPlace {
 /** The denials that the end of one call shows, besides the hosts that are known to have been refused to it. */
 export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }: CallPlace): Denial[] {
   if (outcome.status === 'finished') return [];
-  const of = denialBy([call.id]);
+  const of = denialBy({ calls: [call.id] });
   if (outcome.command !== undefined) {
     const hosts = known.filter(({ kind, calls }) => kind === 'network' && calls.includes(call.id));
     return deniedToCommand(commandOf(call), outcome, of).filter((denial) => !isKnown(denial, hosts));
@@ -130,18 +136,24 @@ function leadsOutside(path: string, text: string, root: string): boolean {
 /** As the work tree's files say it. */
 const LINK = /^("(?:[^"\\]|\\.)*") is a symbolic link to ("(?:[^"\\]|\\.)*");/;
 
+/** Who asked: calls of the model, or commands of the operator. */
+export interface Askers {
+  readonly calls?: readonly string[];
+  readonly commands?: readonly string[];
+}
+
 /** Forbidden changes by commands that the runner reverted. */
-export function deniedChanges(paths: readonly string[], calls: readonly string[], by: string): Denial[] {
-  const of = denialBy(calls);
+export function deniedChanges(paths: readonly string[], askers: Askers, by: string): Denial[] {
+  const of = denialBy(askers);
   return paths.map((path) => of('policy', path, `Changed by ${by} and put back: it may not change.`));
 }
 
-/** Refused hosts. If no call is known to have asked, a host that is already `known` to be denied is not listed again. */
+/** Refused hosts. If it is not known who asked, a host that is already `known` to be denied is not listed again. */
 export function deniedHosts(refused: readonly HostRefusal[], known: readonly Denial[]): Denial[] {
   const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));
   return refused
-    .filter(({ host, calls }) => calls.length > 0 || !named.has(host))
-    .map(({ host, why, calls }) => denialBy(calls)('network', host, why));
+    .filter(({ host, calls, commands = [] }) => calls.length + commands.length > 0 || !named.has(host))
+    .map(({ host, why, calls, commands = [] }) => denialBy({ calls, commands })('network', host, why));
 }
 
 /** `.github/ci.yml (policy), eslint (missing tool) and 3 more`; empty when nothing was denied. */
@@ -161,11 +173,12 @@ export const DENIAL_KIND: Readonly<Record<Denial['kind'], string>> = {
 
 type MakeDenial = (kind: Denial['kind'], what: string, why: string) => Denial;
 
-function denialBy(calls: readonly string[]): MakeDenial {
+function denialBy({ calls = [], commands = [] }: Askers): MakeDenial {
   return (kind, what, why) => ({
     kind,
     what: oneLine(what, MAX_WHAT),
     calls: calls.map((id) => oneLine(id)),
+    ...(commands.length > 0 && { commands: commands.map((command) => oneLine(command, MAX_WHAT)) }),
     why: oneLine(why, MAX_WHY),
   });
 }
@@ -210,7 +223,7 @@ export function withUnwritable(
   outcome: ToolOutcome,
 ): readonly Denial[] {
   if (outcome.status !== 'ok' || outcome.signs === undefined) return before;
-  const of = denialBy([call.id]);
+  const of = denialBy({ calls: [call.id] });
   const more = outcome.signs.flatMap((line) => {
     const place = placeIn(line);
     return place === null ? [] : [of('sandbox', place, line.trim())];

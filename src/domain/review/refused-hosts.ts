@@ -12,8 +12,11 @@ const RefusedEntry = z.strictObject({
 /** A host that was refused to commands. */
 export type RefusedHost = z.infer<typeof RefusedEntry>;
 
-/** The same, with the calls whose commands were running at that moment; none for other commands of the run. */
-export const HostRefusal = RefusedEntry.extend({ calls: z.array(z.string()) });
+/** The same, with the calls whose commands were running at that moment, or the setup and verify commands that were. */
+export const HostRefusal = RefusedEntry.extend({
+  calls: z.array(z.string()),
+  commands: z.array(z.string()).optional(),
+});
 export type HostRefusal = z.infer<typeof HostRefusal>;
 
 /** A host whose name a program asked for by itself, past the proxy. */

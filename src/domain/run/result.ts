@@ -123,7 +123,7 @@ export const RunResult = z.strictObject({
   denied: z
     .array(Denial)
     .describe(
-      `What calls asked for and did not get; at most ${MAX_DENIALS}. Of commands only what they print is known`,
+      `What calls, setup and verify commands asked for and did not get; at most ${MAX_DENIALS}. Of commands only what they print is known`,
     ),
   deniedCount: z.int().describe('Their total number'),
   ignoredFiles: z

@@ -14,10 +14,13 @@ import {
   withRefused,
 } from '../../domain/review/refused-hosts.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import type { Sandbox } from '../../ports.ts';
+import type { Sandbox, SandboxCommand } from '../../ports.ts';
 
 /** Hosts named after one command. */
 const MAX_NOTES = 10;
+
+/** Whose command it is; neither for those of the runner itself. */
+type Asker = Pick<SandboxCommand, 'call' | 'command'>;
 
 /** The hosts refused to the commands of one process, and to which calls. */
 export class RefusedHosts {
@@ -25,8 +28,8 @@ export class RefusedHosts {
   #unrecorded = new Map<string, HostRefusal>();
   #hasNew = false;
   #wake = (): void => undefined;
-  /** Commands that are running, with the call of each; null for one of the operator's. */
-  readonly #running = new Map<symbol, string | null>();
+  /** Commands that are running. */
+  readonly #running = new Map<symbol, Asker>();
 
   /** All of them, each host once. */
   get all(): readonly RefusedHost[] {
@@ -55,14 +58,16 @@ export class RefusedHosts {
     this.#add(refused, [...this.#running.values()]);
   }
 
-  #add(refused: RefusedHost, running: readonly (string | null)[]): void {
+  #add(refused: RefusedHost, running: readonly Asker[]): void {
     const known = this.#all.length;
     const counted = countedAs(refused, new Map(this.#all.map((one) => [one.host, one])));
     this.#all = withRefused(this.#all, [counted]);
-    const calls = [...new Set(running.filter((call) => call !== null))];
-    const key = JSON.stringify([counted.host, calls]);
+    const calls = [...new Set(running.flatMap(({ call = [] }) => call))];
+    const commands = [...new Set(running.flatMap(({ command = [] }) => command))];
+    const key = JSON.stringify([counted.host, calls, commands]);
     const before = this.#unrecorded.get(key)?.times ?? 0;
-    this.#unrecorded.set(key, { ...counted, times: before + counted.times, calls });
+    const askers = commands.length > 0 ? { calls, commands } : { calls };
+    this.#unrecorded.set(key, { ...counted, times: before + counted.times, ...askers });
     if (this.#all.length === known) return;
     this.#hasNew = true;
     this.#wake();
@@ -73,15 +78,14 @@ export class RefusedHosts {
     return {
       ...sandbox,
       run: async (command) => {
-        const call = command.call ?? null;
         const [before, id] = [this.#times(), Symbol()];
-        this.#running.set(id, call);
+        this.#running.set(id, command);
         const result = await sandbox.run(command).finally(() => this.#running.delete(id));
         if (succeeded(result.end)) return result;
         const refused = this.#all.filter(({ host, times }) => times > (before.get(host) ?? 0));
         const named = new Set(refused.map(({ host }) => host));
         const notFound = namesNotFound(result.output).filter((host) => !named.has(host));
-        for (const host of notFound) this.#add(lookedUpHost(host), [call]);
+        for (const host of notFound) this.#add(lookedUpHost(host), [command]);
         const notes = [...refused, ...notFound.map(lookedUpHost)].map(({ why }) => why);
         return { ...result, output: withNotes(result.output, notes) };
       },

@@ -5,7 +5,8 @@ import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
-import type { RefusedHost } from '../../domain/review/refused-hosts.ts';
+import { deniedHosts, withDenials } from '../../domain/review/denied.ts';
+import type { HostRefusal, RefusedHost } from '../../domain/review/refused-hosts.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -58,7 +59,11 @@ export async function openContained(
   const opened = await openSandbox({ ...withProxy, keepsSpare: true });
   if (opened.status !== 'ok') return opened;
   const { sandbox } = opened;
-  const withNotes = (one: Sandbox) => strictly(egress === null ? one : refusals.naming(one));
+  const withNotes = (one: Sandbox) => {
+    // Refusals are of the command as it is written.
+    const strict = strictly(one);
+    return egress === null ? strict : refusals.naming(strict);
+  };
   const openBeside = besides(withProxy, sandbox.level);
   const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
   if (sandbox.level === 'none') {
@@ -156,6 +161,14 @@ async function openEgress(
 /** Maximum number of hosts named in one warning. */
 const MAX_NAMED = 10;
 
+/** What no event of the run has, as when setup commands fail. */
+function recordDenied(session: Session, hosts: readonly HostRefusal[]): void {
+  const { denied, deniedCount } = session.result;
+  const before = { named: denied, count: deniedCount };
+  const { named, count } = withDenials(before, deniedHosts(hosts, denied));
+  session.record({ denied: [...named], deniedCount: count });
+}
+
 async function reportRefused(
   session: Session,
   egress: Egress,
@@ -164,6 +177,7 @@ async function reportRefused(
   await egress.close();
   const refused = refusals.all;
   session.record({ network: { allowed: [...allowed], refused: [...refused] } });
+  recordDenied(session, refusals.take());
   if (refused.length === 0) return;
   const named = refused.map(({ host, times }) => `${host} (${times})`);
   const flags = refused.flatMap(({ allow }) => allow ?? []);

@@ -165,9 +165,9 @@ test('places that a command could not write to are known however it ended, and a
 
 test('the list is bounded, and what it leaves out is counted', () => {
   const paths = Array.from({ length: MAX_DENIALS + 5 }, (_, at) => `a${at}`);
-  const all = withDenials(NO_DENIALS, deniedChanges(paths, ['c'], 'a command'));
+  const all = withDenials(NO_DENIALS, deniedChanges(paths, { calls: ['c'] }, 'a command'));
   expect([all.named.length, all.count]).toEqual([MAX_DENIALS, MAX_DENIALS + 5]);
-  expect(withDenials(all, deniedChanges(['a0'], ['c'], 'a command')).count).toBe(MAX_DENIALS + 5);
+  expect(withDenials(all, deniedChanges(['a0'], { calls: ['c'] }, 'a command')).count).toBe(MAX_DENIALS + 5);
   expect(describeDenials(all)).toBe(
     'a0 (policy), a1 (policy), a2 (policy), a3 (policy), a4 (policy) and 95 more (105 in all)',
   );
@@ -178,9 +178,11 @@ test('hosts that were refused are denied to the calls that asked, and to no call
     return { host, times: 2, why: `${host} is refused`, allow: null, calls };
   };
   const known = denialsOf(run, ended('curl: (6) Could not resolve host: a.org'));
-  expect(deniedHosts([refused('a.org'), refused('a.org', 'd'), refused('b.org')], known)).toEqual([
+  const bySetup = { ...refused('a.org'), commands: ['npm ci'] };
+  expect(deniedHosts([refused('a.org'), refused('a.org', 'd'), refused('b.org'), bySetup], known)).toEqual([
     { kind: 'network', what: 'a.org', calls: ['d'], why: 'a.org is refused' },
     { kind: 'network', what: 'b.org', calls: [], why: 'b.org is refused' },
+    { kind: 'network', what: 'a.org', calls: [], commands: ['npm ci'], why: 'a.org is refused' },
   ]);
 });
 

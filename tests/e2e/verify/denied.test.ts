@@ -72,6 +72,31 @@ test('with --if-denied error the run ends with exit 8, and its patch is there', 
   expect(patch).toContain('b.txt');
 });
 
+test('what setup and verify commands are denied names the command', async () => {
+  const setup = '! curl -sSf https://setup.example';
+  const verify = 'test -f b.txt && ! curl -sSf https://verify.example; echo x > kept.txt';
+  const repository = await makeRepository({ 'a.txt': 'a\n', 'kept.txt': 'kept\n' });
+  const args = ['--setup', setup, '--verify', verify, '--protect', 'kept.txt', '--sandbox', 'required'];
+  const { result, stderr } = await scriptedRun({
+    ...{ repository, args },
+    turns: [{ calls: [write('b.txt')] }, DONE],
+  });
+  const named = ({ denied }: RunResult) =>
+    denied.map(({ what, calls, commands }) => [what, [...calls, ...(commands ?? [])]]);
+  expect(named(result), stderr).toEqual([
+    ['setup.example', [setup]],
+    ['verify.example', [verify]],
+    ['kept.txt', [verify]],
+  ]);
+  const fails = ['--setup', 'curl -sSf https://setup.example', '--sandbox', 'required'];
+  const stopped = await scriptedRun({ repository, turns: [DONE], args: fails });
+  expect([stopped.result.outcome, named(stopped.result), stopped.result.deniedCount]).toEqual([
+    'usage_error',
+    [['setup.example', ['curl -sSf https://setup.example']]],
+    1,
+  ]);
+});
+
 /** Asks the proxy for a host and hides that it is refused. */
 const ASK = call('run_command', { command: 'curl -sS https://example.org | head -3; true' });
 const asking = [{ calls: [write('b.txt')] }, { calls: [ASK] }, DONE];

@@ -44,19 +44,24 @@ test('what only looks like it is not', async () => {
   expect(await notesOn("could not translate 'a.b'\nFailed to resolve module 'x'\n")).toEqual([]);
 });
 
-test('a refused host is kept with the call, whatever the command ends with, until it is asked for', async () => {
+test('a refused host is kept with the call or command, whatever that ends with, until it is asked for', async () => {
   const refusals = new RefusedHosts();
   await ending(refusals, 0, '', ['a.org', 'a.org']).run({ ...COMMAND, call: 'c' });
   await ending(refusals, 1, '', ['a.org']).run(COMMAND);
+  await ending(refusals, 1, '', ['a.org']).run({ ...COMMAND, command: 'npm ci' });
   await ending(refusals, 1, 'Could not resolve host: b.org').run({ ...COMMAND, call: 'd' });
   expect(refusals.take()).toEqual([
     { ...refusedHost('a.org'), times: 2, calls: ['c'] },
     { ...refusedHost('a.org'), calls: [] },
-    { host: 'b.org', times: 1, why: expect.any(String), allow: '--allow-domain b.org', calls: ['d'] },
+    { ...refusedHost('a.org'), calls: [], commands: ['npm ci'] },
+    {
+      ...{ host: 'b.org', times: 1, why: expect.any(String), allow: '--allow-domain b.org' },
+      ...{ calls: ['d'] },
+    },
   ]);
   expect(refusals.take()).toEqual([]);
   expect(refusals.all).toMatchObject([
-    { host: 'a.org', times: 3 },
+    { host: 'a.org', times: 4 },
     { host: 'b.org', times: 1 },
   ]);
 });

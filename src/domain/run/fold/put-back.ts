@@ -20,8 +20,9 @@ export function afterPutBack(
   }
   for (const { path, why } of stuck) stillStuck.set(path, why);
   const calls = source.by === 'tool' ? source.calls : [];
+  const commands = source.by === 'verify' ? state.verify : [];
   const maker = { tool: 'a command', verify: 'verify commands', setup: 'setup commands', outside: 'others' };
   const paths = changes.map(({ path }) => path);
-  const denied = withDenials(state.denied, deniedChanges(paths, calls, maker[source.by]));
+  const denied = withDenials(state.denied, deniedChanges(paths, { calls, commands }, maker[source.by]));
   return { ...state, putBack, stuck: stillStuck, denied };
 }
