@@ -22,11 +22,9 @@ export type ProgramTransport = Transport & GivenUp;
 /** The program starts with the transport, and ends with it. */
 export function programTransport(run: RunProgram): ProgramTransport {
   const stopping = new AbortController();
-  const reader = lineReader(MAX_MESSAGE_BYTES);
   let input: CommandInput | null = null;
   let ended: Promise<void> = Promise.resolve();
   let errors = '';
-  const total = totalBytes();
   let why: string | null = null;
 
   function giveUp(reason: string): void {
@@ -34,19 +32,8 @@ export function programTransport(run: RunProgram): ProgramTransport {
     stopping.abort();
   }
 
-  function receive(bytes: Uint8Array): void {
-    const excess = total(bytes.length);
-    if (why !== null) return;
-    const lines = reader(bytes);
-    if (excess !== null) giveUp(excess);
-    else if (lines === null) giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
-    else lines.forEach(hear);
-  }
-
-  function hear(line: string): void {
-    // Some servers write notes to their output.
-    const { data } = JSONRPCMessageSchema.safeParse(jsonOrUndefined(line));
-    if (data !== undefined) transport.onmessage?.(data);
+  function hear(message: JSONRPCMessage): void {
+    transport.onmessage?.(message);
   }
 
   function end(reason: string, reject: (error: Error) => void): void {
@@ -62,7 +49,7 @@ export function programTransport(run: RunProgram): ProgramTransport {
           input = given;
           resolve();
         },
-        onOutput: receive,
+        onOutput: receiver({ isOver: () => why !== null, giveUp, hear }),
         onErrors(bytes) {
           errors = (errors + Buffer.from(bytes).toString('utf8')).slice(-MAX_ERRORS);
         },
@@ -90,6 +77,32 @@ export function programTransport(run: RunProgram): ProgramTransport {
     giveUp,
   };
   return withBoundedAnswers(transport);
+}
+
+/** Takes what the server prints. Nothing of it is heard once that is over. */
+function receiver({
+  isOver,
+  giveUp,
+  hear,
+}: {
+  isOver(): boolean;
+  giveUp(reason: string): void;
+  hear(message: JSONRPCMessage): void;
+}): (bytes: Uint8Array) => void {
+  const total = totalBytes();
+  const reader = lineReader(MAX_MESSAGE_BYTES);
+  return (bytes) => {
+    const excess = total(bytes.length);
+    if (isOver()) return;
+    const lines = reader(bytes);
+    if (excess !== null) return giveUp(excess);
+    if (lines === null) return giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
+    for (const line of lines) {
+      // Some servers write notes to their output.
+      const { data } = JSONRPCMessageSchema.safeParse(jsonOrUndefined(line));
+      if (data !== undefined) hear(data);
+    }
+  };
 }
 
 function endedWith({ end }: CommandResult, errors: string): string {
