@@ -32,27 +32,26 @@ export interface NeededProgram {
  * installs something, and paths that an earlier command of the script may make.
  */
 export function neededPrograms(text: string): NeededProgram[] {
-  const { commands, errors } = parse(text);
-  if (errors !== undefined && errors.length > 0) return [];
-  const walk = new Walk();
-  walk.list(commands, START, true);
-  return walk.needed;
+  return walkOf(text)?.walk.needed ?? [];
 }
 
 /** The folder that the script is in when it ends, relative to where it begins; `.` there, and where that depends on what runs. */
 export function folderAtEnd(text: string): string {
-  const { commands, errors } = parse(text);
-  if (errors !== undefined && errors.length > 0) return '.';
-  return new Walk().list(commands, START, true).folder ?? '.';
+  return walkOf(text)?.end.folder ?? '.';
 }
 
 /** The first words of all simple commands that name a program of the machine, also of those that may be left out. */
 export function namedPrograms(text: string): string[] {
+  const named = walkOf(text)?.walk.named ?? [];
+  return [...named].filter((name) => !name.includes('/') && !OF_THE_SHELL.has(name));
+}
+
+/** What is found in a script, and where it ends; null for one that cannot be parsed. */
+function walkOf(text: string): { walk: Walk; end: ReturnType<Walk['list']> } | null {
   const { commands, errors } = parse(text);
-  if (errors !== undefined && errors.length > 0) return [];
+  if (errors !== undefined && errors.length > 0) return null;
   const walk = new Walk();
-  walk.list(commands, START, true);
-  return [...walk.named].filter((name) => !name.includes('/') && !OF_THE_SHELL.has(name));
+  return { walk, end: walk.list(commands, START, true) };
 }
 
 const OF_THE_SHELL = new Set([

@@ -20,17 +20,7 @@ export interface Target {
 }
 
 /** `registry.npmjs.org`, `*.example.com` (everything below it, not itself), each optionally with `:port`. In lower case. */
-export const AllowedDomain = z
-  .string()
-  .trim()
-  // Checked before lower-casing, which turns some letters of other scripts into ASCII (the Kelvin sign into k).
-  .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
-  .toLowerCase()
-  .superRefine((entry, context) => {
-    const problem = problemOf(entry);
-    if (problem !== null)
-      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
-  });
+export const AllowedDomain = hostEntry(problemOf);
 
 /** The same, or `*` for every host: one whose pages may be read. */
 export const WebHost = z.union([z.literal('*'), AllowedDomain], {
@@ -39,16 +29,7 @@ export const WebHost = z.union([z.literal('*'), AllowedDomain], {
 });
 
 /** `nexus.corp.example`, `registry:4873`: one host in a private network, with `:port` or for HTTPS and HTTP. In lower case. */
-export const AllowedPrivate = z
-  .string()
-  .trim()
-  .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
-  .toLowerCase()
-  .superRefine((entry, context) => {
-    const problem = problemOfPrivate(entry);
-    if (problem !== null)
-      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
-  });
+export const AllowedPrivate = hostEntry(problemOfPrivate);
 
 /** The hosts that commands may reach. */
 export interface AllowedHosts {
@@ -87,6 +68,22 @@ export function isCovered(entry: string, entries: readonly string[]): boolean {
       const same = inner.host === outer.host && inner.wildcard === outer.wildcard;
       return (same || below) && outer.ports.includes(port);
     }),
+  );
+}
+
+function hostEntry(problemIn: (entry: string) => string | null) {
+  return (
+    z
+      .string()
+      .trim()
+      // Checked before lower-casing, which turns some letters of other scripts into ASCII (the Kelvin sign into k).
+      .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
+      .toLowerCase()
+      .superRefine((entry, context) => {
+        const problem = problemIn(entry);
+        if (problem !== null)
+          context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
+      })
   );
 }
 
