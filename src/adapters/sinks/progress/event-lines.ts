@@ -104,13 +104,7 @@ export class EventLines {
   #own(event: RunEvent): Line[] {
     switch (event.type) {
       case 'run.started':
-        this.#verifyBaseline = event.verifyBaseline;
-        if (this.#hasOpened) return [];
-        return [
-          ...this.banner(event),
-          ...event.setup.flatMap((report) => this.commandBefore('setup', report)),
-          ...(event.verifyBaseline ?? []).flatMap((report) => this.commandBefore('verify', report)),
-        ];
+        return this.#begun(event);
       case 'run.resumed':
         this.#iteration = event.iteration;
         return [note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`)];
@@ -118,24 +112,13 @@ export class EventLines {
         return [];
       case 'baseline.taken':
         return event.base.dirty ? [note(`base${uncommittedIn(event.base)}`)] : [];
-      case 'turn.completed': {
-        this.#iteration += 1;
-        const { length } = event.turn.calls;
-        const [at, run] = [`[${this.#iteration}]`, `only the first ${MAX_CALLS_IN_A_TURN} are run`];
-        return length > MAX_CALLS_IN_A_TURN
-          ? [note(`${at} ${pluralize(length, 'call')} in one turn: ${run}`)]
-          : [];
-      }
+      case 'turn.completed':
+        return this.#turn(event);
       case 'tool.started':
         this.#started.set(event.call.id, this.describe(event.call));
         return [];
-      case 'tool.completed': {
-        const { outcome } = event;
-        if (outcome.status === 'failed' && outcome.reason === 'too_many_calls') return [];
-        const call = this.#started.get(event.call) ?? event.call;
-        const end = `${endOf(outcome)}${truncationOf(outcome)}`;
-        return [line(outcome.status === 'failed', `[${this.#iteration}] ${call}${end}`)];
-      }
+      case 'tool.completed':
+        return this.#called(event);
       case 'change.recorded':
         for (const { by, files } of bySource(event)) this.#changes.push(`    ${files} changed by ${by}`);
         return [];
@@ -180,6 +163,32 @@ export class EventLines {
       case 'run.stopped':
         return [];
     }
+  }
+
+  #begun(event: RunEvent & { type: 'run.started' }): Line[] {
+    this.#verifyBaseline = event.verifyBaseline;
+    if (this.#hasOpened) return [];
+    return [
+      ...this.banner(event),
+      ...event.setup.flatMap((report) => this.commandBefore('setup', report)),
+      ...(event.verifyBaseline ?? []).flatMap((report) => this.commandBefore('verify', report)),
+    ];
+  }
+
+  #turn({ turn: { calls } }: RunEvent & { type: 'turn.completed' }): Line[] {
+    this.#iteration += 1;
+    const { length } = calls;
+    const [at, run] = [`[${this.#iteration}]`, `only the first ${MAX_CALLS_IN_A_TURN} are run`];
+    return length > MAX_CALLS_IN_A_TURN
+      ? [note(`${at} ${pluralize(length, 'call')} in one turn: ${run}`)]
+      : [];
+  }
+
+  #called({ call, outcome }: RunEvent & { type: 'tool.completed' }): Line[] {
+    if (outcome.status === 'failed' && outcome.reason === 'too_many_calls') return [];
+    const end = `${endOf(outcome)}${truncationOf(outcome)}`;
+    const text = `[${this.#iteration}] ${this.#started.get(call) ?? call}${end}`;
+    return [line(outcome.status === 'failed', text)];
   }
 
   #verified(report: CommandReport): Line[] {
