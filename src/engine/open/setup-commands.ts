@@ -110,30 +110,14 @@ async function runAll(
   commands: CommandsBefore,
   { workspace, sandbox, verifyPlace }: Places,
 ): Promise<Ran> {
-  const { redact, interrupt, progress } = session;
-  const { verify, baseline, known, timeoutMs } = commands;
-  const watch =
-    (kind: 'setup' | 'verify'): CommandWatch =>
-    (command) =>
-      progress.commandBefore(kind, command, timeoutMs);
-  const parts = { sandbox, redact, timeoutMs };
+  const { interrupt } = session;
+  const { verify, baseline, known } = commands;
   const since = Date.now();
-  const tell = (kind: 'setup' | 'verify', reports: CommandReport[] | null) => {
-    for (const report of reports ?? []) progress.commandEnded(kind, report);
-    return reports;
-  };
   const hopeless = known?.setup
     ? null
     : await whyLoadsInVain(session, sandbox, { kind: 'setup', commands: commands.setup });
   if (hopeless !== null) return { status: 'failed', message: hopeless, setup: [], verifyBaseline: null };
-  const setup =
-    tell('setup', known?.setup ?? null) ??
-    (await runCommands(commands.setup, interrupt, {
-      ...parts,
-      sandbox: forSetup(sandbox, setupEnvOf(session.input)),
-      watch: watch('setup'),
-      stopsAtFailure: true,
-    }));
+  const setup = await setupReports(session, commands, sandbox);
   session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline: null };
   const unready = (message: string, verifyBaseline: CommandReport[] | null = null): Ran => ({
@@ -149,11 +133,8 @@ async function runAll(
   const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
   if (missing !== null) return unready(missing);
   session.stage = 'verify';
-  const withWatch = { ...parts, watch: watch('verify') };
   const verifyBaseline =
-    baseline &&
-    (tell('verify', known?.verify ?? null) ??
-      (await baselineIn(verifyPlace, baseline, withWatch, interrupt)));
+    baseline && (await baselineReports(session, { ...commands, baseline }, { sandbox, verifyPlace }));
   session.recordAndSave({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline };
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
@@ -165,6 +146,41 @@ async function runAll(
   const notRun = await whyNotRun(session, verifyBaseline ?? []);
   if (notRun !== null) return unready(notRun, verifyBaseline);
   return { status: 'ok', setup, verifyBaseline };
+}
+
+async function setupReports(
+  session: Session,
+  { setup, known, timeoutMs }: CommandsBefore,
+  sandbox: Sandbox,
+): Promise<CommandReport[]> {
+  if (known?.setup) return printed(session, 'setup', known.setup);
+  return runCommands(setup, session.interrupt, {
+    ...shownParts(session, 'setup', timeoutMs),
+    sandbox: forSetup(sandbox, setupEnvOf(session.input)),
+    stopsAtFailure: true,
+  });
+}
+
+async function baselineReports(
+  session: Session,
+  { baseline, known, timeoutMs }: CommandsBefore & { readonly baseline: readonly string[] },
+  { sandbox, verifyPlace }: Pick<Places, 'sandbox' | 'verifyPlace'>,
+): Promise<CommandReport[]> {
+  if (known?.verify) return printed(session, 'verify', known.verify);
+  const parts = { ...shownParts(session, 'verify', timeoutMs), sandbox };
+  return baselineIn(verifyPlace, baseline, parts, session.interrupt);
+}
+
+/** What runs of commands have in common: people see which one is in progress. */
+function shownParts({ redact, progress }: Session, kind: 'setup' | 'verify', timeoutMs: number) {
+  const watch: CommandWatch = (command) => progress.commandBefore(kind, command, timeoutMs);
+  return { redact, timeoutMs, watch };
+}
+
+/** The same reports, of commands that need not run again. */
+function printed({ progress }: Session, kind: 'setup' | 'verify', reports: CommandReport[]): CommandReport[] {
+  for (const report of reports) progress.commandEnded(kind, report);
+  return reports;
 }
 
 /**
