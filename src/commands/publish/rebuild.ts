@@ -68,46 +68,65 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   const wrong = await bench.apply(patch.bytes, patch.files, contents);
   if (wrong !== null) return { status: 'broken', message: wrong };
 
-  const made: NewFile[] = [];
-  const reviewed: ReviewedFile[] = [];
-  const merged: string[] = [];
-  for (const { file, now } of rebased) {
-    if (now.do !== 'delete' && now.do !== 'put') continue;
-    const there = base.occupant(file.from ?? file.path);
-    const before = there?.kind === 'file' ? there : null;
-    if (now.do === 'delete') {
-      made.push({ path: now.path, state: null });
-      reviewed.push(reviewedFile({ path: now.path }, before, null, { after: null, content: 'tree' }));
-      continue;
-    }
-    if (now.removed !== null) made.push({ path: now.removed, state: null });
-    const current = await contentNow(where, now, before, contents);
-    const state = await newState(bench, file, now, { contents, current });
-    if (typeof state === 'string') {
-      conflicts.push({ path: now.path, why: state });
-      continue;
-    }
-    if (now.content === 'merge') merged.push(now.path);
-    made.push({ path: now.path, state });
-    reviewed.push(
-      reviewedFile({ path: now.path, from: file.from ?? undefined }, before, current, {
-        after: state,
-        content: now.content,
-      }),
-    );
-  }
+  const made = await makeFiles({ where, base, contents, bench }, rebased);
+  conflicts.push(...made.conflicts);
   if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
-  const after = base.after(made);
+  const after = base.after(made.files);
   if (after.status === 'obstructed')
     return {
       status: 'conflict',
       files: [{ path: after.path, why: 'a file has replaced a folder' }],
     };
-  const repositories = repositoriesAround(
-    made.map(({ path }) => path),
-    after.namesIn,
-  );
-  return { status: 'ok', tree: after.sha, files: made, reviewed, merged, repositories };
+  const { files: all, reviewed, merged } = made;
+  const paths = all.map(({ path }) => path);
+  const repositories = repositoriesAround(paths, after.namesIn);
+  return { status: 'ok', tree: after.sha, files: all, reviewed, merged, repositories };
+}
+
+interface MadeFiles {
+  readonly files: NewFile[];
+  readonly reviewed: ReviewedFile[];
+  /** Paths that both sides have changed. */
+  readonly merged: string[];
+  readonly conflicts: { path: string; why: string }[];
+}
+
+/** The new states of the files, in the order of the patch. */
+async function makeFiles(
+  { where, base, contents, bench }: FileSources,
+  rebased: readonly { file: PatchedPath; now: RebasedFile }[],
+): Promise<MadeFiles> {
+  const made: MadeFiles = { files: [], reviewed: [], merged: [], conflicts: [] };
+  for (const { file, now } of rebased) {
+    if (now.do !== 'delete' && now.do !== 'put') continue;
+    const there = base.occupant(file.from ?? file.path);
+    const before = there?.kind === 'file' ? there : null;
+    if (now.do === 'delete') {
+      made.files.push({ path: now.path, state: null });
+      made.reviewed.push(reviewedFile({ path: now.path }, before, null, { after: null, content: 'tree' }));
+      continue;
+    }
+    if (now.removed !== null) made.files.push({ path: now.removed, state: null });
+    const current = await contentNow(where, now, before, contents);
+    const state = await newState(bench, file, now, { contents, current });
+    if (typeof state === 'string') {
+      made.conflicts.push({ path: now.path, why: state });
+      continue;
+    }
+    if (now.content === 'merge') made.merged.push(now.path);
+    made.files.push({ path: now.path, state });
+    const name = { path: now.path, from: file.from ?? undefined };
+    made.reviewed.push(reviewedFile(name, before, current, { after: state, content: now.content }));
+  }
+  return made;
+}
+
+interface FileSources {
+  readonly where: OnGitHub;
+  readonly base: PartialTree;
+  /** What the patch changes or removes, by id. */
+  readonly contents: ReadonlyMap<string, Buffer>;
+  readonly bench: ScratchRepository;
 }
 
 /** Fills in what the patch leaves out about the previous state, if the commit that the run began with has it. */
