@@ -113,7 +113,7 @@ test('CI runs the commands of the README on the oldest and the newest supported 
   for (const job of Object.values(jobs)) expect(job.permissions).toEqual({ contents: 'read' });
 });
 
-test('a release is a dry run unless somebody says otherwise, and what publishes runs no code of the repository', () => {
+test('a release is a dry run by default, and the job that publishes runs no code from the repository', () => {
   const { on, jobs }: Workflow = parse(read('.github/workflows/release.yml'));
   expect(on).toEqual({
     workflow_dispatch: { inputs: { 'dry-run': expect.objectContaining({ default: true }) } },

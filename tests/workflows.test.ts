@@ -56,7 +56,7 @@ describe.each(TEMPLATES)('the template %s', (name) => {
     expect(await lintErrors(text, name)).toEqual([]);
   });
 
-  test('with the token of an App is without mistakes, too, and the job has none of its own', async () => {
+  test('with an App token is valid, too, and the job has no token itself', async () => {
     const changed = withAppToken(text);
     if (workflow.jobs.publish === undefined) return expect(changed).toBeNull();
     expect(await lintErrors(changed ?? '', name)).toEqual([]);
@@ -153,7 +153,7 @@ describe.each(TEMPLATES)('the template %s', (name) => {
       if (uses?.startsWith('actions/checkout')) expect(given?.['persist-credentials']).toBe(false);
   });
 
-  test('takes artifacts of its own workflow run alone', () => {
+  test('uses only artifacts of its own workflow run', () => {
     for (const { uses = '', with: given = {} } of steps)
       if (uses.startsWith('actions/download-artifact')) expect(Object.keys(given)).toEqual(['name', 'path']);
   });

@@ -60,7 +60,7 @@ const ports: ActingPorts = {
   workspace,
 };
 
-test('whoever waits for the model sees how much has arrived and which attempt it is; the run hears all of it', async () => {
+test('progress shows how much has arrived and in which attempt; the run gets everything', async () => {
   const { said, progress } = watching();
   const heard: TurnProgress['type'][] = [];
   await watched(progress, ports).provider.complete({

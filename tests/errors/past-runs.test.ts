@@ -127,7 +127,7 @@ test('ERR_RUN_UNTRUSTED', async () => {
   expect(await codeOf(['publish', runDir, '--repository', 'a/b'])).toBe('ERR_RUN_UNTRUSTED');
 });
 
-test('the code of a run stands in its result', async () => {
+test('the code of a run is in its result', async () => {
   const { codeOf, root } = await pastRun();
   const runDir = join(tempFolder(), 'run');
   const recording = join(tempFolder({ 'none.jsonl': '{"text": "Nothing to do."}\n' }), 'none.jsonl');

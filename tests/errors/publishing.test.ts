@@ -8,7 +8,7 @@ const changed = (part: Partial<RunResult>) => (at: Shop) =>
   at.tamper((result) => Object.assign(result, part));
 const codeOf = async (...given: Parameters<Shop['publish']>) => (await shop.publish(...given)).said.errorCode;
 
-test('a publication says by its code why there is none', async () => {
+test('a failed publication has a code that says why', async () => {
   const codes: (string | null)[] = [];
   const provoke = async (args: string[], prepare: (at: Shop) => unknown = () => {}) => {
     const before = shop.run;

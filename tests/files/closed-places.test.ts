@@ -78,7 +78,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
       },
     );
 
-    test('what cannot be opened again is hidden, not unchanged, and only as long as it is', async () => {
+    test('what cannot be opened again counts as hidden, not as unchanged, until it is open', async () => {
       const scratch = new ScratchCheckout();
       const open = await opened(scratch);
       await asNobody(scratch, async () => {
@@ -95,7 +95,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
       });
     });
 
-    test('what was closed before stays closed, and is not hidden, until somebody has touched it', async () => {
+    test('what was closed before stays closed, and does not count as hidden until someone touches it', async () => {
       const scratch = new ScratchCheckout();
       const open = await opened(scratch);
       const folder = join(scratch.root, 'a');

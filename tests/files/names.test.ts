@@ -11,7 +11,7 @@ describe('file names', () => {
     );
   });
 
-  test('UTF-8 stays as it is, and a foreign byte stands as a lone surrogate', () => {
+  test('UTF-8 is unchanged, and a foreign byte becomes a lone surrogate', () => {
     const bytes = Buffer.concat([
       Buffer.from('é💀\ufffd'),
       Buffer.of(0xe9, 0xed, 0xb2, 0x80, 0xf0, 0x9f),

@@ -49,7 +49,7 @@ const leftovers = () =>
   readdirSync(root, { recursive: true }).filter((name) => String(name).includes('.tmp'));
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
-test('what no path of the machine can name is neither written nor read: nobody would see it afterwards', () => {
+test('a name that no path can have is neither written nor read: no one could see it afterwards', () => {
   const room = 4_095 - Buffer.byteLength(`${root}/`);
   const long = (bytes: number) =>
     `${'d'.repeat(99)}/`
@@ -206,7 +206,7 @@ describe('writing', () => {
     expect(leftovers()).toEqual([]);
   });
 
-  test('keeps the mode of an existing file, also when the umask forbids it', () => {
+  test('keeps the mode of an existing file, even if the umask forbids it', () => {
     for (const mode of [0o755, 0o600, 0o444, 0o666]) {
       put('file', 'old');
       chmodSync(join(root, 'file'), mode);
@@ -255,7 +255,7 @@ describe('writing', () => {
     expect(write('nested/file', 'x')).toEqual({ status: 'ok', created: true });
   });
 
-  test('a full disk is a failure that says so and leaves the old file and no temporary one', () => {
+  test('a full disk is reported as such, and leaves the old file and no temporary one', () => {
     put('old', 'old');
     const source = JSON.stringify(resolve('src/files/nofollow-files.ts'));
     writeFileSync(
@@ -281,7 +281,7 @@ describe('writing', () => {
     });
   });
 
-  test.skipIf(IS_ROOT)('a folder without write permission is a failure that says so', () => {
+  test.skipIf(IS_ROOT)('a read-only folder is reported as such', () => {
     mkdirSync(join(root, 'closed'), { mode: 0o555 });
     expect(write('closed/file', 'x')).toEqual({
       status: 'failed',

@@ -29,7 +29,7 @@ test('a part of a run that is alone limits what continues in the background too,
   expect(timeLimit()).toBeNull();
 });
 
-test('runs in parallel have limits of their own, from beginning to end', async () => {
+test('parallel runs have separate limits, from beginning to end', async () => {
   const [one, other] = [new AbortController().signal, new AbortController().signal];
   const limits = await Promise.all(
     [one, other].map((signal) =>
@@ -49,7 +49,7 @@ test('runs in parallel have limits of their own, from beginning to end', async (
   expect(limits[0]?.[1]).toBe(one);
 });
 
-test('what is beside a run obeys no limit of it, and a run in it none but its own', async () => {
+test('code outside a run has no limit, and a nested run has only its own', async () => {
   const [run, inner] = [AbortSignal.abort(), new AbortController().signal];
   await inParts((part) =>
     part(run, async () => {

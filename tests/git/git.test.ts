@@ -44,7 +44,7 @@ test('git dies with a runner that ends in the middle of a call', async () => {
   expect(process.listeners('exit')).toEqual(before);
 });
 
-test('git that needs more memory than it may have fails, and says so', async () => {
+test('git that exceeds its memory limit fails, and says why', async () => {
   const folder = tempFolder();
   git(folder, 'init', '--quiet');
   writeFileSync(join(folder, '.gitattributes'), 'a b\n'.repeat(20_000_000));
@@ -53,7 +53,7 @@ test('git that needs more memory than it may have fails, and says so', async () 
   expect(answer.stderr).toMatch(/^fatal: Out of memory, .* \(git may allocate 1 GiB\)$/);
 });
 
-test('an object that is missing from a partial clone is asked of no one, by a git of any age', async () => {
+test('an object missing from a partial clone is never fetched, by any version of git', async () => {
   const folder = tempFolder();
   const [mark, program] = [join(folder, 'mark'), join(folder, 'program')];
   writeFileSync(program, `#!/bin/sh\n: > ${mark}\n`, { mode: 0o755 });

@@ -43,7 +43,7 @@ test.each([
   expect(left.secrets).toEqual(secrets);
 });
 
-test('stored credentials are found in the file of the user, and in one that is named', async () => {
+test('stored credentials are found in the user’s file, and in a given one', async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, '.git-credentials'), `https://me:${TOKEN}@github.com\n`);
   expect((await found({ 'credential.helper': 'store' }, home)).secrets).toEqual([TOKEN]);

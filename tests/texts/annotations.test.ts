@@ -44,7 +44,7 @@ describe('annotations', () => {
     ]);
   });
 
-  test('a failed command whose output names no changed file has no place', () => {
+  test('a failed command has no place if its output names no changed file', () => {
     expect(linesOf({ verify: [report('npm test', 1, 'src/other.ts:1:1 error\n1 failed\n')] })).toEqual([
       '::error title=Failed%3A npm test::exit code 1: 1 failed',
     ]);
@@ -103,7 +103,7 @@ describe('annotations', () => {
     ]);
   });
 
-  test('there are at most ten of a level, the last of which counts the others', () => {
+  test('there are at most ten of each level, and the last one counts the others', () => {
     const flags = Array.from({ length: 14 }, (_, at) => ({
       path: `f${at}`,
       flag: 'lock_file' as const,

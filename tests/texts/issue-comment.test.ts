@@ -174,7 +174,7 @@ ${MARKER}`);
     expect(rest.at(-1)).toBe(MARKER);
   });
 
-  test('of a wrong input names it as it is written', () => {
+  test('of a wrong input names it as written', () => {
     const reason = 'protct: there is no such input; the nearest is protect';
     const result = { ...finishedRun({ outcome: 'usage_error', reason, summary: '' }), plan: null };
     const text = commentText(
@@ -188,7 +188,7 @@ ${MARKER}`);
     );
   });
 
-  test('holds nothing live of a hostile run, and stays small', () => {
+  test('contains nothing live from a hostile run, and stays small', () => {
     const outcomes = fc.constantFrom(...OutcomeName.options);
     fc.assert(
       fc.property(

@@ -199,7 +199,7 @@ Reviewed by claude-opus-5-5: 2 findings, 1 of them blocking. The blocking ones w
     expect(body).toContain('| **something outside the run** in turn 3 |');
   });
 
-  test('has the prefix that was asked for, and a title of at most 256 characters', () => {
+  test('has the requested prefix, and a title of at most 256 characters', () => {
     const run = finishedRun();
     const long = finishedRun({ plan: run.plan && { ...run.plan, title: 'x'.repeat(400) } });
     const { title } = pullRequestText(facts(long, { titlePrefix: '[bot]' }));
@@ -249,7 +249,7 @@ describe('a pull request of a hostile run', () => {
       });
     });
 
-  test('holds no link, image, HTML, heading, mention or reference but ours', () => {
+  test('contains no link, image, HTML, heading, mention or reference but ours', () => {
     fc.assert(
       fc.property(hostileRun, hostileText, (run, branch) => {
         const { body } = pullRequestText(
@@ -303,7 +303,7 @@ describe('a pull request of a hostile run', () => {
   );
 });
 
-test('a report that was uploaded is linked beside the log', () => {
+test('an uploaded report is linked next to the log', () => {
   const reportUrl = 'https://github.com/octo/shop/actions/runs/1/artifacts/2';
   expect(bodyOf(finishedRun(), { reportUrl })).toContain(
     `, [report](<${reportUrl}>), [log and artifacts](${RUN_URL}),`,

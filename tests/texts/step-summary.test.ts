@@ -117,7 +117,7 @@ In the model's own words:
     expect(text).toContain('**Warnings**\n\n- Not in the patch: x\n- no label\n');
   });
 
-  test('holds nothing live of a hostile run', () => {
+  test('contains nothing live from a hostile run', () => {
     const OURS = ['<details>', '</details>', '<sub>', '</sub>'];
     fc.assert(
       fc.property(hostileText, hostileText, (text, path) => {

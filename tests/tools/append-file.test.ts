@@ -17,7 +17,7 @@ afterEach(() => workspace.remove());
 const append = (path: string, content: string) => workspace.call(appendFileTool, { path, content });
 const onDisk = (path: string) => readFileSync(join(workspace.root, path), 'utf8');
 
-test('text goes to the end, on a line of its own, with the line ends of the file', async () => {
+test('text goes to the end, on a separate line, with the line endings of the file', async () => {
   expect(await append('a/log.txt', 'one')).toEqual({
     status: 'ok',
     text: 'Created "a/log.txt": 3 bytes, now 3.',

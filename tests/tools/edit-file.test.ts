@@ -118,7 +118,7 @@ describe('exactly one match is wanted', () => {
     expect(await edited('aaa', 'aa', 'b')).toMatch(/^no_match: Not edited: find occurs 2 times/);
   });
 
-  test('unless all are asked for', async () => {
+  test('unless all are requested', async () => {
     expect(await edited('x\r\nyx\n', 'x', 'z', { all: true })).toBe('z\r\nyz\n');
     expect(await edited('aaaa', 'aa', 'b', { all: true })).toBe('bb');
   });
@@ -146,7 +146,7 @@ describe('no match', () => {
     );
   });
 
-  test('says so when nothing is alike', async () => {
+  test('says that nothing is similar', async () => {
     expect(await edited('alpha\n', 'zzzz', 'x')).toBe(
       'no_match: Not edited: find does not match in "file" (1 lines). Nothing in it is similar.',
     );
@@ -179,7 +179,7 @@ describe('refused', () => {
     ]).toEqual([true, false, false, false]);
   });
 
-  test('text in other encodings and binary files, whose bytes stay', async () => {
+  test('text in other encodings and binary files keep their bytes', async () => {
     const bytes = Buffer.from('caf\xe9 one\n', 'latin1');
     workspace.put('file', bytes);
     expect(await edit('one', 'two')).toMatchObject({

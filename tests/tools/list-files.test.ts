@@ -24,7 +24,7 @@ test('no files are said to be none', async () => {
   expect(await list({ path: '' })).toEqual({ status: 'ok', text: '(no files)' });
 });
 
-test('the glob goes to the workspace as it is', async () => {
+test('the glob goes to the workspace unchanged', async () => {
   const asked: (string | null)[] = [];
   const listFiles: Workspace['listFiles'] = async (path, glob) => {
     asked.push(path, glob);

@@ -23,7 +23,7 @@ async function coverage(path: string) {
 }
 
 describe('text', () => {
-  test('is shown as it is: byte order mark, line endings, missing final newline, no line numbers', async () => {
+  test('is shown unchanged: byte order mark, line endings, missing final newline, no line numbers', async () => {
     const text = '\ufeffone\r\ntwo\nError: three';
     workspace.put('file.txt', text);
     expect(await read({ path: './file.txt' })).toEqual({ status: 'ok', text });
@@ -49,7 +49,7 @@ describe('text', () => {
     expect(await coverage('file.txt')).toBe('all');
   });
 
-  test('that is empty is said to be empty', async () => {
+  test('that is empty is reported as empty', async () => {
     workspace.put('empty', '');
     expect(await read({ path: 'empty' })).toEqual({ status: 'ok', text: '(the file is empty)' });
   });
@@ -91,7 +91,7 @@ describe('a large file', () => {
     expect(shown.next).toMatch(/^read_file \{"path":"big.txt","offset":199,"limit":\d+\}$/);
   });
 
-  test('whose one line is over 100 KB is shown from its beginning on, and the rest through a command', async () => {
+  test('with a single line over 100 KB is shown from its start, and the rest through a command', async () => {
     workspace.put("it's.min.js", 'é'.repeat(60_000));
     const next = `run_command ${JSON.stringify({ command: `sed -n '1p' './it'\\''s.min.js' | cut -c 40001-60000` })}`;
     expect(await read({ path: "it's.min.js" })).toEqual({
@@ -202,7 +202,7 @@ describe('a path', () => {
     expect(await read({ path: 'app/[...slug].tsx' })).toEqual({ status: 'ok', text: 'export {}\n' });
   });
 
-  test('that leads through a link outside is refused, and one that is missing gets its neighbours named', async () => {
+  test('that leads outside through a link is refused, and for a missing one similar paths are named', async () => {
     symlinkSync('/etc', join(workspace.root, 'etc'));
     workspace.put('main.ts', '');
     expect(await read({ path: 'etc/passwd' })).toMatchObject({ reason: 'path_refused' });
@@ -216,7 +216,7 @@ describe('a path', () => {
 describe('an image', () => {
   const result = (path: string) => readFileTool().execute({ path }, workspace.context);
 
-  test('is handed over as it is, by what is in it, and does not count as seen', async () => {
+  test('is passed on unchanged, by its content, and does not count as seen', async () => {
     workspace.put('shot', pngImage(40, 30));
     expect(await result('shot')).toMatchObject({
       status: 'ok',
@@ -228,7 +228,7 @@ describe('an image', () => {
     expect(await result('text.gif')).not.toHaveProperty('images');
   });
 
-  test('that no API takes is refused by its size, and one that is broken by its kind', async () => {
+  test('that is too large for any API is refused by size, and a broken one by kind', async () => {
     workspace.put('huge.png', pngHeader(100_000, 100_000));
     expect(await read({ path: 'huge.png' })).toEqual({
       status: 'failed',

@@ -69,7 +69,7 @@ test('a failure keeps the output and names its kind', async () => {
   }
 });
 
-test('the model may ask for more time up to the cap, and is told when it asked for more', async () => {
+test('the model may request more time up to the cap, and learns if it requested too much', async () => {
   const result = { end: exited(0), output: whole('') };
   expect(await said({ timeout_seconds: 120.5 }, result)).toMatchObject({ timeoutMs: 120_500 });
   expect(await said({ timeout_seconds: 601 }, result)).toMatchObject({

@@ -25,7 +25,7 @@ test('matches are shown with path and line, below the whole root or a path', asy
   });
 });
 
-test('no match is said to be none, and an invalid pattern is explained', async () => {
+test('no match is reported as such, and an invalid pattern is explained', async () => {
   workspace.put('a', 'text');
   expect(await search({ pattern: 'needle' })).toEqual({ status: 'ok', text: '(no matches)' });
   expect(await search({ pattern: '[' })).toMatchObject({
@@ -44,7 +44,7 @@ test('more than 200 matching lines are cut off with a word on it', async () => {
   ).toBe(true);
 });
 
-test('a result that is cut names the file whose matches are missing, and within one file the lines', async () => {
+test('a cut result names the file with missing matches, and within one file the lines', async () => {
   for (const name of ['a', 'b', 'c']) workspace.put(name, `needle ${'x'.repeat(90)}\n`.repeat(10));
   expect((await search({ pattern: 'needle' }, 1_500)).next).toBe('search {"pattern":"needle","path":"a"}');
   const oneFile = {

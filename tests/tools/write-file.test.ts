@@ -40,7 +40,7 @@ test('a file that was never read, or read whole, may be replaced', async () => {
   expect(await write('b', 'new')).toEqual({ status: 'ok', text: 'Replaced "b": 3 bytes.' });
 });
 
-test('a file of which only a part was shown keeps its content until the rest is read', async () => {
+test('a partially shown file keeps its content until the rest is read', async () => {
   const text = 'a line of text\n'.repeat(100);
   workspace.put('long.txt', text);
   await workspace.call(readFileTool(), { path: 'long.txt' }, 1_000);
@@ -69,7 +69,7 @@ test('what the model has written itself it may write again', async () => {
   expect(await write('a', 'two')).toEqual({ status: 'ok', text: 'Replaced "a": 3 bytes.' });
 });
 
-test('a path that git ignores is written, and is said to stay out of the patch', async () => {
+test('a path that git ignores is written, with a note that it is not in the patch', async () => {
   expect(await write('build/out.js', 'x')).toEqual({
     status: 'ok',
     text: 'Created "build/out.js": 1 bytes. Git ignores this path, so it will not be in the patch.',

@@ -16,7 +16,7 @@ const stop = (limit: 'cost_usd' | 'tokens', value: number, used: number, needed:
   ({ why: 'limit', limit, value, used, needed }) as const;
 const caps = { maxCostUsd: 4, maxTotalTokens: null };
 
-test('what the others have not spent is added to the share of the one that was chosen', () => {
+test('what the others did not spend is added to the share of the chosen one', () => {
   expect(withLeftOver(caps, attempts(0.5), stop('cost_usd', 2, 1.9, 0.3))).toEqual({
     maxCostUsd: 3.5,
     maxTotalTokens: null,
@@ -38,7 +38,7 @@ test.each([
   expect(withLeftOver(shared, attempts(costUsd), why)).toBeNull();
 });
 
-test('a cap is told as that of the whole run', () => {
+test('a cap is reported as the cap of the whole run', () => {
   const own = stop('cost_usd', 0.3, 0.1, 0.3);
   expect(ofWholeRun(own, attempts(0.1))).toEqual({ ...own, value: 0.4, used: 0.2 });
   const tokens = stop('tokens', 5_000, 4_000, 2_000);

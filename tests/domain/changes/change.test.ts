@@ -70,7 +70,7 @@ describe('toCodeChanges', () => {
 });
 
 describe('ChangeLedger', () => {
-  test('a file that is back to its baseline is no net change', () => {
+  test('a file that is back at its baseline is not a net change', () => {
     const ledger = ledgerOf(
       [{ path: 'a', before: file('1'), after: file('2') }],
       [{ path: 'a', before: file('2'), after: file('1') }],

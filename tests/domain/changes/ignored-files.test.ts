@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inFewWords } from '../../../src/domain/changes/ignored-files.ts';
 
-test('many paths are named by the folder that holds them, programs and single ones by themselves', () => {
+test('many paths are named by their folder, programs and single files individually', () => {
   expect(
     inFewWords([
       'target/debug/incremental/heck/',

@@ -55,7 +55,7 @@ describe('a patch says of each file', () => {
     ]);
   });
 
-  test('its hunks where they are asked for, also of a file that becomes a link', () => {
+  test('its hunks on request, even for a file that becomes a link', () => {
     const text = patch(
       'diff --git a/x b/x',
       'deleted file mode 100644',

@@ -38,7 +38,7 @@ test('a name with newlines is matched like any other', () => {
   expect(odd.filter(pathPolicy({ allow: [], protect: ['docs', '*.md'] }))).toEqual(['docs\n/a']);
 });
 
-test('what several rules say holds together', () => {
+test('several rules apply together', () => {
   const permits = pathPolicy({ allow: ['docs'], protect: [] }, { allow: ['*.md'], protect: ['b.md'] });
   expect(PATHS.filter(permits)).toEqual(['docs/a.md']);
 });

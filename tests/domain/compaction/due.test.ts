@@ -46,7 +46,7 @@ describe('a compaction', () => {
     expect(due(play(rounds(6, 10_000_000), { strategy: 'none' }))).toBeNull();
   });
 
-  test('waits until there is something to summarise besides the last six messages', () => {
+  test('waits until there is something to summarise before the last six messages', () => {
     expect(due(play(rounds(3, 20_000)))).toBeNull();
     expect(due(play(rounds(4, 20_000)))).toMatchObject({ cut: 3 });
   });
@@ -140,7 +140,7 @@ describe('a full window', () => {
     for (const state of ended) expect(stopReason(state, limits)).toMatchObject({ limit: 'context_window' });
   });
 
-  test('is cut by half in whole rounds, and the answer that did not fit is asked for again', () => {
+  test('is cut by half in whole rounds, and the answer that did not fit is requested again', () => {
     for (const event of [tooLarge, full]) {
       const state = play([...rounds(6, 9_000), event]);
       expect(stopReason(state, limits)).toBeNull();

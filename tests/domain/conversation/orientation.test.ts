@@ -16,7 +16,7 @@ const nodeProject = {
   build: 'npm run build',
 };
 
-test('it names folders by size, the files beside them, the project, programs and the network', () => {
+test('it names folders by size, top-level files, the project, programs and the network', () => {
   const files = ['package.json', 'README.md', 'tests/a.js', 'src/a.js', 'src/b/c.js'];
   const programs = [
     { name: 'git', version: null },

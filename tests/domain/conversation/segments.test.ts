@@ -165,7 +165,7 @@ describe('a new segment of a conversation', () => {
     expect([cutsOf(opened), cutsOf(two), cutsOf(paused)]).toEqual([[], [], []]);
   });
 
-  test('is asked for by a request that begins as earlier ones did', () => {
+  test('is requested with the same beginning as earlier requests', () => {
     const four = talk(
       opened,
       'a',

@@ -39,7 +39,7 @@ test('hunks have the lines around them and the number of the first; those that m
   expect([text, 'x <<<<<<< pull-request', '=======\n'].map(hasMarkers)).toEqual([true, false, false]);
 });
 
-test('the check fails for any file with a marker, whatever it is called, and not for one that is gone', () => {
+test('the check fails for any file with a marker, whatever its name, but not for a deleted one', () => {
   const cwd = temporaryFolder();
   const names = ['gone', "it's $(touch x).txt", '-n'];
   const run = () => execFileSync('sh', ['-c', markerCheck(names)], { cwd, stdio: 'pipe' }).toString();

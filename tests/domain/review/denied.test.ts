@@ -137,7 +137,7 @@ describe('of a command its output tells', () => {
   });
 });
 
-test('the notice of what was cut out of an output is no part of it', () => {
+test('the notice about cut output is not part of the output', () => {
   const notice =
     '[OUTPUT TRUNCATED: Showing 1 of 2 characters from run_command] To see the rest: run_command {"command":"grep \\"Read-only file system\\" x"}';
   expect(found(ended(`1\n${notice}\n2\n`))).toEqual([]);
@@ -152,7 +152,7 @@ test('lines of the whole output count instead of what is left of it', () => {
   ]);
 });
 
-test('places that a command could not write to are known however it ended, and are no denials where it ended well', () => {
+test('places that a command could not write to are known however it ended, but are not denials if it succeeded', () => {
   const line = "sed: couldn't open temporary file /work/sub/x: Read-only file system";
   const signs = signsIn([line, 'cat: EPERM', 'npm error getaddrinfo EAI_AGAIN a.org'], 'ok');
   expect(signs).toEqual([line]);

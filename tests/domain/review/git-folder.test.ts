@@ -20,7 +20,7 @@ describe('a folder that git takes for a repository', () => {
     expect(repositoriesInTree(tree, [...tree, 'src/a.ts'])).toEqual(folders);
   });
 
-  test('counts when one part of it is new or changed, and not when it is as it was', () => {
+  test('counts if a part of it is new or changed, but not if it is unchanged', () => {
     const tree = [...BARE, 'r/hooks/post-checkout', 'src/a.ts', 'src/r/HEAD'];
     for (const path of [...BARE, 'r/hooks/post-checkout', 'r/gone'])
       expect(repositoriesInTree([path], tree)).toEqual(['r']);

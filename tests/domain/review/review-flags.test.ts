@@ -173,7 +173,7 @@ describe('tests', () => {
     expect(flags('notes.md', { before, after })).toEqual([]);
   });
 
-  test('a page that skips entries is no test that is skipped', () => {
+  test('a page that skips entries is not a skipped test', () => {
     const query = 'list({ skip: 10, take: 5 })';
     expect(flags('a.test.ts', { before: 'test("a", f)', after: `test("a", f); ${query}` })).toEqual([]);
   });

@@ -114,14 +114,14 @@ describe('decideOutcome', () => {
     expect(decideOutcome(given).name).toBe('interrupted');
   });
 
-  test('an interrupted run whose patch could not be written says so, and not that nothing was changed', () => {
+  test('an interrupted run without a written patch says so, rather than that nothing was changed', () => {
     const stop = { why: 'interrupted', signal: 'SIGINT' } as const;
     const given = facts(stop, { changedFiles: 0, publishFailure: 'The patch cannot be written to x.' });
     expect(decideOutcome(given).reason).toBe('Stopped by SIGINT; The patch cannot be written to x.');
   });
 });
 
-test('commands that failed as before the run are reported beside those that passed', () => {
+test('commands that failed as before the run are reported along with those that passed', () => {
   const reasonOf = (more: Partial<OutcomeFacts>) => decideOutcome(facts(completed, more)).reason;
   expect(reasonOf({ preexisting: 1 })).toBe(
     '2 files changed, 1 verify command passed, 1 failed as before the run.',

@@ -11,13 +11,13 @@ import {
 } from '../../../src/domain/run/exit-code.ts';
 
 describe('exit codes', () => {
-  test('every outcome has one, and that of an interrupted run is its signal', () => {
+  test('every outcome has one, and an interrupted run has that of its signal', () => {
     expect([...Object.keys(EXIT_CODE), 'interrupted'].sort()).toEqual([...OutcomeName.options].sort());
     for (const [signal, code] of Object.entries(SIGNAL_EXIT_CODE))
       expect(code).toBe(128 + constants.signals[signal as StopSignal]);
   });
 
-  test.each(['README.md', 'docs/outcomes.md'])('the table of %s is that of the code', (page) => {
+  test.each(['README.md', 'docs/outcomes.md'])('the table of %s matches the code', (page) => {
     const known = [
       ...Object.entries(EXIT_CODE).map(([name, code]) => `${code} ${name}`),
       `${CHANGES_EXPECTED_EXIT_CODE} no_change`,

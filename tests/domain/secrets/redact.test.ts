@@ -141,7 +141,7 @@ test('of an excerpt the words at the cut go, which may be the halves of a secret
   expect(redactedExcerpt(whole, redact)).toEqual(whole);
 });
 
-test('the secrets of an environment are values whose names say so, and passwords in addresses', () => {
+test('the secrets of an environment are values with telling names, and passwords in addresses', () => {
   const env = {
     NPM_TOKEN: 'a',
     MY_PAT: 'b',

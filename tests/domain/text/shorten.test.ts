@@ -25,7 +25,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  test('says so with an ellipsis, which counts', () => {
+  test('marks the cut with an ellipsis, which counts', () => {
     expect(shortened('abc', 3)).toBe('abc');
     expect(shortened('abcd', 3)).toBe('ab…');
     fc.assert(

@@ -4,7 +4,7 @@ import { render } from '../../../src/domain/text/template.ts';
 import { inertJson, oneLine, openMark, prefixed } from '../../../src/domain/text/terminal.ts';
 
 describe('render', () => {
-  test('fills every place, and inserts values as they are', () => {
+  test('fills every place, and inserts values unchanged', () => {
     expect(render('a {{x}} b {{x}}\n', { x: '{{y}} $&' })).toBe('a {{y}} $& b {{y}} $&');
   });
 

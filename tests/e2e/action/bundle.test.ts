@@ -14,7 +14,7 @@ interface Source {
 }
 
 test.each(['linux-x64', 'linux-arm64'])(
-  'the ripgrep of %s is that of the package which the lock file pins',
+  'the ripgrep of %s comes from the package that the lock file pins',
   (platform) => {
     const sources: Record<string, Source> = JSON.parse(readFileSync('dist/rg/sources.json', 'utf8'));
     const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));

@@ -28,7 +28,7 @@ function cancelAt({ github }: Place, operation: string, signal: 'SIGINT' | 'SIGT
   };
 }
 
-describe('a cancel while GitHub is asked whether publishing would be let in', () => {
+describe('a cancel during the check whether GitHub would permit publishing', () => {
   test.each(['repos/get', 'git/create-blob', 'pulls/create'])(
     'at %s ends the step as interrupted, and nothing was spent',
     async (operation) => {
@@ -45,7 +45,7 @@ describe('a cancel while GitHub is asked whether publishing would be let in', ()
     },
   );
 
-  test('that leaves no time is told by the post step, which does not speak of work', async () => {
+  test('that leaves no time is reported by the post step, which does not mention work', async () => {
     const at = await place([edit, done]);
     neverAnswers(at, 'repos/get');
     const ended = await oneJob(at, { during: cancelAt(at, 'repos/get', 'SIGKILL') });

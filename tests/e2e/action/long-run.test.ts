@@ -125,7 +125,7 @@ testAtNight('of two runs of a matrix made with --long, the one that is cut off i
   expect(github.invalid).toEqual([]);
 });
 
-test('a journal with what no run makes is refused before the model is asked', async () => {
+test('a journal with things that no run writes is refused before the model is asked', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });
   const model = await startClaudeServer({ turns: [], apiKey: KEY });
   onTestFinished(() => model.close());

@@ -166,7 +166,7 @@ describe('every row of the outcome table, through the action', () => {
     expectOutcome(await run([edit], { 'max-iterations': '1' }), 'limit_reached', 7);
   });
 
-  test('8 policy_violation: a patch that adds a secret is withheld, and is no output', async () => {
+  test('8 policy_violation: a patch that adds a secret is withheld, and is not an output', async () => {
     const token = `ghp_${'0123456789abcdefghijABCDEFGHIJ012345'}`;
     const leak = { calls: [call('write_file', { path: 'a.txt', content: `token = ${token}\n` })] };
     const finished = await run([leak, done]);
@@ -237,7 +237,7 @@ describe('every row of the outcome table, through the action', () => {
   );
 });
 
-test('what model, commands and files print is no command of the runner, and sets no output', async () => {
+test('what model, commands and files print is not taken for a workflow command, and sets no output', async () => {
   const hostile = [
     '::endgroup::',
     '::set-output name=outcome::done',

@@ -117,7 +117,7 @@ testAtNight('what failed in the run is an annotation of the job that ran it, and
   expect(published.summary).toContain('**verification failed in a fresh checkout of base + patch:**');
 });
 
-test('one job for both: what publishing lacks is told before a token is spent', async () => {
+test('one job for both: what publishing lacks is reported before a token is spent', async () => {
   const at = await place([edit, done]);
   const ended = await oneJob(at, { inputs: { 'github-token': '' } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
@@ -125,7 +125,7 @@ test('one job for both: what publishing lacks is told before a token is spent', 
   expect(at.model.requests).toHaveLength(0);
 });
 
-test('one job for both: what the token may not do is told before a token of the model is spent', async () => {
+test('one job for both: missing permissions are reported before a token of the model is spent', async () => {
   const at = await place([edit, done]);
   const weak = at.github.addToken({ kind: 'installation', permissions: { contents: 'write' } });
   const ended = await oneJob(at, { inputs: { 'github-token': weak } });

@@ -33,7 +33,7 @@ async function stepOn(runner: string, inputs: Record<string, string> = {}) {
 
 const WHY = 'The action could not set up the sandbox: apt-get update: E: Unable to locate package bubblewrap';
 
-test('a hosted runner reports what failed and what to type, and the run is no less contained', async () => {
+test('a hosted runner reports what failed and what to type, and the run is contained as before', async () => {
   const { exitCode, stderr, outputs, lastLine, summary, done } = await stepOn('github-hosted');
   expect([exitCode, outputs.outcome], stderr).toEqual([10, 'sandbox_unavailable']);
   expect(stderr).toContain(

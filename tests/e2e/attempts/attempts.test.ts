@@ -170,7 +170,7 @@ test('the caps hold over all of them, by equal shares and what is left of these'
   expect(result.attempts?.list.map(({ outcome }) => outcome)).toEqual(['limit_reached', 'limit_reached']);
 });
 
-test('one that only its share has stopped continues with what the others left over', async () => {
+test('one that stopped only at its share continues with what the others left', async () => {
   const repository = await makeRepository(FILES);
   const reading = Array.from({ length: 6 }, (_, at) => ({
     calls: [call('run_command', { command: `echo ${at}` })],
@@ -200,7 +200,7 @@ test('one that only its share has stopped continues with what the others left ov
   expect(replayed.stderr).toContain('done (exit 0)');
 });
 
-test('what is wrong from the start is reported once, and nothing is asked for the others', async () => {
+test('what is wrong from the start is reported once, without requests for the others', async () => {
   const repository = await makeRepository(FILES);
   const bare = await scriptedRun({
     repository,
@@ -229,7 +229,7 @@ test('what is wrong from the start is reported once, and nothing is asked for th
   expect(refused.server.requests).toHaveLength(1);
 });
 
-test('an outage of one of them leaves the others, and a work tree that was changed meanwhile is left as it is', async () => {
+test('an outage of one does not affect the others, and a work tree that has changed meanwhile is not touched', async () => {
   const repository = await makeRepository(FILES);
   const play = conversations(wrote('ONE\ntwo\nthree\n'), wrote('x\n'));
   const run = await scriptedRun({
@@ -260,7 +260,7 @@ test('an outage of one of them leaves the others, and a work tree that was chang
   expect(textOf(repository.root)).toBe('ONE\ntwo\nthree\n');
 });
 
-test('a signal ends all of them: the work tree is as it was, and each can be continued there', async () => {
+test('a signal ends all of them: the work tree is unchanged, and each can be continued there', async () => {
   const repository = await makeRepository(FILES);
   const [write = {}, finish = {}] = wrote('ONE\n');
   const run = await scriptedRun({

@@ -9,7 +9,7 @@ import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 
-test('what the chosen one was verified beside is reported, and stays behind', async () => {
+test('ignored files next to which the chosen one was verified are reported, and stay behind', async () => {
   const repository = await makeRepository({ 'a.txt': 'one\n', '.gitignore': 'made/\n' });
   mkdirSync(join(repository.root, 'made'));
   writeFileSync(join(repository.root, 'made/check'), 'grep -q ONE a.txt\n');
@@ -32,7 +32,7 @@ test('what the chosen one was verified beside is reported, and stays behind', as
   expect(stderr).toContain(said);
 });
 
-test('nothing is asked where a copy would lack files of the repository', async () => {
+test('there is no request if a copy would lack files of the repository', async () => {
   const repository = await makeRepository({ 'lib/a.txt': 'one\n' });
   mkdirSync(join(repository.root, 'lib/.git'));
   const { lastLine, runDir, server } = await scriptedRun({

@@ -128,7 +128,7 @@ test('--help and --version load no client of the API and none of the run', async
   }
 });
 
-describe('a mistake on the command line is told by name, with exit 2:', () => {
+describe('a mistake on the command line is named, with exit 2:', () => {
   const lacking = [
     '[ERR_NO_TASK] there is no plan: pass --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
     '[ERR_NO_KEY] ANTHROPIC_API_KEY is not set: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
@@ -215,7 +215,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
   });
 });
 
-test('mistakes in flags, variables and the project file are told together', async () => {
+test('mistakes in flags, variables and the project file are reported together', async () => {
   const cwd = tempFolder({ '.patchsmith.yml': 'deadline: 1h\nsandbox: off\n', 'a/x': '' });
   git(cwd, 'init', '-q');
   const env = { PATCHSMITH_EFORT: 'max', PATCHSMITH_SANDBOX: 'none', ANTHROPIC_API_KEY: KEY };
@@ -230,7 +230,7 @@ test('mistakes in flags, variables and the project file are told together', asyn
   );
 });
 
-test('a .env that git tracks gives no key, and the message says so', async () => {
+test('a key in a .env that git tracks is not used, and the message says why', async () => {
   const cwd = tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}\n` });
   git(cwd, 'init', '-q');
   git(cwd, 'add', '-Af');
@@ -243,7 +243,7 @@ test('a .env that git tracks gives no key, and the message says so', async () =>
   );
 });
 
-test('a reader of stdout that has gone away is no error', async () => {
+test('a closed stdout is not an error', async () => {
   const child = spawn(process.execPath, [CLI, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   let stderr = '';

@@ -37,7 +37,7 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   expect(await testFixture(fresh)).toBe(0);
 });
 
-test('the demo of a hostile model: what README shows is what it prints, and nothing of it was reached', async () => {
+test('the demo of a hostile model prints what README shows, and the model reached nothing', async () => {
   const home = tempFolder();
   const { exitCode, stderr } = await runCli(['demo', '--hostile'], {
     cwd: home,

@@ -66,7 +66,7 @@ test('shows level, places and limits, and tries every tool inside', async () => 
   expect(readFileSync(join(root, '.git/HEAD'), 'utf8')).toBe(head);
 });
 
-test('runs nothing of the repository, neither inside nor outside', async () => {
+test('runs nothing from the repository, neither inside nor outside', async () => {
   const { root, folder } = await machine();
   const other = temporaryFolder();
   const trap = (name: string) => `#!/bin/sh\n: > ${other}/outside-${name}; : > ${root}/inside-${name}\n`;
@@ -168,7 +168,7 @@ test('a read-only work tree is reported as such', async () => {
 });
 
 // A container that may make no namespaces, as the kernel sees it.
-test('without namespaces it says so with exit 10, and so does a run in CI before anything else', async () => {
+test('without namespaces it ends with exit 10 and says why, as does a run in CI before anything else', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const fence = ['--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--proc', '/proc'];
   const inside = (args: readonly string[]) =>

@@ -100,7 +100,7 @@ describe.each(COMMANDS)('%s', (command) => {
     }
   });
 
-  test('reads no journal without an end, or one that stands for more than memory holds', async () => {
+  test('does not read an endless journal, or one that would exceed memory', async () => {
     const run = foreign({ isKilled: command === 'resume' });
     const journal = join(run, 'events.jsonl');
     const text = readFileSync(journal, 'utf8');
@@ -157,7 +157,7 @@ test('objects of a repository that the run directory names are not read', async 
 });
 
 describe('a journal that permits itself more than its caller does', () => {
-  test('is not continued in another checkout than the one that the caller stands in', async () => {
+  test('is continued only in the current checkout', async () => {
     const run = foreign({ isKilled: true });
     rewrite(run, (text) => text.replace(/"root":"[^"]*"/, `"root":"${secret.root}"`));
     const { exitCode, lastLine } = await over('resume', run);
@@ -182,7 +182,7 @@ describe('a journal that permits itself more than its caller does', () => {
     ]);
   });
 
-  test('is not replayed in a place that is none of a checkout', async () => {
+  test('is not replayed outside a checkout', async () => {
     for (const root of ['', '/', 'here', '/proc/1', '/a/../etc']) {
       const run = foreign();
       rewrite(run, (text) => text.replace(/"root":"[^"]*"/, `"root":"${root}"`));

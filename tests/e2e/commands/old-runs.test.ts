@@ -49,7 +49,7 @@ function home() {
   };
 }
 
-test('runs lists every run, whatever is in its folder, and those with a folder of their own', async () => {
+test('runs lists every run, whatever is in its folder, and those with their own --run-dir', async () => {
   const { put, at, over, env } = home();
   put(1);
   put(2, { outcome: 'verify_failed', exitCode: 9, costUsd: 'unknown', root: '/work/refused' });
@@ -98,7 +98,7 @@ test('runs lists every run, whatever is in its folder, and those with a folder o
   for (const day of [6, 7, 9]) expect((await over('show', id(day))).exitCode).toBe(2);
 });
 
-test('clean removes old finished runs, follows no link, and leaves what runs, what is none and what is elsewhere', async () => {
+test('clean removes old finished runs, follows no link, and leaves running ones, other folders and runs elsewhere', async () => {
   const { put, at, over, env, runs } = home();
   const outside = temporaryFolder();
   writeFileSync(join(outside, 'precious'), '');
@@ -142,7 +142,7 @@ test('clean removes old finished runs, follows no link, and leaves what runs, wh
   expect(statSync(runs).isDirectory()).toBe(true);
 });
 
-test('clean removes what checks have kept, which are no runs, and what was kept for runs that never came', async () => {
+test('clean removes what checks have kept, even if no run used it', async () => {
   const { put, at, over } = home();
   put(1);
   put(2, { outcome: 'usage_error', exitCode: 2 }, at(`checks/${id(2)}`));
@@ -170,7 +170,7 @@ test('clean removes what checks have kept, which are no runs, and what was kept 
   ]);
 });
 
-test('a run keeps its folder within the bound once an hour and says so, and one with a folder of its own is found as the last one', async () => {
+test('a run trims its default folder once an hour with a message, and one with its own folder is found as the last one', async () => {
   const { put, at, runs, env } = home();
   for (const day of [1, 2]) writeFileSync(join(put(day), 'large'), Buffer.alloc(1024 * 1024));
   const { root } = await makeRepository({ 'a.txt': 'a\n' });

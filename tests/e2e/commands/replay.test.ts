@@ -129,7 +129,7 @@ describe('a replay proves the same patch', () => {
     },
   );
 
-  test('of a run whose deadline struck in a command', async () => {
+  test('of a run that reached its deadline during a command', async () => {
     const turns = [write('a.txt', 'x\n'), command('echo half > half.txt; sleep 600')];
     const recorded = await withEnoughTime(
       async (limitMs) => {
@@ -215,7 +215,7 @@ describe('a divergence is named, with exit code 9:', () => {
   });
 });
 
-test('a run that was not finished, or is none, is refused by name', async () => {
+test('an unfinished run, or a folder without one, is refused by name', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
   const journal = join(recorded.runDir, 'events.jsonl');

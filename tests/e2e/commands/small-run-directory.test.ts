@@ -89,7 +89,7 @@ testAtNight('with --keep-base a run directory has the whole base, once', async (
   expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
 });
 
-test('a replay refuses a base whose contents are not those of their ids', async () => {
+test('a replay refuses a base with contents that do not match their ids', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   repository.write('new.txt', 'untracked\n');
   const turns = [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, { text: 'Done.' }];

@@ -38,7 +38,7 @@ function gitState(root: string): string[] {
 }
 
 describe('undo puts back', () => {
-  test('every kind of change, the uncommitted work of the user included, and touches nothing of git', async () => {
+  test('every kind of change, including the user’s uncommitted work, and does not touch git', async () => {
     const repository = await makeRepository({
       'edit.txt': 'one\n',
       'gone.txt': 'gone\n',
@@ -336,7 +336,7 @@ testAtNight('undo works on the checkout of the run, or on the one that --repo na
   expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
 });
 
-test('what is no run is told by name', async () => {
+test('a folder that is not a run is named', async () => {
   const repository = await makeRepository({});
   expect((await undo(repository, 'no-such-run')).lastLine).toMatch(
     /^patchsmith: usage_error \(exit 2\) \[ERR_RUN_NOT_FOUND\]: There is no run "no-such-run" \(looked in /,

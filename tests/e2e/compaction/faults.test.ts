@@ -77,7 +77,7 @@ describe('a summary that', () => {
 });
 
 describe('at a cap', () => {
-  test('no summary is asked for that would leave no room for the work', async () => {
+  test('no summary is requested if it would leave no room for the work', async () => {
     for (const cap of [
       ['--max-total-tokens', '46000'],
       ['--max-cost-usd', '0.12'],

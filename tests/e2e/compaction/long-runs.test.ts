@@ -95,7 +95,7 @@ describe('a run of a hundred turns and more', () => {
     expect(replayed.stderr).toMatch(/events replayed to the same patch, byte for byte/);
   });
 
-  test('is cut to whole rounds with --max-messages, and says so', async () => {
+  test('is cut to whole rounds with --max-messages, with a message', async () => {
     const run = await longRun(['--compaction', 'none', '--max-messages', '50']);
     expect(run.lastLine, run.stderr).toContain('done (exit 0)');
     const refused = run.server.requests.flatMap((one) => one.refused ?? []);
@@ -116,7 +116,7 @@ describe('a run of a hundred turns and more', () => {
   });
 });
 
-test('a file whose text was summarised away has to be read again before it is replaced whole', async () => {
+test('a file that was summarised away has to be read again before it is replaced whole', async () => {
   const repository = await makeRepository({ ...files, 'kept.txt': 'one\ntwo\n' });
   const turns = 20;
   const run = await scriptedRun({

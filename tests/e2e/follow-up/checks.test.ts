@@ -108,7 +108,7 @@ test('a commit of a person on the branch is not built upon without being asked, 
   expect(life.pull(1).comments[0]?.body).toContain('Comment there with /patchsmith');
 });
 
-test('an event about a commit that is no head of ours starts nothing', async () => {
+test('an event about a commit that is not the head of our pull request starts nothing', async () => {
   const event = await failing();
   const run = { event: 'push', head_sha: '1'.repeat(40), head_repository: { id: 1 }, actor: event.payload };
   const mona = { login: 'mona', id: life.github.addUser('mona').id, type: 'User' };

@@ -116,7 +116,7 @@ test('uncommitted work is left alone: the merge does not begin', async () => {
   expect(readFileSync(join(life.checkout.root, 'b.txt'), 'utf8')).toBe('mine\n');
 });
 
-test('a file that the base has deleted and the model keeps as it is becomes a merge anyway', async () => {
+test('a file that the base deleted and the model keeps still becomes a merge', async () => {
   const before = await life.hosted.head(branch);
   const base = await life.hosted.commit('main', { 'a.txt': null, 'c.txt': 'c\n' });
   await life.toHead(1);
@@ -137,7 +137,7 @@ test('a file that the base has deleted and the model keeps as it is becomes a me
   expect((await life.publish(kept)).said?.commit).toMatchObject({ operation: 'none', sha: head });
 });
 
-test('one in protected files is refused before a model is asked, unless the run may resolve it', async () => {
+test('one in protected files is refused before a request to a model, unless the run may resolve it', async () => {
   const accepted = ['--accept-protected', 'AGENTS.md'];
   await life.toHead(1);
   const guide = await life.run(writes('AGENTS.md', 'Ours.\n', 'Wrote a guide.'), [
@@ -230,7 +230,7 @@ test('a run that was cut off on the merge continues in a fresh checkout of the h
   expect(await life.hosted.head('main')).toBe(base);
 });
 
-test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {
+test('an unresolved conflict is not published, and an unresolvable one is refused before a request to a model', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n' });
   await life.toHead(1);
   const barred = await life.run([], ['--continue', '1', '--protect', 'a.txt'], PUSH);

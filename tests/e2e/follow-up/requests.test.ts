@@ -214,7 +214,7 @@ describe('a comment on the pull request', () => {
     },
   );
 
-  test('by somebody without write access starts nothing', async () => {
+  test('by someone without write access starts nothing', async () => {
     const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith also c', author: 'eve' });
     const refused = await life.run(writes('c.txt', 'c\n', ''), [
       '--continue',
@@ -307,7 +307,7 @@ describe('what is not ours is not continued', () => {
     expect(refused.result.reason).toContain('was not made by patchsmith: no commit on its branch says so');
   });
 
-  test('a record that asks for files elsewhere is not believed', async () => {
+  test('a record with paths elsewhere is not trusted', async () => {
     const issue = life.pull(2);
     const found = recordIn(issue.body ?? '');
     if (found === null) throw new Error('There is no record.');

@@ -104,7 +104,7 @@ test.each([
   expect(peakMib).toBeLessThan(MOST_MIB);
 });
 
-test('a write_file of 4 MB of short lines is held', async () => {
+test('a write_file of 4 MB of short lines fits into memory', async () => {
   const content = 'short\n'.repeat(590_000);
   const { run, peakMib } = await measured([{ calls: [call('write_file', { path: 'a', content })] }]);
   expect(run.result.changedFiles[0]?.additions, run.stderr).toBe(590_000);

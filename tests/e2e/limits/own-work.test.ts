@@ -134,7 +134,7 @@ describe('changes over a limit', () => {
     expect(existsSync(join(run.root, 'never.txt'))).toBe(false);
   });
 
-  test('what verify commands make counts as well: such a run is no success', async () => {
+  test('what verify commands create counts, too: such a run does not succeed', async () => {
     const args = ['--verify', 'truncate -s 200M large', '--max-changed-file-size', '100m'];
     const run = await played(files, [edit, { text: 'Done.' }], args);
     expect(run.lastLine).toContain(

@@ -41,7 +41,7 @@ test('auto goes by the lock files of the base; setup, model and verify commands 
   expect(readFileSync(join(home, '.npm/_cacache/kept'), 'utf8')).toBe('as it was');
 });
 
-test('a cache that is not there is a usage error, before anything is asked of the model', async () => {
+test('a missing cache is a usage error before any request to the model', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const home = temporaryFolder();
   const { exitCode, lastLine, server } = await scriptedRun({

@@ -83,7 +83,7 @@ const block = purpose === 'summary' || segment === 1
 console.log(JSON.stringify({ type: 'answer', content: [block], usage: { input: 200 * messages.length, output: 5 } }));
 `;
 
-test('each request says what it is for and of which segment it is', async () => {
+test('each request has its purpose and its segment', async () => {
   const { root } = await makeRepository({ 'greeting.txt': 'Hello\n' });
   const folder = temporaryFolder();
   const path = join(folder, 'answer.mjs');

@@ -161,7 +161,7 @@ test('a run directory that is removed is reported, with the work in the work tre
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
 });
 
-test('a full disk under the repository: the write fails, the model is told, and no piece of a file is left', async () => {
+test('a full disk under the repository: the write fails, the model learns it, and no partial file is left', async () => {
   const { root } = await repositoryOf();
   const disk = temporaryFolder();
   const runDir = join(temporaryFolder(), 'run');
@@ -266,7 +266,7 @@ describe('a limit of open files', () => {
   );
 });
 
-test('an answer that there is no memory for is refused, not held', async () => {
+test('an answer that would exceed memory is refused', async () => {
   const run = await scriptedRun({
     repository: await repositoryOf(),
     turns: [command('echo b > b.txt'), { ...edit, text: 'x'.repeat(24_000_000) }, done],
@@ -327,7 +327,7 @@ describe('a child that is killed', () => {
     },
   );
 
-  test('ripgrep: the model is told, and the run continues', async () => {
+  test('ripgrep: the model learns it, and the run continues', async () => {
     const run = await scriptedRun({
       repository: await repositoryOf(),
       turns: [edit, { calls: [call('search', { pattern: 'new', path: '.' })] }, done],

@@ -89,7 +89,7 @@ test.each(sampled(['auto', 'off'], () => 'sandbox'))(
   },
 );
 
-test('a gateway that speaks plain http is asked through HTTP_PROXY where that is permitted, and the result warns', async () => {
+test('a plain http gateway is reached through HTTP_PROXY if that is permitted, with a warning in the result', async () => {
   const model = await startClaudeServer({ turns: [{ text: 'Nothing to do.' }], apiKey: KEY });
   onTestFinished(() => model.close());
   const asked: string[] = [];
@@ -148,7 +148,7 @@ testAtNight('a pull request is made through it', async () => {
   expect(asked.length).toBeGreaterThan(0);
 });
 
-test('the action asks for its identity, logs in and talks to the model through it', async () => {
+test('the action requests its identity, logs in and talks to the model through it', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const rule = { ruleId: 'fdrl_0123', organizationId: '11111111-2222-3333-4444-555555555555' };
   const turns = [{ calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] }, { text: 'Done.' }];
@@ -183,7 +183,7 @@ test('the action asks for its identity, logs in and talks to the model through i
   for (const form of FORMS) expect(ended.stdout + ended.stderr + ended.summary).not.toContain(form);
 });
 
-test('what it is not for is asked for directly, and one that is not to be had is named as a cause', async () => {
+test('exceptions are reached directly, and an unreachable proxy is named as the cause', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const env = { HTTPS_PROXY: 'http://127.0.0.1:9' };
   const direct = await scriptedRun({ repository, turns: [{ text: 'Done.' }], env });

@@ -57,7 +57,7 @@ test.each(['bedrock', 'vertex'] as const)(
   },
 );
 
-test('what Bedrock refuses is no bug', async () => {
+test('a refusal by Bedrock is not a bug', async () => {
   const fault = { kind: 'http', status: 400, message: 'Malformed input request' } as const;
   const { exitCode, stderr } = await run(CLI, [{ fault }], model);
   expect([exitCode, stderr]).toEqual([4, expect.stringContaining('Malformed input request')]);

@@ -30,7 +30,7 @@ test.each(['required', 'off'])(
   },
 );
 
-test('a folder that holds it is not mounted writable', async () => {
+test('its folder is not mounted writable', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const installed = temporaryFolder();
   const own = join(installed, 'lib/dist');

@@ -79,7 +79,7 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   expect(replayed).toMatchObject({ exitCode: 0 });
 });
 
-test('an answer beside a change, with fewer tools', async () => {
+test('an answer together with a change, with fewer tools', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const { result, server } = await scriptedRun({
     repository,

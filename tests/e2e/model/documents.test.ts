@@ -30,7 +30,7 @@ describe('a document', () => {
     expect(docx.status === 'ok' && docx.text).not.toContain('\u0007');
   });
 
-  test('that is broken, a bomb or without end costs a process of its own and a bounded time', async () => {
+  test('that is broken, a bomb or endless only costs a separate process and a bounded time', async () => {
     expect(await read(Buffer.from('%PDF-1.4 and nothing more'))).toMatchObject({ reason: 'not_text' });
     const bomb = pdfOf([''], deflateSync(Buffer.alloc(300_000_000, 32), { level: 1 }));
     expect(await read(bomb, { memoryKib: 300_000 })).toMatchObject({ reason: 'too_large' });
@@ -77,7 +77,7 @@ describe('a page of the web', () => {
     );
   });
 
-  test('that is nested too deeply costs a process of its own and a bounded time', async () => {
+  test('that is nested too deeply only costs a separate process and a bounded time', async () => {
     const html = '<div>'.repeat(300_000);
     expect(await htmlReader({ program, timeoutMs: 1_000 })(html, signal)).toBe(null);
     const stop = new AbortController();

@@ -75,7 +75,7 @@ test('it takes over once, and what the first model ends for another reason stays
   expect([ended.exitCode, ended.result.models.length, wrong.openAi.requests.length]).toEqual([4, 1, 0]);
 });
 
-test('a failed verification is told to the one that takes over, and a killed run is resumed with it', async () => {
+test('the model that takes over learns about a failed verification, and a killed run is resumed with it', async () => {
   const made = await twoVendors(
     [{ calls: [write('a.txt')] }, { text: 'Done.' }, { text: 'No.', stop: 'refusal' }],
     (_body, index) => {
@@ -100,7 +100,7 @@ test('a failed verification is told to the one that takes over, and a killed run
   expect(made.openAi.requests.at(-1)?.body).toEqual(made.openAi.requests[1]?.body);
 });
 
-test('a smaller window makes its conversation shorter than that of the first model', async () => {
+test('a smaller window shortens the conversation for the fallback model', async () => {
   const content = 'word '.repeat(2_000);
   const writes = Array.from({ length: 8 }, (_, at) => ({
     calls: [{ name: 'write_file', input: { path: `${at}.txt`, content } }],
@@ -119,7 +119,7 @@ test('a smaller window makes its conversation shorter than that of the first mod
   expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
 });
 
-test('what it needs is asked for before anything is spent', async () => {
+test('what it needs is checked before anything is spent', async () => {
   const { cli } = await twoVendors([], []);
   const line = ['check', ...TO_OPENAI];
   const capped = await cli(...line, '--max-cost-usd', '1', '--price', PRICE);

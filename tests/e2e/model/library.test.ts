@@ -118,7 +118,7 @@ test('settings that are wrong are a result, and so is a tool with a name that is
   );
 });
 
-test('servers of MCP are those of the command line: a required one that is not there refuses the run', async () => {
+test('MCP servers work as on the command line: a missing required one refuses the run', async () => {
   const { root } = await makeRepository({});
   const config = join(temporaryFolder(), 'mcp.json');
   writeFileSync(

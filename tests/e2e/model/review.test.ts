@@ -14,7 +14,7 @@ afterAll(removeFolders);
 const finding = { severity: 'blocking', path: 'b.txt', line: 1, problem: 'b.txt says new.' };
 const submit = (findings: unknown) => ({ calls: [{ name: 'submit_review', input: { findings } }] });
 
-test('another vendor reviews with a key of its own, its finding goes back, and the run plays again', async () => {
+test('another vendor reviews with its own key, its finding goes back, and the run can be replayed', async () => {
   const { claude, openAi, run, runDir, cli } = await twoVendors(
     [{ calls: [write('b.txt')] }, { text: 'Done.' }, { calls: [write('c.txt')] }, { text: 'Fixed.' }],
     [submit([finding])],

@@ -45,7 +45,7 @@ test('the lines of the page play as well, and a script that edits nothing fails 
   expect(end.exitCode, end.stderr).toBe(9);
 });
 
-test('a run that asks for more turns than there are ends with provider_error', async () => {
+test('a run that needs more turns than there are ends with provider_error', async () => {
   const end = await play('script.jsonl', block('json'));
   expect(end.lastLine).toMatch(
     /^patchsmith: provider_error \(exit 4\) \[ERR_PROVIDER_RECORDING\]: The recording .* has only 2 model turns/,

@@ -14,7 +14,7 @@ const turns = [
   { calls: [call('finish', { status: 'done', summary: 'Looked.' })] },
 ];
 
-test('a run sends its trace and prints its log where both are asked for, and shows the login to no one', async () => {
+test('a run sends its trace and prints its log on request, and shows the login to no one', async () => {
   const collector = await startCollector();
   const { exitCode, stderr, runDir, result, server } = await scriptedRun({
     repository: await makeRepository({ 'a.txt': 'old\n' }),
@@ -61,7 +61,7 @@ test('a run sends its trace and prints its log where both are asked for, and sho
   expect(JSON.stringify([kept, server.requests, stderr])).not.toMatch(/collector-login/);
 });
 
-test('a collector that never answers holds up the end of a run for two seconds at most, and fails nothing', async () => {
+test('a collector that never answers delays the end of a run by at most two seconds, and nothing fails', async () => {
   const collector = await startCollector([() => undefined]);
   const { exitCode, stderr, result } = await scriptedRun({
     repository: await makeRepository({ 'a.txt': 'old\n' }),
@@ -77,7 +77,7 @@ test('a collector that never answers holds up the end of a run for two seconds a
   expect(result.warnings).toEqual([]);
 });
 
-test('several attempts and a review are one trace with one root, whose requests come to what the result says', async () => {
+test('several attempts and a review are one trace with one root, and its requests add up to the result', async () => {
   const collector = await startCollector();
   const attempt = (content: string) => [
     { calls: [call('write_file', { path: 'a.txt', content })] },

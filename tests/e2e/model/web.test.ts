@@ -103,7 +103,7 @@ test('a run that only reads may read the web, and cannot add to a file', async (
   expect(toolsOf(server.requests[0])).toEqual(['read_file', 'web_fetch', 'finish']);
 });
 
-test('a host that is none is a usage error', async () => {
+test('an invalid host is a usage error', async () => {
   const repository = await makeRepository({});
   const { exitCode, stderr } = await scriptedRun({
     repository,

@@ -35,7 +35,7 @@ test('the example of the page runs as it stands', async () => {
   expect(processesWith(join(root, 'agenda.mjs'))).toEqual([]);
 });
 
-test('a server of the project file runs in the sandbox; check reaches it, and names one that is not there', async () => {
+test('a server of the project file runs in the sandbox; check reaches it, and names a missing one', async () => {
   const { root, write } = await makeRepository({
     'agenda.mjs': block('js'),
     'script.yml': block('yaml'),
@@ -56,7 +56,7 @@ test('a server of the project file runs in the sandbox; check reaches it, and na
   expect(gone.stdout + gone.stderr).toContain('no agenda today');
 });
 
-test('what is wrong with servers is said before anything else happens', async () => {
+test('problems with servers are reported before anything else happens', async () => {
   const { root, write } = await makeRepository({ 'a.txt': 'a\n' });
   const said = async (...args: string[]) => {
     const end = await runCli(['run', '-m', 'Do it', ...args], {

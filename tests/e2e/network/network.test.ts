@@ -166,7 +166,7 @@ describe('a run with --allow-domain', () => {
     expect(stderr).toMatch(/^patchsmith: usage_error \(exit 2\) \[ERR_INVALID_VALUE\]: --allow-domain: /);
   });
 
-  test('is replayed with those of its domains that whoever replays it permits, and with no others', async () => {
+  test('is replayed with only those of its domains that are permitted again', async () => {
     const { runDir, events } = await run(
       `${askFor('evil.example:443')} > status.txt`,
       ...domains('good.example'),
@@ -213,7 +213,7 @@ describe('a run with --allow-domain', () => {
   });
 });
 
-test('a run without --allow-domain reaches nothing, and names what was asked for and the flag that allows it', async () => {
+test('a run without --allow-domain reaches nothing, and names the requested hosts and the flag that allows them', async () => {
   const { port, visits } = await victim();
   const { said, result, events, stderr } = await run(
     [
@@ -285,7 +285,7 @@ test('a setup command that looks a name up by itself fails with the flag for pro
   );
 });
 
-test('a socket that no one listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {
+test('commands are contained by more than a port without a listener: a busy port is not a way out', async () => {
   const server = createTcpServer().listen(17_128, '127.0.0.1');
   server.on('error', () => {});
   onTestFinished(() => void server.close());

@@ -69,7 +69,7 @@ describe('a variable of --setup-env', () => {
     expect(result.reason).toMatch(/Setup commands wrote a value of --setup-env .*\/left\. /);
   });
 
-  test('that setup commands leave in a file, in any form, ends the run before the model is asked', async () => {
+  test('that setup commands leave in a file, in any form, ends the run before a request to the model', async () => {
     const { result, server, runDir } = await run({
       setup: [
         `echo "_auth=$(printf 'user:%s' "$${NAME}" | base64)" > .npmrc`,

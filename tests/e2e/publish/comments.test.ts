@@ -34,7 +34,7 @@ describe('an issue that asked for the work', () => {
     expect(shop.upstream.issues.get(number)?.comments.length).toBe(1);
   });
 
-  test('a comment with our mark by somebody else is left alone', async () => {
+  test('a comment with our mark by someone else is left alone', async () => {
     const number = ask();
     const first = await shop.publish();
     const made = shop.upstream.issues.get(number)?.comments[0];

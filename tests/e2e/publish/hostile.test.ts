@@ -103,7 +103,7 @@ describe('a run that says whatever an attacker wants', () => {
     expect(message.trim().split('\n')).toHaveLength(6);
   });
 
-  test('names every file as it is called', async () => {
+  test('names every file by its real name', async () => {
     const { repository } = await publishHostile();
     const body = repository.pulls()[0]?.body ?? '';
     for (const shown of [

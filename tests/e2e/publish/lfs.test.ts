@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(closeGitHubs);
 afterAll(removeFolders);
 
-test('a pointer whose content GitHub does not have is not published, and the reason says how to push it', async () => {
+test('a pointer without content on GitHub is not published, and the reason says how to push it', async () => {
   const there = await onGitHub(made);
   const { exitCode, said } = await publish(there);
   expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);

@@ -88,7 +88,7 @@ describe('run --publish', () => {
     ]);
   });
 
-  test('prints one document with --output json: the result of the run, and the publication beside it', async () => {
+  test('prints one document with --output json: the result of the run together with the publication', async () => {
     const { at, runDir, ...end } = await runAndPublish([edit, done], ['--output', 'json']);
     expect(end.exitCode, end.stderr).toBe(0);
     const { publication, ...result } = JSON.parse(end.stdout);
@@ -148,7 +148,7 @@ describe('run --publish', () => {
     expect(at.hosted.pulls()).toEqual([]);
   });
 
-  test('ends with the exit code of a publication that is refused after a good run, whose patch is kept', async () => {
+  test('ends with the exit code of a refused publication after a good run, and keeps the patch', async () => {
     const workflow = {
       calls: [call('write_file', { path: '.github/workflows/x.yml', content: 'on: push\n' })],
     };
@@ -175,7 +175,7 @@ describe('run --publish', () => {
 });
 
 describe('before a token of the model is spent, run --publish', () => {
-  test('asks for the token of GitHub, and keeps that as the result of the run', async () => {
+  test('requires the GitHub token, and stores that failure as the result of the run', async () => {
     const { at, runDir, ...end } = await runAndPublish([edit, done], [], {
       env: () => ({ GITHUB_TOKEN: '' }),
     });

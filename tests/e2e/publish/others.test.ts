@@ -96,7 +96,7 @@ describe.each(sampled(['api', 'push'], () => 'via', 1))(
 );
 
 describe('a base that has moved on', () => {
-  test('elsewhere: the patch is rebuilt on it, and nothing of it is lost', async () => {
+  test('elsewhere: the patch is rebuilt on it, and nothing is lost', async () => {
     const there = await onGitHub(made);
     const { repository } = there;
     const base = await repository.commit('main', { 'b.txt': 'B\n', 'new.txt': 'n\n' });
@@ -110,7 +110,7 @@ describe('a base that has moved on', () => {
     expect(said?.base?.sha).toBe(base);
   });
 
-  test('in other lines of the same file: they are merged, and it is said', async () => {
+  test('in other lines of the same file: they are merged, with a message', async () => {
     const there = await onGitHub(made);
     const { repository } = there;
     await repository.commit('main', { 'a.txt': LINES.replace('line 18\n', 'line eighteen\n') });
@@ -190,7 +190,7 @@ describe('a base that has moved on', () => {
   });
 });
 
-test('a pull request that people have given another base is updated there, and one that they close is not', async () => {
+test('a pull request that people moved to another base is updated there, and one that they closed is not', async () => {
   const there = await onGitHub(made);
   const { repository } = there;
   const first = await publish(there);

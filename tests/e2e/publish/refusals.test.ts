@@ -39,7 +39,7 @@ afterAll(removeFolders);
 
 const nothing = { branches: [], pulls: [], comments: 0 };
 
-describe('what GitHub refuses is reported with the permission that is missing', () => {
+describe('a refusal by GitHub is reported with the missing permission', () => {
   test.each(
     sampled(
       [
@@ -81,7 +81,7 @@ describe('what GitHub refuses is reported with the permission that is missing', 
     },
   );
 
-  test('a workflow in the patch is refused before GitHub is asked to write, unless it is accepted', async () => {
+  test('a workflow in the patch is refused before any write to GitHub, unless it is accepted', async () => {
     const there = await onGitHub(workflow);
     const { exitCode, said } = await publish(there);
     expect([exitCode, said?.outcome]).toEqual([8, 'policy_violation']);
@@ -169,7 +169,7 @@ test('a token that the base has lost meanwhile, and that the patch would bring b
   expect(await find(there)).toEqual(nothing);
 });
 
-test('a part that makes a folder of the base as it is now one that git takes for a repository is withheld', async () => {
+test('a part that would turn a folder of the current base into a repository is withheld', async () => {
   const part = await madeRun({ 'a.txt': 'a\n', 'evil/config': '[core]\n' }, [
     { calls: [call('write_file', { path: 'evil/refs/x', content: 'x\n' })] },
     done,
@@ -184,7 +184,7 @@ test('a part that makes a folder of the base as it is now one that git takes for
   expect(await find(there)).toEqual(nothing);
 });
 
-test('a new file whose name is not UTF-8 is refused with the reason', async () => {
+test('a new file with a name that is not UTF-8 is refused with the reason', async () => {
   const bytes = await madeRun(FILES, [
     { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },
     done,

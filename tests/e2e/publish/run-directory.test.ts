@@ -15,7 +15,7 @@ describe('a run directory is hostile input:', () => {
     expect(shop.writes()).toEqual([]);
   };
 
-  test('a patch that is not the one of the result', async () => {
+  test('a patch that does not match the result', async () => {
     writeFileSync(join(shop.run.runDir, 'changes.patch'), `${shop.run.patch}\n`);
     await refused(/is larger than|is not the patch that the run wrote/);
   });
@@ -28,7 +28,7 @@ describe('a run directory is hostile input:', () => {
     await refused(/is a link/);
   });
 
-  test('a file that the result does not list, and one that the patch does not have', async () => {
+  test('a file missing from the result, and one missing from the patch', async () => {
     shop.tamper((result) => result.changedFiles.pop());
     await refused(/which the result does not list/);
     shop.tamper((result) =>
@@ -52,7 +52,7 @@ describe('a run directory is hostile input:', () => {
     await refused(/it is not the patch that the run proved/);
   });
 
-  test('a run that was not finished, and one that ended without success', async () => {
+  test('an unfinished run, and one that ended without success', async () => {
     const { patch } = shop.run.result;
     shop.tamper((result) => Object.assign(result, { status: 'running', outcome: null }));
     await refused(/process ended without a result/);

@@ -35,7 +35,7 @@ test.each(['api', 'push'])(
   },
 );
 
-test('a sign-off is that of the account where no one is named, and the commit stays signed by GitHub', async () => {
+test('the default sign-off is the account’s, and the commit stays signed by GitHub', async () => {
   const { said } = await shop.publish(['--signoff']);
   expect(said.commit?.verified).toBe(true);
   const shown = await shop.upstream.git('show', '-s', '--format=%B', said.commit?.sha ?? '');

@@ -86,7 +86,7 @@ describe('a run leaves a page', () => {
   });
 });
 
-test('a run whose patch is withheld has a page that quotes nothing of it', async () => {
+test('the page of a run with a withheld patch quotes nothing from it', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const key = [
     '-----BEGIN RSA',
@@ -168,7 +168,7 @@ describe('a run that did not come to its end', () => {
   });
 });
 
-describe('a run directory of somebody else', () => {
+describe('a run directory of someone else', () => {
   test('has its own page replaced, and a link in its place is not written through', async () => {
     const run = copy();
     writeFileSync(join(run, 'report.html'), '<script>steal()</script>');
@@ -211,7 +211,7 @@ describe('a run directory of somebody else', () => {
   });
 });
 
-test('--open hands the page to the desktop, and says what to open where there is none', async () => {
+test('--open hands the page to the desktop, and without a desktop says what to open', async () => {
   const run = copy();
   const bin = temporaryFolder();
   const log = join(bin, 'opened');

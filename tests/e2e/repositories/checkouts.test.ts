@@ -193,7 +193,7 @@ test.each(Object.entries(KINDS))(
   },
 );
 
-test('a folder that is no repository, and the inside of one, are refused before a token is spent', async () => {
+test('a folder that is not a repository, and one inside a git dir, are refused before a token is spent', async () => {
   const folder = temporaryFolder();
   const { gitDirs } = await checkoutOf({ script: COMMITTED });
   for (const root of [folder, ...gitDirs]) {

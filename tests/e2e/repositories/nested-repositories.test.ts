@@ -93,7 +93,7 @@ describe.each([
   });
 });
 
-test('in the sandbox, a protected file of a submodule cannot be changed, and one beside it can', async () => {
+test('in the sandbox, a protected file of a submodule cannot be changed, but one next to it can', async () => {
   const repository = await withOthers();
   const run = await scriptedRun({
     repository,

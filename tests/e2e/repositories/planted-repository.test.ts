@@ -162,7 +162,7 @@ test('verify commands do not leave one either', async () => {
   expect(await springs(join(repository.root, 'evil'), mark)).toBe(false);
 });
 
-test('one that the project has and that no one changes is no obstacle', async () => {
+test('one that belongs to the project and is not changed is not an obstacle', async () => {
   const files = Object.entries(bareFiles('/nowhere')).map(([path, text]) => [
     `tests/fixtures/repo.git/${path}`,
     text,

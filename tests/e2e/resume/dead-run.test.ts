@@ -109,7 +109,7 @@ describe('a run whose process was killed', () => {
     expect((await over('resume', runDir)).stderr).toContain('Start a new run');
   });
 
-  test('is at work as long as a process holds its lock', async () => {
+  test('is running as long as a process holds its lock', async () => {
     const runDir = another();
     const letGo = await lockRun(runDir);
     for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {

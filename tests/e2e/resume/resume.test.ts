@@ -176,7 +176,7 @@ describe('a run that was killed in the middle of a write', () => {
 });
 
 describe('a run that was killed in the middle of a command', () => {
-  test('what the command had changed is recorded under it, and the model is told interrupted', async () => {
+  test('what the command had changed is attributed to it, and the model gets interrupted', async () => {
     const run = await cutRun(FILES, [
       { calls: [call('run_command', { command: 'echo x > x; echo y > y' })] },
     ]);
@@ -261,7 +261,7 @@ describe('a change that the run did not make', () => {
     expect(readFileSync(join(run.root, 'b.txt'), 'utf8')).toBe('theirs\n');
   });
 
-  test('with another fallback model continues without it, and says so', async () => {
+  test('with another fallback model continues without it, with a warning', async () => {
     const run = await cutRun(FILES, [edit]);
     run.goBackTo(seqOf(run, 'tool.completed'));
     const end = ended(await run.resume({ today: { fallbackModel: 'claude-haiku-5-5' } }));

@@ -144,7 +144,7 @@ test.each([
   expect(await replay(run.runDir)).toMatch(/done \(exit 0\): \d+ events replayed to the same patch/);
 });
 
-test('a run whose deadline has passed continues with a later one, and its time counts from its beginning', async () => {
+test('a run that reached its deadline continues with a later one, counted from its start', async () => {
   const run = await cutRun(FILES, [edit, write, done]);
   const cut = run.events.find(({ type }) => type === 'tool.completed');
   run.goBackTo(cut?.seq ?? 0);
@@ -160,7 +160,7 @@ test('a run whose deadline has passed continues with a later one, and its time c
   expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
 });
 
-test('a run whose verification failed continues with more rounds to fix it', async () => {
+test('a run with failed verification continues with more fix rounds', async () => {
   const given = { verify: ['test -e new.txt'], fixRounds: 0 };
   const run = await cutRun(FILES, [edit, done, write, done], given);
   expect([run.result.outcome, await run.resume()]).toEqual([

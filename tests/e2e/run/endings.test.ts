@@ -82,7 +82,7 @@ describe('stdout has exactly the requested output', () => {
     },
   );
 
-  test('a document that cannot be written is no success', async () => {
+  test('a run does not succeed if its document cannot be written', async () => {
     const repository = await repositoryOf();
     const recording = join(temporaryFolder(), 'recording.jsonl');
     writeFileSync(recording, JSON.stringify(turn({ text: 'Done.' })));

@@ -71,7 +71,7 @@ describe('every row of the outcome table', () => {
     expect(finished.server.requests).toHaveLength(1);
   });
 
-  test('2 usage_error: a plan that is not there', async () => {
+  test('2 usage_error: a missing plan', async () => {
     const repository = await makeRepository({});
     const finished = await scriptedRun({
       repository,

@@ -39,7 +39,7 @@ describe('who made the patch', () => {
 
   const shared = changed();
 
-  test('stands in result.json for every file and hunk: a formatter after an edit keeps both', async () => {
+  test('is in result.json for every file and hunk: a formatter after an edit keeps both', async () => {
     const { result } = await shared;
     const edited = { by: 'tool', tool: 'edit_file', calls: ['toolu_0_0'], iteration: 1 };
     const formatted = { by: 'tool', tool: 'run_command', calls: ['toolu_1_0'], iteration: 2 };
@@ -81,7 +81,7 @@ M run.sh mode  [2]
     expect(elsewhere.lastLine).toContain('does not change "d.js". It changes a.js, c.js, run.sh.');
   });
 
-  test('commands of one turn run in parallel, which the model is told, and share what they changed', async () => {
+  test('commands of one turn run in parallel, as the model learns, and share what they changed', async () => {
     const waits = 'until test -e go.txt; do sleep 0.02; done; echo new > v.txt';
     const both = [call('run_command', { command: waits }), call('run_command', { command: 'echo > go.txt' })];
     const repository = await makeRepository({ 'v.txt': 'old\n' });

@@ -6,7 +6,7 @@ afterAll(removeFolders);
 
 const done = { text: 'Done.' };
 
-test('what deserves a second look is named in the result and on stderr, and is in the patch', async () => {
+test('what deserves a second look is in the patch, and named in the result and on stderr', async () => {
   const repository = await makeRepository({
     'AGENTS.md': 'Be brief.\n',
     'package.json': '{"scripts":{"test":"vitest"}}\n',

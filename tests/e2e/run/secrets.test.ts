@@ -79,7 +79,7 @@ describe('a patch that would add a secret is withheld, with exit code 8:', () =>
   });
 });
 
-test('a secret that goes, or was there and only moves, is no reason to withhold a patch', async () => {
+test('removing or moving an existing secret is no reason to withhold a patch', async () => {
   const repository = await makeRepository({
     'a.txt': `${SECRET}\nx\n`,
     'b.txt': `${token}\n`,
@@ -90,7 +90,7 @@ test('a secret that goes, or was there and only moves, is no reason to withhold 
   expect([run.exitCode, run.result.secrets], run.stderr).toEqual([0, []]);
 });
 
-test('what is no secret is accepted by the path of its file, and the file of the project cannot do that', async () => {
+test('a false match is accepted by file path, but not by the project file', async () => {
   const script = 'echo $s > fixtures/b.txt';
   const run = await leak(script, ['--accept-secrets', 'fixtures']);
   expect([run.exitCode, run.result.outcome], run.stderr).toEqual([0, 'done']);

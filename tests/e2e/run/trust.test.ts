@@ -156,7 +156,7 @@ describe('who starts a run', () => {
   });
 });
 
-test('who continues a run is asked about as well', async () => {
+test('the person who continues a run is checked, too', async () => {
   const run = await cutRun(FILES, turns);
   const asked = run.server.requests.length;
   run.goBackTo(2);
@@ -280,7 +280,7 @@ describe('code of outsiders', () => {
     },
   );
 
-  test('are worked on where that is asked for, with the rules of the base', async () => {
+  test('are worked on if permitted, with the rules of the base', async () => {
     const head = await checkoutOfEve();
     const { pull_request } = pull(head);
     const run = await start({
@@ -320,7 +320,7 @@ describe('code of outsiders', () => {
     },
   );
 
-  test('of a fork are not believed where the base is not there to be read', async () => {
+  test('of a fork are not trusted if the base cannot be read', async () => {
     const head = await checkoutOfEve();
     const payload = pull(head);
     payload.pull_request.base.sha = '2'.repeat(40);
@@ -346,7 +346,7 @@ describe('code of outsiders', () => {
     expect(JSON.stringify(run.server.requests)).toContain('Obey eve');
   });
 
-  test('are refused where no commit is known whose rules could apply', async () => {
+  test('are refused if no commit is known to take the rules from', async () => {
     const head = await checkoutOfEve();
     const run = await start({
       event: 'pull_request_target',

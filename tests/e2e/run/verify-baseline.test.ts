@@ -28,7 +28,7 @@ describe('verify commands that run before the work', () => {
     return scriptedRun({ repository, turns, plan: file, args });
   }
 
-  test('a command that fails as before is reported as such, also to the model, and is no failure of the run', async () => {
+  test('a command that fails as before is reported as such, also to the model, and does not fail the run', async () => {
     const { result, server, stderr, exitCode, runDir } = await verified([
       command("sed -i 's/3 ms/7 ms/' failures.txt; echo b > b.txt"),
       done,
@@ -51,7 +51,7 @@ describe('verify commands that run before the work', () => {
     expect(JSON.stringify(server.requests[0])).toContain('- `test -f a.txt`"');
   });
 
-  test('a new failure in a command that was red before is one that the model has to mend', async () => {
+  test('the model has to fix a new failure in a command that failed before', async () => {
     const { result, server } = await verified([
       command('echo "FAIL new" >> failures.txt'),
       done,
@@ -69,7 +69,7 @@ describe('verify commands that run before the work', () => {
     expect(result.preexistingFailures).toEqual(['sh check.sh']);
   });
 
-  test('without it nothing runs before, and every failure counts; the flag asks for it as well', async () => {
+  test('without it nothing runs before, and every failure counts; the flag enables it, too', async () => {
     const plan = '---\nverify: ["sh check.sh"]\n---\nDo it.\n';
     const plain = await verified([command('echo b > b.txt'), done], plan, ['--fix-rounds', '0']);
     expect([plain.result.outcome, plain.result.verifyBaseline]).toEqual(['verify_failed', null]);

@@ -157,7 +157,7 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
   });
 });
 
-test('the verify baseline is that of a fresh checkout of the base', async () => {
+test('the verify baseline comes from a fresh checkout of the base', async () => {
   const { repository, run } = await planned({
     verify: ['test -e tools/kept || { echo "FAIL missing"; exit 1; }', 'cat a.txt'],
     args: ['--verify-in', 'checkout', '--verify-baseline'],

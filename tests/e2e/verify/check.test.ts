@@ -59,7 +59,7 @@ function statuses(page: string): string[] {
     );
 }
 
-test('a page says that all is well: setup and verify commands have run, no model was asked, and nothing is left', async () => {
+test('reports that all is well: setup and verify commands ran, without a model, and nothing is left', async () => {
   const { exitCode, stdout, lastLine, runs, repository } = await check({
     frontMatter: {
       setup: ['echo x > made'],
@@ -92,7 +92,7 @@ test('a page says that all is well: setup and verify commands have run, no model
   expect(existsSync(join(repository.root, 'made'))).toBe(true);
 });
 
-test('a package that a verify command misses is named, wherever it says so', async () => {
+test('a package that a verify command lacks is named, wherever the command says so', async () => {
   const { root } = await makeRepository(FILES);
   const says = (line: string) => `echo "${line}"; seq 9; exit 1`;
   const lines = [
@@ -405,7 +405,7 @@ test('packages that Composer would have to load are refused before it tries each
   expect(await passes(`cd app && ${install}`)).toBe(0);
 });
 
-test('a verify command whose package manager is refused its hosts, or lacks packages of the cache, fails the check', async () => {
+test('a verify command fails the check if its package manager is refused hosts, or lacks packages in the cache', async () => {
   // As Maven says it, which a project of several modules asks only when it runs.
   const refused =
     'Refused by the sandbox: repo.maven.apache.org is refused: no host is allowed; to allow it: --allow-domain repo.maven.apache.org';
@@ -447,7 +447,7 @@ test('packages that pip would have to load are refused before it makes the envir
   expect(existsSync(join(repository.root, '.venv'))).toBe(false);
 });
 
-test('--cache auto that has no lock file to go by says so, and a lacking cache names the line for its folder', async () => {
+test('--cache auto says that there is no lock file, and a missing cache gets a command for its folder', async () => {
   const files = { ...FILES, 'web/package.json': '{}', 'web/package-lock.json': '{}' };
   const without = await check({ files, args: ['--cache', 'auto'] });
   expect(without.stderr).toContain('--cache auto finds no lock file in the root of the commit');
@@ -496,7 +496,7 @@ async function unprepared() {
   return { root, run };
 }
 
-test('a run says within seconds what to type where dependencies are not installed, before the model is asked', async () => {
+test('a run without installed dependencies says within seconds what to type, before a request to the model', async () => {
   const { run } = await unprepared();
   const npm = await run('npm test');
   expect([npm.exitCode, npm.server.requests]).toEqual([2, []]);

@@ -194,7 +194,7 @@ test('a write outside of the repository is denied, by an absolute path and throu
   ]);
 });
 
-test('what a long command is denied counts, and a link whose name has something like a token in it stops nothing', async () => {
+test('what is denied to a long command counts, and a link with a token-like name is harmless', async () => {
   const name = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
   const long = `: ${'x'.repeat(110_000)}\nnmp test; ln -s /tmp $'${name.replace('\n', '\\n')}'`;
   const { result, exitCode, stderr } = await scriptedRun({
@@ -231,7 +231,7 @@ async function readOnly(
   return { root, run };
 }
 
-test('a work tree that takes nothing is seen before the model is asked', async () => {
+test('a read-only work tree is noticed before a request to the model', async () => {
   const { root, run } = await readOnly([]);
   expect([run.exitCode, run.server.requests], run.stderr).toEqual([2, []]);
   expect(run.result.reason).toBe(
@@ -239,14 +239,14 @@ test('a work tree that takes nothing is seen before the model is asked', async (
   );
 });
 
-test('a work tree that takes nothing is no run without changes', async () => {
+test('a run in a read-only work tree does not end as no_change', async () => {
   const { result, exitCode, stderr } = (await readOnly(['--preflight', 'off'])).run;
   expect([result.outcome, exitCode], stderr).toEqual(['internal_error', 1]);
   expect(result.reason).toMatch(/^No file could be written: .*\(EROFS\)\. Make the work tree writable/);
   expect(result.denied).toMatchObject([{ kind: 'sandbox', what: 'b.txt' }]);
 });
 
-test('nor is one whose every write is to a folder that takes nothing', async () => {
+test('nor does one whose writes all go to a read-only folder', async () => {
   const folder = 'sub';
   const { run } = await readOnly([], { folder, paths: ['sub/b.txt', 'sub/c.txt'] });
   expect([run.result.outcome, run.exitCode], run.stderr).toEqual(['internal_error', 1]);
@@ -256,7 +256,7 @@ test('nor is one whose every write is to a folder that takes nothing', async () 
   expect([other.result.outcome, other.exitCode], other.stderr).toEqual(['done', 0]);
 });
 
-test('nor is one whose commands hide that they failed', async () => {
+test('nor does one whose commands hide that they failed', async () => {
   const commands = ['cp a.txt sub/b.txt 2>&1 | tail -3'];
   const { run } = await readOnly([], { folder: 'sub', paths: [], commands });
   expect([run.exitCode, run.result.errorCode, run.result.denied], run.stderr).toEqual([
@@ -266,7 +266,7 @@ test('nor is one whose commands hide that they failed', async () => {
   ]);
 });
 
-test('nor is one whose commands alone were to write there', async () => {
+test('nor does one where only commands would write there', async () => {
   const commands = ['echo x > sub/b.txt', 'sed -i s/c/d/ sub/c.txt; true'];
   const { run } = await readOnly([], { folder: 'sub', paths: [], commands });
   expect([run.result.outcome, run.exitCode, run.result.errorCode], run.stderr).toEqual([

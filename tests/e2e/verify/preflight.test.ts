@@ -43,7 +43,7 @@ describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sa
   });
 });
 
-test('what is missing behind a script shows before the work, and is no failure that was there before', async () => {
+test('a program missing inside a script is noticed before the work, and is not a failure from before', async () => {
   const { result, server, lastLine } = await plan({ verify: ['sh check.sh'], verify_baseline: true });
   expect([result.outcome, result.exitCode, server.requests]).toEqual(['usage_error', 2, []]);
   expect(lastLine).toContain(

@@ -110,7 +110,7 @@ testAtNight('so is what it changed until the deadline', async () => {
   expect(exitCode).toBe(124);
 });
 
-test('no setup command runs after one that failed, in a fresh checkout neither', async () => {
+test('no setup command runs after a failed one, nor in a fresh checkout', async () => {
   const { run } = await withSetup(['exit 3', 'echo later']);
   expect(run.result.setup.map(({ command }) => command)).toEqual(['exit 3']);
   const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'here\n' });

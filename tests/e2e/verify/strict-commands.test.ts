@@ -56,7 +56,7 @@ describe.each(['worktree', 'checkout'])('verify commands in the %s', (place) => 
   });
 });
 
-test('a setup command of which a part fails ends the run before the model is asked', async () => {
+test('a setup command that fails in part ends the run before a request to the model', async () => {
   const { result, server, lastLine } = await plan({ setup: ['sh check.sh | cat'] });
   expect([result.outcome, result.exitCode, server.requests]).toEqual(['usage_error', 2, []]);
   expect(lastLine).toContain('A setup command failed, exit code 3');

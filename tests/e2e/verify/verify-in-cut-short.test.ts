@@ -109,7 +109,7 @@ const CLOSE = 'mkdir -p made/deep; echo x > made/deep/file; chmod 000 made/deep 
 describe.each(['required', 'off'])('folders that verify commands close, --sandbox %s', (sandbox) => {
   const files = { ...FILES, 'src/b.txt': 'b\n' };
 
-  test.runIf(isRoot)('go with the checkout of a plain user, whose files are the user’s', async () => {
+  test.runIf(isRoot)('are removed with the checkout of a plain user, who owns its files', async () => {
     const repository = await makeRepository(files);
     const ended = await runAsNobody(repository, {
       turns: TURNS,
@@ -153,7 +153,7 @@ describe.each(['required', 'off'])('folders that verify commands close, --sandbo
   });
 });
 
-test('a deadline, wherever it comes, leaves nothing of a checkout', async () => {
+test('a deadline at any point leaves no checkout behind', async () => {
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`many/${i}`, `${i}\n`]));
   const seconds = oddSeconds();
   const { ended, overMs } = await withEnoughTime(

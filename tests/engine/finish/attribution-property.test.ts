@@ -153,7 +153,7 @@ const splice = fc.record({
   crlf: fc.boolean(),
 });
 
-test('for any sequence of edits that write lines of their own, every line names the one call that wrote it or took it away', async () => {
+test('for any sequence of edits with distinct lines, every line names the one call that wrote or removed it', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(splice, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 10 }),

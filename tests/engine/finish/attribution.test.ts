@@ -102,7 +102,7 @@ describe('every changed line of the patch names its calls', () => {
     });
   });
 
-  test('what came from outside before a call is distinguished, and what came after it is not in the patch', async () => {
+  test('an outside change before a call is distinguished, and one after it is not in the patch', async () => {
     const run = new RecordedChanges({ 'a.txt': TEXT });
     await run.step((scratch) => scratch.write('a.txt', `foreign\n${TEXT}`), { by: 'outside' });
     await run.step((scratch) => scratch.write('a.txt', `foreign\n${TEXT.replace('eight', '8')}`));
@@ -122,7 +122,7 @@ describe('every changed line of the patch names its calls', () => {
     });
   });
 
-  test('a state that is too large to be looked into is said, and its lines name all changes of the file', async () => {
+  test('a state that is too large to examine is reported, and its lines name all changes to the file', async () => {
     const run = new RecordedChanges({ 'a.txt': TEXT });
     await run.step((scratch) => scratch.write('a.txt', 'x'.repeat(1_100_000)));
     await run.step((scratch) => scratch.write('a.txt', TEXT.replace('two', 'zwei')));

@@ -82,7 +82,7 @@ test('a run directory that cannot be tidied is a warning', async () => {
   ]);
 });
 
-test('a run that has no time to look for changes beside its own repository still has its patch', async () => {
+test('a run without time to look for changes outside its own repository still has its patch', async () => {
   const end = await endingWith('nestedChanges', new CutShort());
   expect(end).toMatchObject({ name: 'done', changed: ['b.txt'], isPatchThere: true, isPatchTold: true });
   expect(end.result.warnings.join()).toContain(

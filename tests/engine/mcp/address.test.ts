@@ -106,7 +106,7 @@ test.each([
   expect(run.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
 });
 
-test('one that sends without end is cut off', async () => {
+test('one that never stops sending is cut off', async () => {
   const { url } = await serve({
     'tools/call'(_, response) {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -122,7 +122,7 @@ test('one that sends without end is cut off', async () => {
   expect(run.result.mcp).toMatchObject([{ status: 'ended', failedCalls: 2 }]);
 });
 
-test('one that dies answers no more, and the run continues', async () => {
+test('one that dies stops answering, and the run continues', async () => {
   const { url } = await serve({
     'tools/call'(_, response) {
       (response.socket as unknown as { server: Server }).server.close();
@@ -175,7 +175,7 @@ test('one that has forgotten the session is greeted again, and the call repeated
   ]);
 });
 
-test('one that takes no session any more is reported', async () => {
+test('one that accepts no sessions any more is reported', async () => {
   const { url } = await forgetful(false);
   const run = await calledRun({ servers: { there: { url } }, turns: [...ask, ...ask, ...ask] });
   expect(run.outcome.exitCode, run.stderr).toBe(0);
@@ -185,7 +185,7 @@ test('one that takes no session any more is reported', async () => {
   expect(run.result.warnings.filter((text) => text.includes('[WARN_MCP_SERVER_GONE]'))).toHaveLength(1);
 });
 
-test('one that changes its tools is asked for those of the start alone', async () => {
+test('one that changes its tools keeps only those of the start', async () => {
   const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
   let lists = 0;
   const { url } = await serve({
@@ -226,7 +226,7 @@ test('one that changes its tools is asked for those of the start alone', async (
   expect(new Set(run.asked.map(({ tools }) => JSON.stringify(tools))).size).toBe(1);
 });
 
-test('one that does not answer a call is given up, and asked again', async () => {
+test('a call without an answer is given up, and the next one is sent', async () => {
   const { url } = await serve({ 'tools/call': () => undefined });
   const run = await calledRun({ servers: { there: { url, timeout_seconds: 0.3 } }, turns: ask });
   expect(run.said).toEqual([
@@ -234,7 +234,7 @@ test('one that does not answer a call is given up, and asked again', async () =>
   ]);
 });
 
-test('one that wants to be listened to again at once, and again, is made to wait', async () => {
+test('one that keeps requesting a new stream at once has to wait', async () => {
   let listened = 0;
   const { url } = await serve({
     GET(_, response) {
@@ -248,7 +248,7 @@ test('one that wants to be listened to again at once, and again, is made to wait
   expect(listened).toBeLessThan(4);
 });
 
-test('one that asks without end is cut off', async () => {
+test('one that never stops asking is cut off', async () => {
   const ping = 'data: {"jsonrpc":"2.0","id":1,"method":"ping"}\n\n';
   const { url } = await serve({
     'tools/call': (_, response) =>

@@ -15,7 +15,7 @@ const EVERYTHING = import.meta.resolve('@modelcontextprotocol/server-everything/
 /** Seen in the sandbox: both servers and what they need. */
 const mounts = [join(dirname(FILESYSTEM), '../../..')];
 
-test('the filesystem server works in the sandbox, on the work tree, and is held to the policy', async () => {
+test('the filesystem server works on the work tree in the sandbox, under the policy', async () => {
   const run = await calledRun({
     servers: {
       files: {

@@ -65,7 +65,7 @@ test('a call that was in progress is not made again, and what it may have done i
   expect(end.result.mcp).toMatchObject([{ calls: 3, failedCalls: 1 }]);
 });
 
-test('a run directory starts no server: whoever resumes has to name it again', async () => {
+test('a run directory starts no server: resume has to name it again', async () => {
   const killed = await killedAt('"tool.completed","call":"t0c0"');
   const { resumed } = await killed.resume({});
   expect(resumed).toMatchObject({
@@ -77,7 +77,7 @@ test('a run directory starts no server: whoever resumes has to name it again', a
   });
 });
 
-test('a tool that its server does not offer any more is said to be gone', async () => {
+test('a tool that its server no longer offers is reported as gone', async () => {
   const killed = await killedAt('"tool.completed","call":"t0c0"');
   const { own } = killed.entries ?? {};
   if (own?.by !== 'stdio') throw new Error('No program is configured.');

@@ -51,7 +51,7 @@ describe('a server in the sandbox', () => {
     expect(run.stderr).toContain('MCP servers: own (14 tools)');
   });
 
-  test('changes that it makes between calls are no one’s, and in no patch', async () => {
+  test('its changes between calls are no one’s, and not in the patch', async () => {
     const run = await calledRun({
       servers: { own: own() },
       turns: [
@@ -297,7 +297,7 @@ describe('a server outside of the sandbox', () => {
     expect(run.result.mcp).toMatchObject([{ contained: false, status: 'connected' }]);
   });
 
-  test('is held to the policy where it writes to the work tree', async () => {
+  test('may write to the work tree only as the policy permits', async () => {
     const { root } = await makeRepository({ 'a.txt': 'a\n', 'kept.txt': 'kept\n' });
     const run = await calledRun({
       servers: { own: outside() },
@@ -308,7 +308,7 @@ describe('a server outside of the sandbox', () => {
     expect(run.result.putBack).toEqual([{ path: 'kept.txt', by: 'tool' }]);
   });
 
-  test('is killed with the run, stubborn as it is', async () => {
+  test('is killed with the run, even if it ignores signals', async () => {
     const seconds = oddSeconds();
     await calledRun({
       servers: { own: outside('stubborn') },

@@ -53,7 +53,7 @@ test('the first request is in progress before anybody asks, and its answer goes 
   expect(waiting.requests).toHaveLength(2);
 });
 
-test('what has happened to it by then is reported when it is asked for, and the rest as it happens', () => {
+test('earlier progress is reported when the turn is requested, and the rest as it happens', () => {
   const waiting = new Waiting();
   const { provider } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   waiting.requests[0]?.onProgress({ type: 'text', text: 'early' });
@@ -87,7 +87,7 @@ test('an answer that no one asked for tells what it and the attempts before it h
   expect(await cancelled).toEqual(spent(5, true));
 });
 
-test('one that was asked for is not counted twice', async () => {
+test('a turn that was requested is not counted twice', async () => {
   const waiting = new Waiting();
   const { provider, cancel } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   void provider.complete(request([]));

@@ -44,7 +44,7 @@ test('what only looks like it is not', async () => {
   expect(await notesOn("could not translate 'a.b'\nFailed to resolve module 'x'\n")).toEqual([]);
 });
 
-test('a refused host is kept with the call or command, whatever that ends with, until it is asked for', async () => {
+test('a refused host is kept with the call or command until it is requested, however that ends', async () => {
   const refusals = new RefusedHosts();
   await ending(refusals, 0, '', ['a.org', 'a.org']).run({ ...COMMAND, call: 'c' });
   await ending(refusals, 1, '', ['a.org']).run(COMMAND);
@@ -76,7 +76,7 @@ test('any of several parallel commands may have asked', async () => {
   expect(refusals.take()).toEqual([{ ...refusedHost('a.org'), calls: ['c', 'd'] }]);
 });
 
-test('whoever records refusals is woken once for each new host, also for one that came before', async () => {
+test('the recorder of refusals is woken once for each new host, even for an earlier one', async () => {
   const refusals = new RefusedHosts();
   const woken: number[] = [];
   const listen = () => refusals.onNew(() => void woken.push(refusals.take().length));

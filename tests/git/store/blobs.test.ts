@@ -41,7 +41,7 @@ test('a content that is larger than who wants it knows is not read', async () =>
   expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
 });
 
-test('what was read ahead is not read again, and what was not is read when it is asked for', async () => {
+test('what was prefetched is not read again, and the rest is read on request', async () => {
   const { folder, small, large } = store(2_000);
   writeFileSync(join(folder, 'later'), 'later\n');
   const later = git(folder, 'hash-object', '-w', join(folder, 'later')).trim();

@@ -83,7 +83,7 @@ test.each(['sha1', 'sha256'] as const)(
 
 const edit = fc.record({ path: fc.constantFrom(...PATHS), kind: fc.constantFrom('gone', 'new', 'program') });
 
-test('whatever is changed, the tree is the one that git makes', async () => {
+test('the tree is the one that git makes, for any change', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.subarray(PATHS),

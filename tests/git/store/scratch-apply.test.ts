@@ -56,7 +56,7 @@ describe('a patch of git', () => {
     expect((await bench.read([made])).get(made)?.toString()).toBe('made\r\n');
   });
 
-  test('whose contents are too much together is refused, before and after it is applied', async () => {
+  test('with too large contents in total is refused, before and after it is applied', async () => {
     const { patch, files, contents } = await gitPatch();
     const before = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
     for (const limit of [before - 1, before + 1])

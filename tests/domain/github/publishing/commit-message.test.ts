@@ -70,7 +70,7 @@ describe('the message of a commit', () => {
     expect(isOfAnotherRequest({ ...origin, request: said }, request)).toBe(isLost);
   });
 
-  test('may have other trailers besides, as GitHub adds them', () => {
+  test('may have other trailers, such as those that GitHub adds', () => {
     const message = `${commitMessage('a', origin).trimEnd()}\r\nCo-authored-by: x <x@example.com>\r\n`;
     expect(originOfCommit(message)).toEqual(origin);
   });

@@ -50,7 +50,7 @@ describe('hostile text is nothing but text', () => {
     );
   });
 
-  test('a block of code holds all that comes in, and nothing of what comes after', () => {
+  test('a code block contains all of its text, and nothing of what follows', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const kinds = piecesOf(`${fenced(text, 10_000)}\n\nafter`).map(({ type }) => type);
@@ -60,7 +60,7 @@ describe('hostile text is nothing but text', () => {
     );
   });
 
-  test('a quotation holds all of its prose', () => {
+  test('a quotation contains all of its prose', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const page = piecesOf(`${quoted(prose(text, 2_000))}\n\n# after`);

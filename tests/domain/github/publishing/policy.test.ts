@@ -18,7 +18,7 @@ describe('which runs may be published', () => {
     expect(publishable(finishedRun({ outcome }), false)).toEqual({ status: 'publish', unfinished: false });
   });
 
-  test('a run without changes has nothing to publish, and that is no failure', () => {
+  test('a run without changes has nothing to publish, which is not a failure', () => {
     const run = finishedRun({ outcome: 'no_change', exitCode: 3, reason: 'No file.', changedFiles: [] });
     expect(publishable(run, true)).toEqual({
       status: 'nothing',

@@ -114,7 +114,7 @@ describe('the fold of a run', () => {
     expect(state.conversation.messages.at(-1)?.role).toBe('assistant');
   });
 
-  test('the end of the work is verified where the plan asks for it', () => {
+  test('the end of the work is verified if the plan has verify commands', () => {
     expect(stateAfter([turn({ text: 'all done' })]).phase).toEqual({
       at: 'ended',
       how: 'done',
@@ -199,14 +199,14 @@ describe('the fold of a run', () => {
     expect([state.usage.output, state.costUsd, state.isEstimated]).toEqual([100_000, 1, true]);
   });
 
-  test('what a failed turn had used up is billed at the price of the model that was asked', () => {
+  test('what a failed turn used is billed at the price of the requested model', () => {
     const usage = { ...noUsage, input: 1_000_000 };
     const spent = { usage, estimated: false };
     const state = stateAfter([{ type: 'turn.failed', kind: 'stream', message: 'x', spent }]);
     expect(state.costUsd).toBeCloseTo(2);
   });
 
-  test('an answer under an unknown name costs what the model that was asked for costs', () => {
+  test('an answer under an unknown name has the price of the requested model', () => {
     const usage = { ...noUsage, input: 1_000_000 };
     expect(stateAfter([turn({ model: 'an-alias', usage })]).costUsd).toBeCloseTo(2);
   });

@@ -40,7 +40,7 @@ test('what people changed in title and body survives the next run, and the rest 
   expect(there.github.invalid).toEqual([]);
 });
 
-test('a text without our markers is left alone, and it is said', async () => {
+test('a text without our markers is left alone, with a warning', async () => {
   const there = await onGitHub(made);
   await publish(there);
   const [pull] = there.repository.pulls();

@@ -4,7 +4,7 @@ import { tempFolder } from '../../../support/files/temp-folder.ts';
 
 const NOWHERE = { root: null, canLoad: false };
 
-test('a module is looked for in the Python that the command names, that of a virtual environment too', async () => {
+test('a module is looked up in the Python that the command names, even one of a virtual environment', async () => {
   const commands = [
     'python3 -m pytest -q',
     'cd sub && CI=1 .venv/bin/python -m tox',
@@ -75,7 +75,7 @@ test.each([
   expect(await needed(command)).toEqual(['program vitest']);
 });
 
-test('a script that package.json lacks is named, and nothing is said where a word may mean something else', async () => {
+test('a script that package.json lacks is named, unless the word may mean something else', async () => {
   const needed = finder({ scripts: SCRIPTS });
   for (const [command, name] of [
     ['npm run nosuch', 'nosuch'],
