@@ -192,7 +192,7 @@ export const RunResult = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'tokens and costUsd are partly estimated from the bytes: the provider does not count tokens, or an answer was cut off before it had reported them',
+      'tokens and costUsd are partly estimated from the bytes: the provider does not count tokens, an answer was cut off before it had reported them, or a request was given up before its answer',
     ),
   durations: z.strictObject({
     totalMs: z.number(),

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { TurnProgress } from '../../../src/ports.ts';
 import type { Fault } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
@@ -67,7 +68,8 @@ test('an interruption ends the turn while the endpoint says nothing', async () =
   const answer = ask(undefined, abort.signal);
   await until('it is asked', () => server.requests.length > 0);
   abort.abort();
-  expect(await answer).toEqual({ status: 'interrupted' });
+  const spent = { usage: noUsage, estimated: true };
+  expect(await answer).toEqual({ status: 'interrupted', spent });
 });
 
 test('an interruption ends the turn in mid-stream', async () => {

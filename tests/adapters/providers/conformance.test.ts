@@ -29,6 +29,9 @@ import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { until } from '../../support/waiting/until.ts';
 import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
 
+/** Only the server knows what it bills. */
+const UNANSWERED = { usage: noUsage, estimated: true };
+
 const KEY = 'sk-test-0123456789abcdef';
 
 interface Family {
@@ -303,7 +306,17 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
       expect.stringContaining('(see --idle-timeout)'),
       [],
     ]);
+    if (afterEvents === null) expect(retry?.spent).toEqual(UNANSWERED);
   }
+
+  test('a request that is interrupted before its answer counts nothing, and is marked', async () => {
+    const { server, askIn } = await asking([{ text: 'Well.', fault: { kind: 'stall', afterEvents: null } }]);
+    const stop = new AbortController();
+    const asked = askIn(plainConversation(), stop.signal);
+    await until('the server has the request', () => server.requests.length > 0);
+    stop.abort();
+    expect(await asked).toEqual({ status: 'interrupted', spent: UNANSWERED });
+  });
 
   const text = 'What an answer says. '.repeat(50);
   /** Within what wraps the request of a cloud. */

@@ -67,6 +67,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     requestId = response.headers.get('request-id') ?? response.headers.get('x-amzn-requestid');
     return await readAnswer(attempt, response, { builder, watchdog, failed });
   } catch (error) {
+    builder.count.isUnanswered = !begun && (attempt.signal.aborted || watchdog.reason !== null);
     if (attempt.signal.aborted) return { status: 'interrupted', spent: builder.count.spent };
     if (isApiError(error)) {
       requestId = error.requestID ?? requestId;

@@ -33,6 +33,8 @@ export function reportOf({
 export class AnswerCount {
   /** The server has accepted the request, so it may be billed. */
   hasBegun = false;
+  /** The request may have reached the server, and was given up before it was answered or refused. */
+  isUnanswered = false;
   /** Bytes that the model has written so far. */
   answerBytes = 0;
   readonly #requestBytes: () => number;
@@ -50,9 +52,13 @@ export class AnswerCount {
     if (output !== null) this.#isWhole = isWhole;
   }
 
-  /** What an answer that broke off costs; undefined if the server has not yet accepted the request. */
+  /**
+   * What an answer that broke off costs; undefined if the server has not yet accepted the request. What an unanswered request costs
+   * is unknown: it counts as zero and is marked as estimated.
+   */
   get spent(): SpentTokens | undefined {
-    return this.hasBegun ? this.#tokens() : undefined;
+    if (this.hasBegun) return this.#tokens();
+    return this.isUnanswered ? { usage: noUsage, estimated: true } : undefined;
   }
 
   /** What a complete answer costs. */

@@ -85,6 +85,7 @@ export async function attemptStream(
     }
     return await readAnswer(attempt, response, reader, watchdog, failed);
   } catch (error) {
+    reader.count.isUnanswered = response === null && (attempt.signal.aborted || watchdog.reason !== null);
     if (attempt.signal.aborted) return { status: 'interrupted', spent: reader.count.spent };
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (response === null && error instanceof Error && isFetchError(error))

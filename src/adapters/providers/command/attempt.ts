@@ -50,6 +50,9 @@ export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptRe
   const silence = `nothing came for ${idleTimeoutMs / 1_000} s (see --idle-timeout)`;
   const brokenOff = async () =>
     streamFailure(redact(`${watchdog.reason ?? (await child.end())}${child.lastWords()}`));
+  const giveUp = () => {
+    count.isUnanswered = signal.aborted || watchdog.reason !== null;
+  };
   const hear = (bytes: number) => {
     watchdog.expect(idleTimeoutMs, silence);
     attempt.onBytes(bytes);
@@ -78,8 +81,10 @@ export async function attemptCommand(attempt: CommandAttempt): Promise<AttemptRe
         return typeof answer === 'string' ? failed(streamFailure(answer)) : { status: 'ok', answer };
       }
     }
+    giveUp();
     return failed(await brokenOff());
   } catch (error) {
+    giveUp();
     if (signal.aborted) return { status: 'interrupted', spent: count.spent };
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (watchdog.signal.aborted) return failed(await brokenOff());
