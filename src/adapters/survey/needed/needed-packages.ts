@@ -12,7 +12,7 @@ import { ofGradle } from './gradle.ts';
 import type { NeededPackages } from './needed.ts';
 
 /** Words in which the shell does nothing, and which name no other place. */
-const WORDS = String.raw`(?: (?!-p|-C|-Z|-f\b|-s\b|-gs\b|-P|--package|--exclude|--manifest-path|--config|--file|--settings|--features|-Dmaven\.repo)[\w.,:=/@+-]+)*`;
+const WORDS = String.raw`(?: (?!-p|-C|-Z|-f\b|-s\b|-gs\b|-P|-N|-rf|--projects|--non-recursive|--resume-from|--package|--exclude|--manifest-path|--config|--file|--settings|--features|-Dmaven\.repo)[\w.,:=/@+-]+)*`;
 const CARGO = new RegExp(
   `^cargo(?: \\+[\\w.-]+)? (test|t|build|b|check|c|clippy|nextest run|bench|run)${WORDS}$`,
 );
@@ -88,10 +88,10 @@ function cargoLook(name: string): string {
 /** Maven compiles and tests with plugins, which are packages, too. */
 async function ofMaven(folder: Folder, command: string): Promise<NeededPackages | null> {
   if (!MAVEN.test(command)) return null;
-  for (const file of ['maven.config', 'jvm.config', 'settings.xml', 'extensions.xml'])
+  for (const file of ['maven.config', 'settings.xml', 'extensions.xml'])
     if ((await folder.text(`.mvn/${file}`)) !== null) return null;
-  const pom = await folder.text('pom.xml');
-  if (pom === null || /<packaging>\s*pom\b|<modules>|file:/.test(pom)) return null;
+  if (/maven\.repo|settings/.test((await folder.text('.mvn/jvm.config')) ?? '')) return null;
+  if (!(await isCompiled(folder))) return null;
   const [program = 'mvn'] = command.split(' ');
   return {
     command,
@@ -101,6 +101,38 @@ async function ofMaven(folder: Folder, command: string): Promise<NeededPackages 
     line: `${program} test`,
     hosts: HOSTS.maven,
   };
+}
+
+/** Modules of the project that are looked at. */
+const MAX_MODULES = 20;
+
+/** Whether Maven compiles something in the root, or in one of the modules that are there without a profile. */
+async function isCompiled(folder: Folder): Promise<boolean> {
+  const root = await activeIn(folder, 'pom.xml');
+  if (root === null || hasOwnPlaces(root)) return false;
+  if (!/<packaging>\s*pom\b/.test(root)) return !root.includes('<modules>');
+  const modules = [...root.matchAll(/<module>\s{0,9}([\w-][\w.-]{0,99})\s{0,9}<\/module>/g)];
+  for (const [, name = ''] of modules.slice(0, MAX_MODULES)) {
+    const module = await activeIn(folder, `${name}/pom.xml`);
+    if (module === null || hasOwnPlaces(module)) continue;
+    if (!/<packaging>\s*(?!jar\b|war\b)|<modules>/.test(module)) return true;
+  }
+  return false;
+}
+
+/** Without comments and profiles. */
+async function activeIn(folder: Folder, path: string): Promise<string | null> {
+  const [first = '', ...rest] = ((await folder.text(path)) ?? '').split('<!--');
+  const texts = rest.map((text) => (text.includes('-->') ? text.slice(text.indexOf('-->') + 3) : ''));
+  const text = [first, ...texts].join('');
+  const [from, to] = [text.indexOf('<profiles>'), text.lastIndexOf('</profiles>')];
+  if (text === '') return null;
+  return from < 0 || to < from ? text : text.slice(0, from) + text.slice(to);
+}
+
+/** Repositories of files, which need no network. */
+function hasOwnPlaces(pom: string): boolean {
+  return pom.includes('file:');
 }
 
 /** Settings of the machine may name another repository; those of the user are not shown. */

@@ -19,6 +19,11 @@ checksum = "0"
 `;
 const CARGO = { 'Cargo.toml': '[package]\nname = "app"\n[dependencies]\nitoa = "1"\n', 'Cargo.lock': LOCK };
 const POM = { 'pom.xml': '<project><packaging>jar</packaging></project>' };
+const MODULES = {
+  'pom.xml':
+    '<project><packaging>pom</packaging><modules><!-- <module>b</module> --><module>a</module></modules></project>',
+  '.mvn/jvm.config': '--add-exports x=ALL-UNNAMED\n',
+};
 
 const GO = {
   'go.mod': 'module a\n\ngo 1.19\n\nrequire (\n\tgithub.com/Foo/bar v1.2.3\n)\n',
@@ -45,6 +50,7 @@ test.each([
   ['cargo +nightly clippy --locked --workspace', CARGO, ['cargo', 'cargo fetch --locked']],
   ['mvn -B -ntp test', POM, ['maven', 'mvn test']],
   ['./mvnw verify', { ...POM, '.mvn/wrapper/maven-wrapper.properties': '' }, ['maven', './mvnw test']],
+  ['mvn test', { ...MODULES, 'a/pom.xml': '<project></project>' }, ['maven', 'mvn test']],
   ['go test -race ./a ./b/...', GO, ['go', 'go mod download']],
   ['gradle --no-daemon test', GRADLE, ['gradle', 'gradle test']],
   ['./gradlew check', WRAPPER, ['gradle', './gradlew test']],
@@ -80,6 +86,22 @@ test.each([
   ['settings of Maven in the project', 'mvn test', { ...POM, '.mvn/maven.config': '-o' }],
   ['another repository', 'mvn -Dmaven.repo.local=m2 test', POM],
   ['no project', 'mvn test', {}],
+  ['modules that Maven does not compile', 'mvn test', { ...MODULES, 'a/pom.xml': MODULES['pom.xml'] }],
+  ['modules that are commented out', 'mvn test', { ...MODULES, 'b/pom.xml': '<project></project>' }],
+  [
+    'modules of a profile',
+    'mvn test',
+    {
+      'pom.xml': `<project><packaging>pom</packaging><profiles>${MODULES['pom.xml']}</profiles></project>`,
+      'a/pom.xml': '<project></project>',
+    },
+  ],
+  ['some of the modules', 'mvn --projects a test', { ...MODULES, 'a/pom.xml': '<project></project>' }],
+  [
+    'another repository by options of the JVM',
+    'mvn test',
+    { ...POM, '.mvn/jvm.config': '-Dmaven.repo.local=m2' },
+  ],
   ['modules in the checkout', 'go test ./...', { ...GO, 'vendor/modules.txt': '' }],
   ['a workspace of Go', 'go test ./...', { ...GO, 'go.work': '' }],
   ['options with a value', 'go test -run Test ./...', GO],
