@@ -102,11 +102,13 @@ test('a package that a verify command lacks is named, wherever the command says 
     'PHP Fatal error: Failed opening required vendor/autoload.php: No such file or directory',
   ];
   const own = "Error: Cannot find module './ours.js'";
-  const args = [...lines, own].flatMap((line) => ['--verify', says(line)]);
+  const ruby = `echo "cannot load such file -- a (LoadError)"; printf "\\tfrom b.rb:%s:in 'each'\\n" 1 2 3; exit 1`;
+  const args = [...[...lines, own].map(says), ruby].flatMap((verify) => ['--verify', verify]);
   const { stdout } = await check({ repo: root, args });
   for (const line of lines)
     expect(stdout).toContain(`fails before the work, since something is not installed: ${line}\n`);
   expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
+  expect(stdout).toContain('it ends with: cannot load such file -- a (LoadError)\n');
   const old = ['note: module requires Go 1.21', 'error: package `a v1` requires rustc 1.80 or newer'];
   const newer = await check({
     repo: root,
@@ -330,12 +332,13 @@ test('setup runs again where what it did is gone with the check: settings of git
     const given = ['--setup', setup, ...args];
     const { repository, state, stderr } = await check({ files: { ...FILES, ...files }, args: given });
     expect(stderr, setup).not.toContain('takes over');
-    await scriptedRun({
+    const run = await scriptedRun({
       repository,
       turns: [{ text: 'Done.' }],
       args: given,
       env: { XDG_STATE_HOME: state },
     });
+    expect(run.stderr, setup).not.toContain('as patchsmith check left it');
     expect(readFileSync(join(repository.root, 'made'), 'utf8'), setup).toBe('x\nx\n');
   }
 });

@@ -42,9 +42,10 @@ export function fewOrMany(paths: readonly string[]): string {
   return paths.length > 3 ? pluralize(paths.length, 'file') : paths.join(', ');
 }
 
-/** At most so many lines, from the end. */
+/** At most so many lines, from the end. Tables pad theirs with spaces. */
 export function lastLines(text: string, lines: number): string {
-  return text.trimEnd().split('\n').slice(-lines).join('\n');
+  const last = text.trimEnd().split('\n').slice(-lines);
+  return last.map((line) => line.trimEnd()).join('\n');
 }
 
 /** How long something took, and at what time of day, differs each time. */

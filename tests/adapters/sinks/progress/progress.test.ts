@@ -63,9 +63,9 @@ test('a verify command that fails as it failed before shows its output once', ()
     reports: [{ command: 'npm test', end: commandEnd(1), output }],
     otherwise: [],
   });
-  accept(failed('1 of 2 failed\n'));
-  expect(printed()).toContain('    | 1 of 2 failed\n');
-  accept(failed('1 of 2 failed\n'));
+  accept(failed('a.js    \n1 of 2 failed\n'));
+  expect(printed()).toContain('    | a.js\n    | 1 of 2 failed\n');
+  accept(failed('a.js\n1 of 2 failed\n'));
   expect(printed()).toMatch(/^verify npm test → .*\n {4}\| the same output as before\n$/);
   for (const [time, clock] of [
     ['0.31s', '11:02:59'],
