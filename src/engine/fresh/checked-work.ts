@@ -68,7 +68,7 @@ export async function beginReuse(session: Session, beginning: ReuseParts): Promi
         progress.note(`the work tree is not as ${when}, so its commands run again`);
         return NOTHING;
       }
-      progress.note(`before the work: as ${when}`);
+      if (kept.setup !== null || settings.verifyBaseline) progress.note(`before the work: as ${when}`);
       const marked = (report: CommandReport) => ({ ...report, checkedAt: kept.at });
       return { setup: kept.setup?.map(marked) ?? null, verify: kept.verify.map(marked) };
     },
