@@ -1,6 +1,6 @@
 /**
- * The library: what `patchsmith run` does, in a program of your own. It takes the settings by the names of the flags, reads
- * the environment and the project file as the command line does, and ends with the same result.
+ * The library: what `patchsmith run` does, for your own program. It takes the settings by the names of the flags,
+ * reads the environment and the project file like the command line, and ends with the same result.
  */
 
 import { isAbsolute } from 'node:path';
@@ -38,60 +38,62 @@ export type {
 } from './ports.ts';
 export { failedCall, said } from './tools/result.ts';
 
-/** The value of a setting, as a flag or the project file has it. */
+/** The value of a setting, as for a flag or in the project file. */
 export type SettingValue = string | number | boolean | readonly string[];
 
-/** How much a log holds. */
+/** How detailed a log is. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What a run is to do, and with what. */
+/** What a run has to do, and with which settings. */
 export interface RunOptions {
   /**
    * Settings by the names of their flags, in camel case: `{ message: 'Fix the typo', maxCostUsd: 2, allow: ['src/**'] }`.
    * docs/settings.md lists them. Those that only print something (`quiet`, `verbose`, `output`) have no effect.
    */
   readonly settings: Readonly<Record<string, SettingValue>>;
-  /** Absolute path of the folder that relative paths begin at. Default: that of the process. */
+  /** Absolute path of the folder to which paths are relative. Default: the process's current folder. */
   readonly cwd?: string;
-  /** Variables, such as the key of the provider. Default: those of the process, which keeps them. */
+  /** Environment variables, such as the key of the provider. Default: those of the process, which keeps them. */
   readonly env?: Environment;
   /** Ends the run as SIGTERM does: what was done so far is in the result. */
   readonly signal?: AbortSignal;
-  /** Tools of your own, which the model gets besides the built-in ones. Such a run cannot be resumed or replayed. */
+  /**
+   * Your own tools, which the model gets in addition to the built-in ones. Such a run cannot be resumed or replayed.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: each tool has an input of its own, which its schema has checked
   readonly tools?: readonly Tool<any>[];
-  /** Answers in place of a model. Such a run needs no key, and cannot be resumed. */
+  /** Answers instead of a model. Such a run needs no key, and cannot be resumed. */
   readonly provider?: LlmProvider;
   /**
-   * A log of your own that has the lines of all runs it is given to, as `patchsmith.log` has those of one: absolute path of a
-   * file outside of their checkouts, and its level (default: `info`). At 10 MB it begins anew, and three are kept.
+   * Your own log for the lines of all runs that get it, like `patchsmith.log` for one run: absolute path of a file
+   * outside their checkouts, and its level (default: `info`). It rotates at 10 MB, and three old files are kept.
    */
   readonly log?: { readonly path: string; readonly level?: LogLevel };
-  /** Gets the lines that the command line prints on stderr. Default: nobody. */
+  /** Gets the lines that the command line prints on stderr. Default: they are dropped. */
   readonly progress?: (text: string) => void;
 }
 
-/** A run that goes on: its events as they happen, for one reader, and its result. */
+/** A run in progress: its events as they happen, for one reader, and its result. */
 export interface Run extends AsyncIterable<RunEvent> {
-  /** Never rejects for what is wrong with settings, plan or machine: the outcome says it. */
+  /** Never rejects because of settings, plan or machine: the outcome reports such problems. */
   readonly result: Promise<RunResult>;
 }
 
-/** The same tool. Written as its argument, what `execute` gets has the type that the schema says. */
+/** Returns the same tool. Its purpose is typing: the parameter of `execute` gets its type from the schema. */
 export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
   return tool;
 }
 
 /**
- * Carries out a plan. It begins at once; `result` is there in the end whether or not anybody reads the events. Secrets are
- * redacted in both.
+ * Carries out a plan. Starts at once; `result` resolves whether or not anyone reads the events. Secrets are redacted
+ * in both.
  */
 export function run(options: RunOptions): Run {
   const events = new EventQueue();
   const result = besideOthers(() => carryOut(options, (event) => events.push(event))).finally(() =>
     events.end(),
   );
-  // Whoever reads only the events must not be ended by a rejection.
+  // A rejection must not end a program that reads only the events.
   result.catch(() => undefined);
   return { result, [Symbol.asyncIterator]: () => events.read() };
 }
@@ -137,7 +139,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
 const OUTSIDE_OF_COPIES =
   'attempts and tools: a tool of the program acts outside of the copies, once for each attempt';
 
-/** A run with another model has no key to ask for: it is opened like one that plays a recording. */
+/** A run with another model needs no key: it is opened like one that plays a recording. */
 const IN_PLACE_OF_A_MODEL = { provider: 'replay', recording: '-' };
 
 function onlyProvider(provider: LlmProvider): Pick<RunInput, 'providers'> {

@@ -20,7 +20,7 @@ export type Clock = () => number;
 
 // ── Model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Asks a model for its next turn. It does its own retries; callers must not retry. */
+/** Requests a model's next turn. It does its own retries; callers must not retry. */
 export interface LlmProvider {
   readonly name: string;
   readonly model: string;
@@ -29,33 +29,33 @@ export interface LlmProvider {
    * `interrupted`. An incomplete answer is never returned.
    */
   complete(request: TurnRequest): Promise<TurnResult>;
-  /** Why it cannot be asked from this checkout, for people; null when it can. Asked once the checkout is known. */
+  /** Why it cannot be used from this checkout, for people; null if it can. Called once the checkout is known. */
   obstacle?(): string | null;
 }
 
-/** One turn that is asked of a model. */
+/** One turn to request from a model. */
 export interface TurnRequest {
   readonly conversation: Conversation;
   readonly signal: AbortSignal;
   /**
-   * The most tokens that the answer to the next attempt may have, when those before it have used up so much; null when there is
-   * no room for another one. The turn then ends as `interrupted`, with what the last attempt had used up.
+   * The maximum tokens for the answer to the next attempt, given what earlier ones used; null if there is no room for
+   * another attempt. The turn then ends as `interrupted`, with what the last attempt used.
    */
   answerTokens(spent: readonly SpentTokens[]): number | null;
   onProgress(progress: TurnProgress): void;
   /**
-   * What the answer is for: `summary` is asked for by the conversation's last message, `compaction` by the API's own means, where the
-   * model has them, `review` in a conversation of its own, of the reviewer's model where there is one. Default: the next turn of the
-   * work.
+   * What the answer is for. The conversation's last message requests a `summary`; `compaction` uses the API's own
+   * feature, if the model has it; `review` is a separate conversation, with the reviewer's model if there is one.
+   * Default: the next turn of the work.
    */
   readonly purpose?: 'summary' | 'compaction' | 'review';
-  /** The run has put its fallback model in the place of the first one, so that this one is asked. */
+  /** The run's fallback model has replaced the first one, and gets this request. */
   readonly isOfFallback?: boolean;
 }
 
 /**
- * What happens while a turn is under way. Text, and how many bytes of the answer to an attempt have been received, are shown
- * to people and not recorded; a retry is reported before its wait.
+ * What happens during a turn. Text, and the number of bytes received in an attempt, are shown to people and not
+ * recorded; a retry is reported before its wait.
  */
 export type TurnProgress =
   | { type: 'text'; text: string }
@@ -63,8 +63,8 @@ export type TurnProgress =
   | { type: 'retry'; retry: Retry };
 
 /**
- * The model's answer, or why there is none. `spent` is what the attempt that was under way had used up; left out when nothing was
- * reported of it.
+ * The model's answer, or why there is none. `spent` is what the attempt in progress used; absent if nothing was
+ * reported.
  */
 export type TurnResult =
   | { status: 'ok'; turn: LlmTurn }
@@ -78,7 +78,7 @@ export interface Tool<Input = unknown> {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType<Input>;
-  /** The JSON Schema that the model is shown, where it says more than `schema` can. */
+  /** The JSON Schema that the model sees, if it says more than `schema` can. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly lane: Lane;
   /**
@@ -86,7 +86,7 @@ export interface Tool<Input = unknown> {
    * resumed run never makes such a call twice. Default: false.
    */
   readonly isOutside?: boolean;
-  /** Other tools' names for parameters of this one, which models are used to: each with the name it has here. */
+  /** Names that other tools use for parameters of this one, and that models are used to, each with its name here. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The path the call will write, so that two writes to one path never run together; null when it is not a legal path. */
   target?(input: Input): string | null;
@@ -103,9 +103,9 @@ export interface ToolContext {
 }
 
 /**
- * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows what was cut out of the
- * middle; `shown` receives what the model really gets to see, so that a tool never remembers more than that; `command` is
- * how a command ended, for the journal, and `signs` the lines of its output that say what was denied to it.
+ * What a tool returns to the executor, which truncates it. `next` gives the literal call that shows what was cut from
+ * the middle; `shown` receives what the model actually sees, so that a tool never remembers more than that; `command`
+ * is how a command ended, for the journal, and `signs` are the lines of its output that say what was denied to it.
  */
 export type ToolResult =
   | {
@@ -115,7 +115,7 @@ export type ToolResult =
       shown?: (excerpt: Excerpt) => void;
       command?: CommandEnd;
       signs?: readonly string[] | undefined;
-      /** Shown besides the text, as far as there is room for images. */
+      /** Shown along with the text, as far as there is room for images. */
       images?: readonly FoundImage[];
     }
   | {
@@ -128,11 +128,11 @@ export type ToolResult =
     }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string; answer?: z.core.util.JSONType };
 
-/** Reads documents that are no text themselves. */
+/** Reads documents that are not plain text. */
 export interface DocumentReader {
-  /** Such as `a PDF document`, by what is in it; null for what is none that can be read. */
+  /** Such as `a PDF document`, judged by its content; null if it cannot be read. */
   kindOf(bytes: Uint8Array): string | null;
-  /** Its text. Bounded in time and memory, whatever the bytes are. */
+  /** Its text. Bounded in time and memory, for any bytes. */
   read(bytes: Uint8Array, signal: AbortSignal): Promise<DocumentRead>;
 }
 
@@ -157,9 +157,12 @@ export interface SeenFiles {
   saw(path: string, blob: string, lines: { from: number; to: number }, total: number): void;
   /** The model wrote the file itself. */
   wrote(path: string, blob: string): void;
-  /** The model changed a part of the version `before`, which made the version `after` of so many lines; that shows nothing more of it. */
+  /**
+   * The model changed a part of the version `before`, which made the version `after` with this many lines; this does
+   * not show it any more lines.
+   */
   edited(path: string, versions: { before: string; after: string; total: number }): void;
-  /** `part`: this very version was shown, but not all of it, or not all of it is left of what was shown. */
+  /** `part`: this version was shown, but not all of it, or some of what was shown no longer counts. */
   coverage(path: string, blob: string): 'all' | 'part' | 'none';
 }
 
@@ -171,7 +174,7 @@ export interface Sandbox {
   readonly limits: EnforcedLimits;
   /** Resolves when the command has ended and all its processes are dead; rejects only for bugs. */
   run(command: SandboxCommand): Promise<CommandResult>;
-  /** Kills what is left. Can be called twice. Its temporary files are removed with the run's scratch folder. */
+  /** Kills what is left. Can be called twice. Temporary files are removed with the run's scratch folder. */
   close(): Promise<void>;
 }
 
@@ -186,34 +189,37 @@ export interface SandboxCommand {
    * false.
    */
   readonly isSetup?: boolean;
-  /** Variables of this command alone. They stand on no command line. Where nothing is contained, other commands can read them. */
+  /**
+   * Variables for this command only. They are never on a command line. Without a sandbox, other commands can read
+   * them.
+   */
   readonly env?: Readonly<Record<string, string>>;
-  /** For a program that is talked to as long as it runs. Its result then has no output. */
+  /** For a program that exchanges messages while it runs. Its result then has no output. */
   readonly talk?: CommandTalk;
-  /** The call that it is carried out for; left out for a command of the operator's. */
+  /** The call that it belongs to; absent for the operator's commands. */
   readonly call?: string;
   /** The setup or verify command that it is, as the operator wrote it; left out for all others. */
   readonly command?: string;
-  /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
+  /** Run with `bash -eo pipefail`, so that no failure is overlooked. Default: false. */
   readonly isStrict?: boolean;
 }
 
-/** Both ends of a conversation with a program. Nothing of it is kept, cut or redacted. */
+/** Both ends of a conversation with a program. Nothing in it is stored, cut or redacted. */
 export interface CommandTalk {
-  /** Called once it has been started. */
+  /** Called once the program has started. */
   onStart(input: CommandInput): void;
   onOutput(bytes: Uint8Array): void;
   onErrors(bytes: Uint8Array): void;
 }
 
-/** The stdin of a program that is talked to. */
+/** The stdin of such a program. */
 export interface CommandInput {
-  /** Resolves when the text has been handed over; rejects when the program reads no more. */
+  /** Resolves when the text has been written; rejects if the program has stopped reading. */
   write(text: string): Promise<void>;
   end(): void;
 }
 
-/** Where verify commands run: free of what earlier commands left in the git dir or, in a fresh checkout, anywhere. */
+/** Where verify commands run: without what earlier commands left in the git dir or, in a fresh checkout, anywhere. */
 export interface VerifyPlace {
   readonly kind: VerifyIn;
   /** Commands that must succeed there before the verify commands run. */
@@ -242,13 +248,13 @@ export type OpenedPlace =
 export interface CommandResult {
   readonly end: CommandEnd;
   readonly output: Excerpt;
-  /** Lines of all that it printed that say what was denied to it; left out where nobody looked. */
+  /** Lines of its whole output that say what was denied to it; absent if it was not searched. */
   readonly signs?: readonly string[];
 }
 
 // ── After the run ────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Takes the proven patch somewhere. */
+/** Delivers the proven patch somewhere. */
 export interface Publisher {
   readonly name: string;
   /** Null on success, otherwise the reason in one sentence. */
@@ -257,28 +263,30 @@ export interface Publisher {
 
 /** The terminal on which people watch a run. */
 export interface Terminal {
-  /** Never waits: what the terminal does not take at once is kept for later. */
+  /** Never waits: what the terminal does not accept at once is kept for later. */
   write(text: string): void;
-  /** There is so much of it that a picture of the moment would come late. */
+  /** So much is waiting that a new frame would be late. */
   isBehind(): boolean;
-  /** As it is now, in columns and rows. */
+  /** Its current size in columns and rows. */
   size(): { readonly columns: number; readonly rows: number };
   /** Calls the listener when the size has changed, until the function that is returned is called. */
   onResize(listener: () => void): () => void;
-  /** When it becomes narrower, it breaks lines in two rather than cut them. */
+  /** Whether it rewraps lines when it becomes narrower, rather than cutting them. */
   readonly breaksLines: boolean;
 }
 
 /** A reader of the event stream. Only the journal must have written an event before the run goes on. */
 export interface EventSink {
   accept(event: RunEvent): void;
-  /** For a sink that promises durability: returns when everything it accepted is on disk. Called before every act. */
+  /**
+   * For a sink that promises durability: returns when everything it accepted is on disk. Called before every action.
+   */
   sync?(): void;
   /** Called once, after the result has been decided. */
   close(result: RunResult): void;
   /**
-   * For a sink that sends what it accepted somewhere: called once, after everything else, and waits for at most so many
-   * milliseconds. Null when all has arrived, else a line that says what has not.
+   * For a sink that sends what it accepted elsewhere: called once, after everything else, and waits for at most this
+   * many milliseconds. Null if everything has arrived, otherwise a line that says what has not.
    */
   deliver?(withinMs: number): Promise<string | null>;
 }

@@ -1,5 +1,5 @@
 /**
- * Everything that the runner says to the model: the texts of `prompts/`, filled in. Pure, so that a run replays byte for
+ * Every text that the runner sends to the model: those of `prompts/`, filled in. Pure, so that a run replays byte for
  * byte.
  */
 
@@ -75,7 +75,7 @@ export interface TaskPromptParts {
   /** The settings' globs, which apply in addition to the plan's. */
   readonly paths: PathRules;
   readonly limits: Limits;
-  /** Command lines that run when the model is done; empty if there is nothing to verify with. */
+  /** Command lines that run when the model is done; empty if nothing is verified. */
   readonly verify: readonly string[];
   /** Where they run. */
   readonly verifyIn: VerifyIn;
@@ -83,7 +83,7 @@ export interface TaskPromptParts {
   readonly verifyBaseline: readonly CommandReport[];
   /** Relative to the repository root; `''` is the root. */
   readonly workingDirectory: string;
-  /** What is known of the repository; empty for nothing. */
+  /** What is known about the repository; may be empty. */
   readonly orientation: string;
 }
 
@@ -111,33 +111,33 @@ export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft
   });
 }
 
-/** Asks the model to go on after an answer that was cut off by the output limit. */
+/** Asks the model to continue after an answer that the output limit cut off. */
 export function continuePrompt(): string {
   return render(continueText, {});
 }
 
-/** Asks for the answer of a run that has to end with one. */
+/** Requests the answer of a run that has to end with one. */
 export function answerPrompt(): string {
   return render(answer, {}).trim();
 }
 
-/** Tells the model that there is room for one more answer, in which only `finish` is carried out. */
+/** Tells the model that there is room for one more answer, which may only call `finish`. */
 export function lastTurnPrompt(): string {
   return render(lastTurn, {}).trim();
 }
 
-/** Asks for a summary of the conversation, which is about to take its place. */
+/** Requests a summary of the conversation, which will replace it. */
 export function summarizePrompt(): string {
   return render(summarize, {}).trim();
 }
 
-/** Stands below the task in place of so many messages. The summary cannot close the tag that encloses it. */
+/** Replaces this many messages, below the task. The summary cannot close the tag that encloses it. */
 export function contextSummaryPrompt(dropped: number, summary: string): string {
   const text = asData('summary', summary.trim());
   return render(contextSummary, { dropped: formatNumber(dropped), summary: text }).trim();
 }
 
-/** The same where the API's own summary comes first; the task follows. */
+/** The same if the API's own summary comes first; the task follows. */
 export function contextCompactedPrompt(dropped: number): string {
   return render(contextCompacted, { dropped: formatNumber(dropped) }).trim();
 }
@@ -148,7 +148,7 @@ export function contextCutPrompt(dropped: number): string {
 }
 
 /**
- * Told to a model that goes on in another's place: which paths were changed, and what the runner said last, such as a failed
+ * For a model that takes over from another: which paths were changed, and the runner's last message, such as a failed
  * verification; both may be empty.
  */
 export function modelReplacedPrompt(changed: readonly string[], last: string): string {
@@ -200,7 +200,7 @@ function principlesBlock(file: Principles[number]): string {
   return `<principles file=${attribute(file.path)}${cut}>\n${asData('principles', file.text.trim())}\n</principles>`;
 }
 
-/** Text from GitHub comes after the plan, in a tag of its own. */
+/** Text from GitHub comes after the plan, in a separate tag. */
 function planBlock({ title, task, outside: part, followUp: more }: Plan): string {
   const plan = `<plan title=${attribute(title)}>\n${asData('plan', task.trim()) || NO_TASK_OF_ITS_OWN}\n</plan>`;
   return [plan, ...(part ? [requestBlock(part)] : []), ...(more ? [followUpBlock(more)] : [])].join('\n\n');
@@ -248,7 +248,7 @@ function contextBlock({ kind, author, title, text }: ContextPart): string {
   return `<${kind}${titled} author=${attribute(author)}>\n${quotedText(text) || '(no text)'}\n</${kind}>`;
 }
 
-/** Each text could contain the closing tag of any other. */
+/** Any text could contain the closing tag of another. */
 function quotedText(text: string): string {
   return OUTSIDE_TAGS.reduce((quoted, tag) => asData(tag, quoted), text.trim());
 }

@@ -9,7 +9,7 @@ export interface GitHub {
   ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
   /** All entries of a paginated list, up to 3,000; otherwise the same as `ask`. */
   list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
-  /** Sends GraphQL, for the little that REST cannot do. Sent once. */
+  /** Sends GraphQL, for what REST cannot do. Sent once. */
   query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
 }
 
@@ -41,7 +41,7 @@ export interface GitHubRequest<T> {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** The fields needed from the answer. */
   readonly schema: z.ZodType<T>;
-  /** Whether it may be sent again when it is unknown whether it arrived. Default: only a GET may. */
+  /** Whether it may be sent again if it is unknown whether it arrived. Default: only a GET. */
   readonly isRepeatable?: boolean;
   /** For a write: the answer that a dry run assumes. */
   readonly planned?: T;
@@ -65,7 +65,7 @@ export interface Committer {
   commit(order: CommitOrder): Promise<Committed>;
 }
 
-/** Whom a commit is by. */
+/** The author of a commit. */
 export interface Person {
   readonly name: string;
   readonly email: string;

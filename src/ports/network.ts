@@ -1,11 +1,11 @@
-/** The ways out of the machine: for commands, for tools, and to the Claude API without a key. Types only. */
+/** Access to the network: for commands, for tools, and to the Claude API without a key. Types only. */
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { RefusedHost } from '../domain/review/refused-hosts.ts';
 
-/** Reads pages of the web. It follows redirections, and refuses every address that is not a public one. */
+/** Reads web pages. Follows redirects, and refuses every address that is not public. */
 export interface PageReader {
-  /** `url` is what the model has asked for. */
+  /** `url` is what the model requested. */
   read(url: string, signal: AbortSignal): Promise<PageRead>;
 }
 
@@ -13,21 +13,21 @@ export interface PageReader {
 export type PageRead =
   | {
       status: 'ok';
-      /** Where it was found in the end. */
+      /** Its final address. */
       url: string;
       /** Such as `text/html`. */
       type: string;
-      /** Of the answer, before it was made text. */
+      /** The answer's size before conversion to text. */
       bytes: number;
-      /** The answer was longer than what is read. */
+      /** The answer was too long to be read as a whole. */
       isCut: boolean;
       text: string;
     }
   | { status: 'failed'; reason: FailureReason; message: string };
 
-/** Searches the web with somebody's index of it. */
+/** Searches the web with a third party's index. */
 export interface SearchProvider {
-  /** Whom it asks, for people. */
+  /** The name of the service, for people. */
   readonly name: string;
   search(
     query: string,
@@ -35,12 +35,12 @@ export interface SearchProvider {
   ): Promise<WebSearch>;
 }
 
-/** What was found, the best first, or why nothing was. */
+/** What was found, best first, or why nothing was. */
 export type WebSearch =
   | { status: 'ok'; found: { readonly title: string; readonly url: string; readonly text: string }[] }
   | { status: 'failed'; reason: FailureReason; message: string };
 
-/** The way out of the sandbox to the allowed hosts. Absent where commands are not contained. */
+/** The way out of the sandbox to the allowed hosts. Absent without a sandbox. */
 export interface Egress {
   /** Absolute path of the UNIX socket on which an HTTP proxy listens. */
   readonly socket: string;
@@ -51,8 +51,8 @@ export interface Egress {
 }
 
 /**
- * Access to the Claude API without a key: the platform that the process runs on vouches for its identity, and a rule makes
- * the API trust that platform. Ids are those of the Claude Console (`fdrl_…`, `svac_…`); null where there is none.
+ * Access to the Claude API without a key: the platform that runs the process vouches for its identity, and a rule
+ * makes the API trust that platform. Ids come from the Claude Console (`fdrl_…`, `svac_…`); null if there is none.
  */
 export interface Federation {
   readonly ruleId: string;

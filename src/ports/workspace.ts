@@ -1,4 +1,4 @@
-/** The checkout, and what is known of its changes. Types only. */
+/** The checkout, and what is known about its changes. Types only. */
 
 import type { FileState, FoundChange, PathChange, PathState, Writer } from '../domain/changes/change.ts';
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
@@ -10,30 +10,31 @@ import type { BaseCommit, BaseRevision } from '../domain/run/events.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 
 /**
- * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything from it.
+ * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything in
+ * it.
  *
  * A plain object: a decorator is `{ ...workspace, writeFile }`, and a new method is added in one place.
  */
 export interface Workspace {
   /** Absolute path of the work tree's root. */
   readonly root: string;
-  /** What the run started from, without its tree as long as the baseline is being taken. `rebase` replaces it. */
+  /** What the run started from, without its tree until the baseline is taken. `rebase` replaces it. */
   base(): BaseRevision | BaseCommit;
-  /** The same when the baseline has been taken: the tree that changes are counted from. Rejects when it cannot be. */
+  /** The same once the baseline is taken: the tree that changes are relative to. Rejects if it cannot be taken. */
   baseline(): Promise<TakenBaseline>;
   /** The throwaway git dir that commands get instead of the real one. */
   readonly sandboxGitDir: SandboxGitDir;
 
   readFile(path: RepoPath): Promise<FileRead>;
   /**
-   * Writes exact bytes through a temporary file and a rename: makes missing folders, keeps the mode of an existing file. Who
-   * writes is kept in mind where git ignores the path.
+   * Writes exact bytes through a temporary file and a rename: creates missing folders, keeps the mode of an existing
+   * file. Remembers the writer if git ignores the path.
    */
   writeFile(path: RepoPath, bytes: Uint8Array, by?: Writer): Promise<FileWrite>;
   /**
-   * Files below `path` that git would see by the rules of this moment (tracked, or not ignored), sorted; links are listed and
-   * never followed.
-   * `glob` is relative to `path` in the manner of .gitignore: without a slash it matches names at any depth.
+   * Files below `path` that git would see by the current rules (tracked, or not ignored), sorted; links are listed
+   * but never followed. `glob` is relative to `path`, as in .gitignore: without a slash it matches names at any
+   * depth.
    */
   listFiles(path: RepoPath, glob: string | null): Promise<FileList>;
   /** Regular expression search (Rust syntax) in the text files that `listFiles` would name. */
@@ -49,15 +50,18 @@ export interface Workspace {
   /** Git dirs that commands created and that were kept, since each may be a copy of an earlier one that is gone. */
   gitDirsInDoubt(): readonly string[];
   /**
-   * Removes git dirs that commands created and clears set-uid bits they set, for a run whose last look at the work tree was
-   * cut short.
+   * Removes git dirs that commands created and clears set-uid bits they set, for a run whose last scan of the work
+   * tree was cut short.
    */
   sweep(): Promise<void>;
-  /** Draws a line before commands run, so that earlier changes are not attributed to them. Who runs them is kept in mind. */
+  /**
+   * Sets a checkpoint before commands run, so that earlier changes are not attributed to them. Remembers who runs
+   * them.
+   */
   checkpoint(by?: Writer): Promise<Checkpoint>;
   /**
-   * Who wrote a file that the last look at everything found because rules have changed; null for what is the work of whoever
-   * the look was for.
+   * Who wrote a file that the last full capture found because rules have changed; null if it is attributed to the
+   * caller of that capture.
    */
   writerOf(path: string): Writer | 'outside' | null;
   /**
@@ -73,23 +77,24 @@ export interface Workspace {
    */
   hidden(): readonly string[];
   /**
-   * Files that git ignored when the run began, that it would add now since a rule is gone, and that the run has not changed:
-   * they are the user's, and in no patch. As of the last look at everything, sorted.
+   * Files that git ignored when the run began, that it would add now since a rule is gone, and that the run has not
+   * changed: they are the user's, and not in the patch. As of the last full capture, sorted.
    */
   exposed(): readonly string[];
   /**
-   * Folders around these paths that git takes for repositories although they are not called `.git`, in the work tree as it
-   * is now with files at the paths in `added`; sorted.
+   * Folders around these paths that git treats as repositories although they are not called `.git`, in the work tree
+   * as it is now with files at the paths in `added`; sorted.
    */
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
   /**
-   * Files that changed since the work began, whoever changed them, and that ignore rules keep out of every patch. Clears set-uid
-   * and set-gid bits that commands set on them, and on files of other repositories in the work tree.
+   * Files that have changed since the work began, no matter who changed them, and that ignore rules keep out of every
+   * patch. Clears set-uid and set-gid bits that commands set on them, and on files of other repositories in the work
+   * tree.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
-  /** The files among them as changes, with who wrote them last; some hundred at most. Where no times can tell it, none. */
+  /** The files among them as changes, with their last writers; a few hundred at most. Empty if times cannot tell. */
   ignoredChanges(): Promise<IgnoredWrites>;
-  /** The limit that changes have reached, so that captures left some of them out; null when none was reached. */
+  /** The limit that changes have reached, so that captures omitted some of them; null if none was reached. */
   exceeded(): ExceededChangeLimit | null;
   /**
    * Repositories of the work tree, other than its own, in which something changed since the run began, sorted; git dirs
@@ -103,31 +108,32 @@ export interface Workspace {
   /** Takes changes that the run did not make into the baseline, so that the patch applies on top of them. */
   rebase(changes: readonly PathChange[]): Promise<void>;
   /**
-   * The patch of the base's commit that the patch of these net changes applies to; null where nothing was uncommitted when the
-   * run began.
+   * The patch of the uncommitted work, on top of which the patch of these net changes applies; null if nothing was
+   * uncommitted when the run began.
    */
   uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null>;
   /**
-   * Called once, when nothing changes any more: of the stored contents, keeps those that undoing, showing and replaying all
-   * these changes takes, and that the repository does not have. Null on success, otherwise the reason.
+   * Called once, when nothing changes any more: of the stored contents, keeps only those that are needed to undo,
+   * show and replay these changes, and that the repository does not have. Null on success, otherwise the reason.
    */
   keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
-  /** Of a workspace whose baseline is still being taken. */
+  /** A workspace whose baseline is still being taken. */
   readonly early?: EarlyWriting;
 }
 
 /** Writes before the baseline. Once paths are noted, the methods of the workspace for these paths do not wait. */
 export interface EarlyWriting {
   /**
-   * What is at these paths, of those that are not noted yet; from now on it is a part of the baseline, and to be recorded
-   * before any of them is written. Null where a write has to wait for the whole baseline; then nothing is noted.
+   * What is at those of these paths that are not yet noted. It is part of the baseline from now on, and has to be
+   * recorded before any of them is written. Null if a write has to wait for the whole baseline; then nothing is
+   * noted.
    */
   note(paths: readonly string[]): Promise<readonly PathState[] | null>;
   /**
-   * For a run that ends because its baseline cannot be taken: reverts what was written. `left` are paths that are not as they
-   * were written, or that cannot be reverted.
+   * For a run that ends because its baseline cannot be taken: reverts what was written. `left` are paths that have
+   * changed since they were written, or that cannot be reverted.
    */
   takeBack(): Promise<{ reverted: readonly PathChange[]; left: readonly string[] }>;
 }
@@ -137,13 +143,13 @@ export interface WholeWorkspace extends Workspace {
   base(): BaseRevision;
 }
 
-/** Reads stored contents by their ids. Null for one that is missing, or that has more bytes than `maxBytes` says. */
+/** Reads stored contents by id. Null if it is missing, or longer than `maxBytes`. */
 export type ReadBlobs = (
   ids: Iterable<string>,
   maxBytes: (id: string) => number,
 ) => Promise<ReadonlyMap<string, Buffer | null>>;
 
-/** What the work tree was when the run began. */
+/** The state of the work tree when the run began. */
 export interface TakenBaseline {
   readonly base: BaseRevision;
   /** Folders of the work tree whose `.git` cannot be hidden from commands. */
@@ -151,23 +157,23 @@ export interface TakenBaseline {
 }
 
 /**
- * What to capture: everything, or these paths. `after_commands` is everything, once the git dirs that commands created are
- * removed, so that the files beside them count as files of the work tree.
+ * What to capture: everything, or these paths. `after_commands` is everything, after removal of the git dirs that
+ * commands created, so that the files next to them count as part of the work tree.
  */
 export type CaptureScope = 'all' | 'after_commands' | readonly string[];
 
 /** The outcome of putting changes back. */
 export interface PutBack {
   /**
-   * Paths that could not be restored, why, and what they are now. `isFound`: it is, or may be, a file of the user's that a
-   * command moved there, so that it is not attributed to the command.
+   * Paths that could not be restored, why, and their current state. `isFound`: it is, or may be, a file of the user
+   * that a command moved there, so it is not attributed to the command.
    */
   readonly stuck: readonly { path: string; why: string; now: FileState | null; isFound: boolean }[];
   /** Other changes that the capture found. */
   readonly others: readonly PathChange[];
 }
 
-/** A moment of the work tree. `changes` were captured at that moment; a change that is not among them may still be older. */
+/** A point in time. `changes` were captured at that moment; a change that is not among them may still be older. */
 export interface Checkpoint {
   readonly changes: readonly PathChange[];
   /**
@@ -181,7 +187,10 @@ export interface Checkpoint {
 export interface SinceCheckpoint {
   readonly earlier: readonly PathChange[];
   readonly since: readonly PathChange[];
-  /** Files that were written since, or changed and restored, and that are what they were. Where times show nothing, none. */
+  /**
+   * Files that were written since, or changed and restored, with the same content as before. Empty if times show
+   * nothing.
+   */
   readonly identical: readonly PathChange[];
 }
 
@@ -197,7 +206,7 @@ export interface IgnoredWrites {
   readonly leftOut: { readonly own: number; readonly outside: number };
 }
 
-/** The git dir that contained commands see in place of the real one. */
+/** The git dir that sandboxed commands see instead of the real one. */
 export interface SandboxGitDir {
   /** Absolute path of the throwaway git dir, outside the work tree. */
   readonly gitDir: string;
@@ -214,17 +223,17 @@ export interface SandboxGitDir {
   readonly uncovered?: readonly string[];
 }
 
-/** A folder of the work tree that is a repository of its own, or a submodule that is not checked out. */
+/** A folder of the work tree that is a separate repository, or a submodule that is not checked out. */
 export interface NestedRepository {
   /** Relative to the root. */
   readonly path: string;
   /** What its `.git` was when the run began; `itself`: the folder is a git dir that a `.git` file elsewhere points to. */
   readonly dotGit: 'folder' | 'file' | 'none' | 'itself';
-  /** Commands may not change any of its files either. Default: false. */
+  /** Commands must not change its files, either. Default: false. */
   readonly readOnly?: boolean;
 }
 
-/** What changed since the run began in a repository of the work tree other than its own. */
+/** What changed since the run began in another repository in the work tree. */
 export interface NestedChange {
   /** Its folder, relative to the root. */
   readonly path: string;
@@ -234,14 +243,14 @@ export interface NestedChange {
   readonly folders: readonly string[];
 }
 
-/** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */
+/** `blob` is git's id of the bytes on disk; `text` is null if they are not UTF-8 or contain a NUL. */
 export type FileRead =
   | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
   | { status: 'failed'; reason: FailureReason; message: string; beginning?: Uint8Array };
 
 /**
- * The outcome of a write; `blob` is git's id of the bytes as they are on disk. `unseen` is the write as a change where no capture
- * will show it: git ignores the path, or the bytes were there already.
+ * The outcome of a write; `blob` is git's id of the bytes on disk. `unseen` is the write as a change if no capture
+ * will show it: git ignores the path, or the bytes were already there.
  */
 export type FileWrite =
   | { status: 'ok'; blob: string; created: boolean; ignored: boolean; unseen: FoundChange | null }
@@ -285,18 +294,18 @@ export interface ProvenPatch {
   readonly tree: string;
   readonly files: ChangedFile[];
   /**
-   * Folders in `tree` that git takes for repositories, though they are not called `.git`, and that changes belong to; sorted. In a
-   * patch of two trees none are looked for.
+   * Folders in `tree` that git treats as repositories although they are not called `.git`, and that contain changes;
+   * sorted. Not searched for in a patch of two trees.
    */
   readonly repositories: readonly string[];
 }
 
-/** `leftOut`: large uncommitted files that are not in the patch, since the run did not change them. */
+/** `leftOut`: large uncommitted files that are not in the patch because the run did not change them. */
 export type UncommittedPatch =
   | { status: 'proven'; patch: ProvenPatch; leftOut: readonly string[] }
   | { status: 'failed'; message: string };
 
-/** The files of a commit, read instead of a work tree that others have written to. */
+/** The files of a commit, to read instead of a work tree that others have written to. */
 export interface Revision {
   /** Full id. */
   readonly commit: string;
