@@ -11,13 +11,13 @@ import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
+import { filesTable } from './files-table.ts';
 import { withoutMachinePaths } from './machine-paths.ts';
 import {
   attemptsLine,
   deniedList,
   factsLine,
   failedOutput,
-  filesTable,
   flagList,
   modelLine,
   reviewSection,

@@ -1,7 +1,6 @@
 /** Parts of a run as Markdown, for a pull request and for the summary of a step. Anything from outside is escaped. */
 
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
-import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
 import { describeTokens } from '../domain/conversation/conversation.ts';
 import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
 import { countFindings, type Finding } from '../domain/findings/finding.ts';
@@ -10,7 +9,6 @@ import {
   codeCell,
   escaped,
   fenced,
-  pathCell,
   pathCode,
   quoted,
   textCell,
@@ -110,65 +108,6 @@ export function failedOutput({ verify, verifyBaseline }: RunResult, maxLength: n
 /** `title` is trusted text. */
 export function folded(title: string, markdown: string): string {
   return `<details><summary>${title}</summary>\n\n${markdown}\n\n</details>`;
-}
-
-const KINDS = {
-  create: 'new',
-  modify: 'changed',
-  delete: 'deleted',
-  rename: 'renamed',
-  mode: 'mode',
-} as const;
-
-/** A row per file; with `provenance`, also what made its changes. */
-export function filesTable(
-  { changedFiles, provenance }: Pick<RunResult, 'changedFiles' | 'provenance'>,
-  maxLength: number,
-): string {
-  const makers = provenance && new Map(provenance.files.map((file) => [file.path, file]));
-  const cellsOf = (file: ChangedFile) => {
-    const made = makers?.get(file.path);
-    return [
-      file.from === undefined ? pathCell(file.path) : `${pathCell(file.from)} → ${pathCell(file.path)}`,
-      KINDS[file.kind],
-      file.additions === null
-        ? 'binary'
-        : `+${formatNumber(file.additions)} −${formatNumber(file.deletions ?? 0)}`,
-      ...(makers ? [made ? madeBy(made) : ''] : []),
-    ];
-  };
-  const head = ['File', '', 'Lines', ...(makers ? ['Made by'] : [])];
-  return table(head, changedFiles, cellsOf, { maxLength, maxLines: 300, noun: 'file' });
-}
-
-/** `edit_file in turns 2, 4; run_command in turn 5`. */
-function madeBy({ sources }: FileProvenance): string {
-  const turns = new Map<string, Set<number>>();
-  for (const origin of sources) {
-    const maker = makerOf(origin);
-    const known = turns.get(maker);
-    if (known) known.add(origin.iteration);
-    else turns.set(maker, new Set([origin.iteration]));
-  }
-  return [...turns]
-    .map(([maker, at]) => {
-      const shown = [...at].slice(0, 10).join(', ') + (at.size > 10 ? ', …' : '');
-      return `${maker} in ${at.size === 1 ? 'turn' : 'turns'} ${shown}`;
-    })
-    .join('; ');
-}
-
-function makerOf(origin: Origin): string {
-  switch (origin.by) {
-    case 'tool':
-      return codeCell(origin.tool);
-    case 'setup':
-      return '**commands before the work**';
-    case 'verify':
-      return '**verify commands**';
-    case 'outside':
-      return '**something outside the run**';
-  }
 }
 
 /** One item per path and flag; empty if there are none. */

@@ -6,12 +6,12 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
 import { bullets } from './bounded-list.ts';
+import { filesTable } from './files-table.ts';
 import {
   attemptsLine,
   deniedList,
   factsLine,
   failedOutput,
-  filesTable,
   flagList,
   folded,
   modelLine,
