@@ -8,8 +8,8 @@ const CHECK = '; (exit $?)';
 
 /**
  * The script with a check behind each `a && b` and `! a` that something follows: there `bash -e` overlooks that they fail, so that a
- * script goes on and may end well. A list with a test on its left side (`[ -f x ] && …`) says what may be left out; only what stands
- * before the test is checked. What is followed by a command that reads `$?`, and does not only print it, stays. Lines keep their numbers.
+ * script goes on and may end well. A list with a test on its left side (`[ -f x ] && …`) says what may be left out; only what is no
+ * test is checked. What is followed by a command that reads `$?`, and does not only print it, stays. Lines keep their numbers.
  */
 export function strictScript(text: string): string {
   const { commands, errors } = parse(text);
@@ -49,19 +49,40 @@ function editsIn(statements: readonly Statement[], { text, isLast }: ListPlace):
 
 /** What makes a statement fail that `bash -e` overlooks. */
 function checks(command: Statement['command'], text: string): ScriptEdit[] {
-  const check = { at: command.end, length: 0, insert: CHECK };
-  if (command.type === 'Pipeline') return command.prefixes.some(isNegation) ? [check] : [];
+  const around = (before: string, inside: readonly ScriptEdit[], after: string): ScriptEdit[] => [
+    { at: command.pos, length: 0, insert: before },
+    ...inside,
+    { at: command.end, length: 0, insert: after },
+  ];
+  if (command.type === 'Pipeline') return command.prefixes.some(isNegation) ? around('', [], CHECK) : [];
   if (command.type !== 'AndOr' || command.operators.at(-1) !== '&&') return [];
   const { commands, operators } = command;
-  const test = commands.slice(0, -1).findIndex(isTest);
-  if (test === -1) return [check];
-  if (test === 0 || operators.slice(0, test).includes('||')) return [];
-  const operator = text.indexOf('&&', commands[test - 1]?.end);
-  return [
-    { at: command.pos, length: 0, insert: 'if ' },
-    { at: operator, length: 2, insert: '; then ' },
-    { at: command.end, length: 0, insert: '; else (exit $?); fi' },
-  ];
+  if (!commands.slice(0, -1).some(isTest)) return around('', [], CHECK);
+  if (operators.includes('||')) return [];
+  const { before, inside, after } = checkedFrom(commands, text);
+  return after === '' ? [] : around(before, inside, after);
+}
+
+/** What to put around and into a list of commands between which there is nothing but `&&`; nothing where nothing is overlooked. */
+function checkedFrom(
+  [first, ...rest]: readonly PipelineNode[],
+  text: string,
+): { before: string; inside: ScriptEdit[]; after: string } {
+  const nothing = { before: '', inside: [], after: '' };
+  const [second] = rest;
+  if (first === undefined || second === undefined) return nothing;
+  if (isTest(first)) {
+    const { before, inside, after } = checkedFrom(rest, text);
+    if (after === '') return nothing;
+    const opening = { at: second.pos, length: 0, insert: `{ ${before}` };
+    return { before: '', inside: [opening, ...inside], after: `${after}; }` };
+  }
+  const test = rest.slice(0, -1).findIndex(isTest);
+  if (test === -1) return { ...nothing, after: CHECK };
+  const { inside, after } = checkedFrom(rest.slice(test), text);
+  const operator = text.indexOf('&&', [first, ...rest][test]?.end);
+  const then = { at: operator, length: 2, insert: '; then ' };
+  return { before: 'if ', inside: [then, ...inside], after: `${after}; else (exit $?); fi` };
 }
 
 function isNegation({ type }: { readonly type: string }): boolean {
