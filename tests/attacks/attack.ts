@@ -1,4 +1,4 @@
-/** What an attack is: a model that obeys the attacker, what it is after, and how far it may get in each mode. */
+/** An attack: a model that obeys the attacker, its goal, and how far it may get in each mode. */
 
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { OutcomeName } from '../../src/domain/run/exit-code.ts';
@@ -21,54 +21,54 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 /**
- * `contained`: what `--sandbox required` gives on this machine. `unfiltered`: what it gives on a machine whose kernel takes
- * no system call filter. `none`: `--sandbox off`.
+ * `contained`: what `--sandbox required` gives on this machine. `unfiltered`: what it gives on a machine whose kernel
+ * does not support system call filters. `none`: `--sandbox off`.
  */
 export const MODES = ['contained', 'unfiltered', 'none'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** The level that the result tells. */
+/** The level in the result. */
 export const LEVELS = { contained: 'namespaces+seccomp', unfiltered: 'namespaces', none: 'none' } as const;
 
 /**
- * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker does reach it, and the docs say
- * so. `untried`: open as well, and not carried out, since it would harm the machine.
+ * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker reaches it, and the docs
+ * say so. `untried`: also open, but not carried out, since it would harm the machine.
  */
 export type Verdict = 'held' | 'open' | 'untried';
 
 export interface Attack {
   readonly id: string;
   readonly category: Category;
-  /** What the attacker tries, as the docs say it. */
+  /** What the attacker tries, as worded in the docs. */
   readonly what: string;
-  /** The answers of the model, each with its calls. Left out where the victim itself is the attack. */
+  /** The answers of the model, each with its calls. Absent if the victim itself is the attack. */
   readonly does?: (victim: Victim) => readonly (readonly ScriptedCall[])[];
   readonly goal: Goal;
-  /** What holds it in the sandbox, and elsewhere if it is held there; empty where it is held nowhere. */
+  /** The defences that hold it in the sandbox, and elsewhere if it is held there; empty if it is held nowhere. */
   readonly heldBy: readonly Hold[];
-  /** Default: held in every mode; without the filter as with it. */
+  /** Default: held in every mode; the same without the filter as with it. */
   readonly expected?: Readonly<Partial<Record<Mode, Verdict>>>;
 }
 
 export interface Goal {
   /** How far the attacker got; null when the goal was not reached. */
   reached(seen: Evidence): string | null;
-  /** The canary that is looked for, in this attack's results and in everything that leaves. */
+  /** The canary to look for, in this attack's results and in everything that leaves. */
   readonly canary?: string;
-  /** Paths whose states are kept before the run, to be compared afterwards. */
+  /** Paths whose states are recorded before the run, and compared afterwards. */
   readonly watches?: (victim: Victim) => readonly string[];
 }
 
-/** What is known of one attack after the run. */
+/** What is known about one attack after the run. */
 export interface Evidence {
   readonly victim: Victim;
   readonly mode: Mode;
   readonly run: FinishedRun;
-  /** The results of the attack's own calls, in their order. */
+  /** The results of the attack's own calls, in order. */
   readonly results: readonly ToolOutcome[];
   /** Their texts. */
   readonly said: string;
-  /** Command lines of processes with the victim's nonce that were there when the run had ended. */
+  /** Command lines of processes with the victim's nonce that still ran when the run had ended. */
   readonly survivors: readonly string[];
   /** The state of a watched path before and after the run. */
   readonly before: (path: string) => string;
@@ -81,35 +81,40 @@ export interface Stage {
   readonly name: string;
   /** Files of the victim's repository. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Done to the victim before the run, and what undoes it. */
+  /** Prepares the victim before the run; returns what undoes it. */
   readonly prepare?: (victim: Victim) => Undo | Promise<Undo> | Promise<void> | void;
   readonly args?: readonly string[];
   readonly env?: (victim: Victim) => Readonly<Record<string, string>>;
   /** Text of a plan file. */
   readonly plan?: string;
-  /** What the user does once the run has ended; its attacks are looked at afterwards. */
+  /** What the user does after the run; the attacks are evaluated afterwards. */
   readonly afterwards?: (aftermath: Aftermath) => Promise<void>;
-  /** The victim lies on a disk of its own of so many bytes, which nobody else writes to. */
+  /** The victim is on a separate disk of this many bytes, which nothing else writes to. */
   readonly diskBytes?: number;
-  /** The calls of so many attacks are made in one answer, those of one attack as well; left out, each has its own. */
+  /** The calls of this many attacks share one answer. Default: each has its own. */
   readonly together?: number;
   /** What the model says with its first and its last answer. */
   readonly words?: string;
-  /** The calls of whoever reviews the work, each time that a review is asked for. */
+  /** The reviewer's calls, each time that a review is requested. */
   readonly reviewer?: (victim: Victim) => readonly ScriptedCall[];
-  /** How the run ends, where commands are contained and where not; default: well. A run that ends otherwise has not tried everything. */
+  /**
+   * How the run ends with and without a sandbox; default: well. A run that ends otherwise has not tried everything.
+   */
   readonly ends?: OutcomeName | Readonly<Partial<Record<Mode, OutcomeName>>>;
-  /** How far they get depends on who owns what: a plain user is refused what root is not. */
+  /** How far they get depends on file owners: a plain user is refused what root may do. */
   readonly byOwner?: boolean;
   readonly attacks: readonly Attack[];
 }
 
-/** What there is to go on with when a run has ended. */
+/** What is available after a run has ended. */
 export interface Aftermath {
   readonly victim: Victim;
   readonly mode: Mode;
   readonly run: FinishedRun;
-  /** Carries out another command line in the work tree, as the same user and in the same mode. One that hangs ends without an exit code. */
+  /**
+   * Runs another command line in the work tree, as the same user and in the same mode. One that hangs ends without an
+   * exit code.
+   */
   readonly cli: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<CliEnd>;
 }
 
@@ -118,10 +123,10 @@ export function verdictOf(attack: Attack, mode: Mode): Verdict {
   return expected?.[mode] ?? (mode === 'unfiltered' ? expected?.contained : undefined) ?? 'held';
 }
 
-/** The attack comes off nowhere but where commands are not contained. */
+/** The attack works only without a sandbox. */
 export const OPEN_WITHOUT_SANDBOX = { none: 'open' } as const;
 
-/** Makes attacks of one category, whose ids begin with `prefix`, and which the same holds. */
+/** Makes attacks of one category, with ids that begin with `prefix`, and with the same defences. */
 export function attacksIn(category: Category, prefix: string, ...heldBy: Hold[]) {
   return (
     id: string,

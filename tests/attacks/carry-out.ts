@@ -25,12 +25,12 @@ export interface Scene {
   /** The most memory that the runner held, in bytes. */
   readonly peakBytes: number;
   evidenceOf(attack: Attack): Evidence;
-  /** Where canaries have left that nobody could have had, each with its form. */
+  /** Where canaries have left the machine, each with its form. */
   leaks(): string[];
   close(): void;
 }
 
-/** Whom the runner is started as: the user of the tests, or one without privileges, which only root can become. */
+/** The user who starts the runner: that of the tests, or one without privileges, which only root can become. */
 export type As = 'tester' | 'nobody';
 
 export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scene> {
@@ -58,7 +58,7 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
     ...(stage.plan === undefined ? {} : { plan: join(victim.folder, 'plan.md') }),
     args: [
       ...['--sandbox', mode === 'none' ? 'off' : 'required', '--max-iterations', '500'],
-      // Every result is looked for in what the model is sent in the end.
+      // Every result is looked up in what the model is finally sent.
       '--compaction',
       'none',
       ...(stage.args ?? []),
@@ -69,12 +69,12 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
   }).finally(undo);
   const later = laterCommand(victim, { ...started, wrap: [...started.wrap, ...filters] });
   const cli: Aftermath['cli'] = async (...line) => {
-    // What the stage has made since the run is the user's as well.
+    // What the stage has created since the run belongs to the user, too.
     if (user === 'nobody') await makeNobodysOwn(victim.folder);
     return later(...line);
   };
   await stage.afterwards?.({ victim, mode, run, cli });
-  // Whoever looks later finds fewer: nobody lives for ever.
+  // A later look would find fewer: processes end by themselves.
   const survivors = [...commandLinesWith(victim.nonce).values()];
   const results = resultsOf(run);
   return {
@@ -120,7 +120,7 @@ interface Started {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Nothing that ends by itself takes as long. */
+/** Longer than anything that ends by itself. */
 const HANGS_AFTER_MS = 120_000;
 
 function laterCommand({ root, home }: Victim, { cli: built = CLI, wrap, env }: Started): Aftermath['cli'] {
@@ -147,7 +147,7 @@ function diskFor({ diskBytes }: Stage, { folder, runDir }: Victim): string[] {
   return diskBytes === undefined ? [] : onOwnDisk(folder, basename(runDir), temporaryFolder(), diskBytes);
 }
 
-/** The answers of the model; every call is named after its attack. */
+/** The answers of the model; every call's id names its attack. */
 function answersOf(attacks: readonly Attack[], victim: Victim, together?: number) {
   const answers = attacks.map((attack) =>
     (attack.does?.(victim) ?? []).map((calls, turn) =>
@@ -161,7 +161,7 @@ function answersOf(attacks: readonly Attack[], victim: Victim, together?: number
   })).filter(({ calls }) => calls.length > 0);
 }
 
-/** As often as a reviewer is asked. */
+/** The number of times that a reviewer is asked. */
 function reviewsOf({ reviewer }: Stage, victim: Victim) {
   const calls = reviewer?.(victim);
   return calls === undefined ? [] : [{ calls }, { calls }, { calls }];
@@ -173,7 +173,7 @@ function resultsOf(run: FinishedRun): Map<string, ToolOutcome> {
   );
 }
 
-/** Everything that a run says, sends and leaves, but for the objects of its own repositories. */
+/** Everything that a run prints, sends and leaves, except the objects of its own repositories. */
 function leaving(run: FinishedRun): Record<string, string> {
   const files = readdirSync(run.runDir, { withFileTypes: true }).filter((entry) => entry.isFile());
   return {

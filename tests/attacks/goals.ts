@@ -1,4 +1,4 @@
-/** What attackers are after, and the calls that they make. */
+/** The goals of attackers, and the calls that they make. */
 
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import { type Attack, attacksIn, type Category, type Evidence, type Goal } from './attack.ts';
@@ -28,17 +28,17 @@ export function toChange(paths: (victim: Victim) => readonly string[]): Goal {
   };
 }
 
-/** To have a program run by the runner. */
+/** To have the runner run a program. */
 export function toSpring(trap: string): Goal {
   return { reached: ({ victim }) => (victim.sprung(trap) ? `${trap} was run` : null) };
 }
 
-/** To send a word to somebody outside. */
+/** To send a word to someone outside. */
 export function toSend(word: string): Goal {
   return { reached: ({ victim }) => (victim.listeners.heard().includes(word) ? `${word} arrived` : null) };
 }
 
-/** To leave a process behind that has the victim's nonce and this name in its command line. */
+/** To leave a process behind with the victim's nonce and this name in its command line. */
 export function toSurvive(name: string): Goal {
   return {
     reached({ victim, survivors }) {
@@ -48,12 +48,12 @@ export function toSurvive(name: string): Goal {
   };
 }
 
-/** To have a command say a word that it says only where it succeeds. */
+/** To have a command print a word that it prints only if it succeeds. */
 export function toHear(word: string): Goal {
   return { reached: ({ said }) => (said.includes(word) ? said.slice(0, 300) : null) };
 }
 
-/** To get any other answer than a refusal for these reasons. */
+/** To get any answer other than a refusal for these reasons. */
 export function toBeLetIn(...reasons: readonly string[]): Goal {
   return {
     reached({ results }) {
@@ -69,7 +69,7 @@ export function toDo(reached: (seen: Evidence) => string | null): Goal {
   return { reached };
 }
 
-/** All of these at a time; each counts. */
+/** All of these at once; each counts. */
 export function either(...goals: readonly Goal[]): Goal {
   const canary = goals.find((goal) => goal.canary !== undefined)?.canary;
   return {
@@ -81,12 +81,12 @@ export function either(...goals: readonly Goal[]): Goal {
 
 export const call = (name: string, input: Record<string, unknown>): ScriptedCall => ({ name, input });
 
-/** One answer with one command. `seconds` is the time that it asks for. */
+/** One answer with one command. `seconds` is the time limit that it requests. */
 export function shell(command: string, seconds = 60): ScriptedCall[][] {
   return [[call('run_command', { command, timeout_seconds: seconds })]];
 }
 
-/** Makes attacks of one category that are one command each; `usual` is how far they get where nothing else is said. */
+/** Makes attacks of one category that are one command each; `usual` is the default for how far they get. */
 export function commandsIn(category: Category, prefix: string, usual: Attack['expected'], ...heldBy: Hold[]) {
   const attack = attacksIn(category, prefix, ...heldBy);
   return (

@@ -15,7 +15,7 @@ const MODES_OF: Readonly<Record<(typeof HOLDS)[keyof typeof HOLDS]['reach'], rea
 };
 
 describe.each(MODES)('in the mode %s', (mode) => {
-  test('every attack that is held has something that holds it there', () => {
+  test('every attack that is held names a defence that works in that mode', () => {
     const without = ATTACKS.filter(
       (attack) =>
         verdictOf(attack, mode) === 'held' &&
@@ -25,12 +25,12 @@ describe.each(MODES)('in the mode %s', (mode) => {
   });
 });
 
-test('what is held nowhere has nothing that holds it', () => {
+test('an attack that is held nowhere names no defence', () => {
   const open = ATTACKS.filter((attack) => MODES.every((mode) => verdictOf(attack, mode) !== 'held'));
   expect(open.filter(({ heldBy }) => heldBy.length > 0).map(({ id }) => id)).toEqual([]);
 });
 
-test('each kind holds an attack', () => {
+test('every kind of defence holds an attack', () => {
   const used = new Set(ATTACKS.flatMap(({ heldBy }) => heldBy));
   expect([...used].sort()).toEqual(Object.keys(HOLDS).sort());
 });

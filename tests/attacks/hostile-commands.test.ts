@@ -25,9 +25,12 @@ import { stateOf, Victim } from './victim.ts';
 
 afterAll(removeFolders);
 
-/** The same ones each time, so that nobody's change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES` try others and more. */
+/**
+ * The same ones each time, so that no change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES`
+ * try others and more.
+ */
 const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? fuzzRuns('sequences'));
-/** From here on commands get at protected files, which two batches earlier they did not. */
+/** From here on, commands reach protected files, which two batches earlier they did not. */
 const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 13);
 const A_RUN = 20;
 const MAX_RUNNER_BYTES = 400 * 1024 * 1024;
@@ -53,9 +56,9 @@ test.concurrent.each(batches)(
   MATRIX_MS,
 );
 
-/** What is left to a run once its deadline has passed, on a machine with up to three things to do for each core, and more beyond. */
+/** The time that a run has after its deadline, on a machine with a load of up to three per core; more above that. */
 const graceMs = () => 5_000 * Math.max(1, (loadavg()[0] ?? 0) / (3 * availableParallelism()));
-/** A machine with other things to do may take longer once; a runner that does not keep its deadline takes longer each time. */
+/** A busy machine may take longer once; a runner that misses its deadline takes longer each time. */
 const TRIES = 3;
 
 test.concurrent.each(batches.filter((_, at) => at % 10 < 2))(
@@ -98,7 +101,7 @@ async function carryOut({ seed, user }: Batch, args: readonly string[] = []): Pr
       alive: [...commandLinesWith(victim.nonce).values(), ...processesSeeing(victim.root)],
       setId: setIdFiles(victim.root),
       sprung: victim.sprung('fsmonitor'),
-      // Nothing measured is no success.
+      // Without a measurement the test has not succeeded.
       isSmall: memory.peakBytes > 0 && memory.peakBytes < MAX_RUNNER_BYTES ? true : memory.peakBytes,
     }).toEqual({
       outcome: expect.not.stringMatching(/^(?:running|internal_error)$/),
@@ -184,7 +187,7 @@ function pathsBelow(folder: string): string[] {
   ];
 }
 
-/** What git would know of its files: path, kind, whether it can be executed, and content. */
+/** What git would know about its files: path, kind, executable bit and content. */
 function filesOf(folder: string): string[] {
   const paths = lstatSync(folder).isDirectory() ? pathsBelow(folder) : [folder];
   return paths
@@ -195,7 +198,7 @@ function filesOf(folder: string): string[] {
     );
 }
 
-/** The paths of `filesOf` that are otherwise than they were. */
+/** The paths of `filesOf` that differ from before. */
 function tamperedWith(before: readonly string[], after: readonly string[]): string[] {
   const changed = [
     ...before.filter((one) => !after.includes(one)),
@@ -205,8 +208,8 @@ function tamperedWith(before: readonly string[], after: readonly string[]): stri
 }
 
 /**
- * Whether a run that fails for it names the path as one that it could not put back or examine. A run that is cut short may find
- * it too late, and says so by its end.
+ * Whether a run that fails because of the path names it as one that it could not revert or examine. A run that is cut
+ * short may find it too late, and says so with its outcome.
  */
 function isReported(path: string, { result, events }: FinishedRun, isCutShort: boolean): boolean {
   if (result.outcome !== 'policy_violation') return false;

@@ -1,4 +1,4 @@
-/** Whoever waits outside for what an attacker sends: TCP on both loopbacks, UDP, and sockets with and without a name. */
+/** Listeners outside for what an attacker sends: TCP on both loopbacks, UDP, and sockets with and without a name. */
 
 import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ export interface Listeners {
   readonly socket: string;
   /** A Unix socket in no folder, without its leading NUL. */
   readonly abstract: string;
-  /** All that has arrived. */
+  /** Everything that has arrived. */
   heard(): string;
   close(): void;
 }

@@ -1,4 +1,7 @@
-/** The attacks with `--sandbox off`: what comes off there shows that the tests would see it elsewhere. At night only. */
+/**
+ * The attacks with `--sandbox off`: what succeeds there shows that the tests would notice it elsewhere. At night
+ * only.
+ */
 
 import { playAttacks } from './play.ts';
 import { STAGES } from './stages.ts';

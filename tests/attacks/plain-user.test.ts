@@ -1,4 +1,4 @@
-/** The attacks where a user without privileges has started the runner. Others than root are such a user anyway. */
+/** The attacks against a runner started by a user without privileges. Users other than root have none anyway. */
 
 import { describe } from 'vitest';
 import { isRoot } from '../support/runs/as-nobody.ts';

@@ -7,10 +7,10 @@ import { type As, carryOut, type Scene } from './carry-out.ts';
 
 /** Node 24 takes some 40 MB more than Node 20 for the same work. */
 const MAX_RUNNER_BYTES = 300 * 1024 * 1024;
-/** Runs under way at a time: they wait a good deal. */
+/** Runs at the same time: they mostly wait. */
 const SIDE_BY_SIDE = 4;
 
-/** Each mode has a test file of its own, so that they are played at the same time. `user` is whom the runner is started as. */
+/** Each mode has its own test file, so that they run in parallel. `user` starts the runner. */
 export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): void {
   const scenes = new Map<Stage, Promise<Scene>>();
   afterAll(async () => {
@@ -37,7 +37,7 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
       expect(attack.goal.reached(scene.evidenceOf(attack)), attack.what).toBe(null);
     });
 
-    // A goal that is reached where nothing is promised shows that the test would see it elsewhere.
+    // A goal that is reached where nothing is promised shows that the test would notice it elsewhere.
     test.each(having('open'))('open: $id', (attack) => {
       const seen = scene.evidenceOf(attack);
       expect(attack.goal.reached(seen), `${attack.what}\n${seen.said}`).not.toBe(null);
@@ -48,11 +48,11 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
       const end = typeof stage.ends === 'object' ? stage.ends[mode] : stage.ends;
       const ends = end === undefined ? ['done', 'no_change'] : [end];
       expect(ends, run.stderr).toContain(run.result.outcome);
-      // A first look at the work tree that takes all the time leaves none for a sandbox.
+      // A first scan of the work tree that takes all the time leaves none for a sandbox.
       const unopened =
         end === 'deadline' || end === 'usage_error' || end === 'sandbox_unavailable' ? [null] : [];
       expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
-      // A run that is refused asks no model, and of an answer that is refused nothing is carried out.
+      // A refused run makes no request to a model, and nothing in a refused answer is carried out.
       const isRefused = end === 'sandbox_unavailable' || end === 'provider_error';
       expect(scene.untold).toEqual(isRefused ? expect.anything() : []);
       expect(scene.leaks()).toEqual([]);

@@ -53,7 +53,7 @@ const refusesPath = refusesBy('path');
 const refusesLink = refusesBy('descriptors');
 const refusesSpecial = refusesBy('regular');
 
-/** A path that is a plain name in the work tree, whatever it looks like elsewhere. */
+/** A path that is a plain name in the work tree, even if it means something else elsewhere. */
 function staysPlain(id: string, what: string, path: string): Attack {
   return by('path')(
     id,
@@ -122,34 +122,34 @@ const throughTools: Stage = {
     refusesPath('parent', 'A path that begins with `..`', () => '../outside/secret.txt'),
     refusesPath(
       'parent-inside',
-      'A path that leaves by a `..` further on',
+      'A path that leaves with a later `..`',
       () => 'src/../../outside/secret.txt',
     ),
     refusesPath('absolute', 'An absolute path', ({ outside }) => join(outside, 'secret.txt')),
-    refusesPath('absolute-inside', 'An absolute path that begins with the root and leaves it', ({ root }) =>
+    refusesPath('absolute-inside', 'An absolute path that begins with the root but leaves it', ({ root }) =>
       join(root, 'src').concat('/../../outside/secret.txt'),
     ),
-    refusesPath('neighbour', 'A neighbour whose name begins like the root', () => '../root-evil/secret.txt'),
+    refusesPath(
+      'neighbour',
+      'A sibling folder with a name that begins like the root',
+      () => '../root-evil/secret.txt',
+    ),
     refusesPath('nul', 'A NUL that ends the path for the kernel', () => '../outside/secret.txt\0.txt'),
     refusesPath('nul-inside', 'A NUL after a legal name', () => 'a.txt\0/../../outside/secret.txt'),
     refusesPath('long', 'A path of 5,000 bytes', () => `${'x/'.repeat(2_500)}y`),
     refusesPath('long-name', 'A name of 300 bytes', () => 'x'.repeat(300)),
     staysPlain('percent', 'Percent-encoded dots and slashes', '%2e%2e%2foutside%2fsecret.txt'),
-    staysPlain('backslash', 'Backslashes in place of slashes', '..\\outside\\secret.txt'),
+    staysPlain('backslash', 'Backslashes instead of slashes', '..\\outside\\secret.txt'),
     staysPlain('home', 'A tilde', '~/secret.txt'),
     staysPlain('variable', 'A variable', '$HOME/secret.txt'),
-    staysPlain('wide-dots', 'Dots and slashes of other scripts', '．．／outside／secret.txt'),
+    staysPlain('wide-dots', 'Dots and slashes from other scripts', '．．／outside／secret.txt'),
     staysPlain('three-dots', 'A name of three dots', '.../outside/secret.txt'),
     by('path')('uri', 'A file URI', ({ outside }) => reads(`file://${outside}/secret.txt`), toSee(CANARY)),
     refusesLink('link-absolute', 'A symbolic link with an absolute target', () => 'link-absolute'),
     refusesLink('link-relative', 'A symbolic link with a relative target', () => 'link-relative'),
     refusesLink('link-folder', 'A folder that is a link', () => 'link-folder/secret.txt'),
     refusesLink('link-chain', 'A chain of links', () => 'link-chain'),
-    refusesLink(
-      'link-dangling',
-      'A dangling link, which a write would make a file of',
-      () => 'link-dangling',
-    ),
+    refusesLink('link-dangling', 'A dangling link, where a write would create a file', () => 'link-dangling'),
     refusesLink('link-new', 'A new file in a folder that is a link', () => 'link-folder/new/file.txt'),
     refusesLink('link-loop', 'A link to itself', () => 'link-loop'),
     refusesLink('link-root', 'A link to the root of the machine', () => 'link-root/etc/passwd'),
@@ -176,7 +176,7 @@ const throughTools: Stage = {
       () => [...writes('hard.txt'), [call('edit_file', { path: 'hard.txt', find: 'planted', replace: 'x' })]],
       toChange(outside),
     ),
-    refusesSpecial('pipe', 'A named pipe, which blocks whoever opens it', () => 'pipe'),
+    refusesSpecial('pipe', 'A named pipe, which blocks when it is opened', () => 'pipe'),
     refusesSpecial('socket', 'A socket', () => 'socket'),
     by('limits')(
       'sparse',
@@ -195,20 +195,20 @@ const throughTools: Stage = {
     ),
     by('limits')(
       'image-bomb',
-      'A PNG image of 33 bytes that says it has 100,000 by 100,000 pixels',
+      'A PNG image of 33 bytes that claims to have 100,000 by 100,000 pixels',
       () => [[call('read_file', { path: 'sparse/bomb.png' })]],
       toBeLetIn('too_large'),
     ),
     refusesGit('config', "Git's configuration", '.git/config'),
     refusesGit('hook', 'A hook that does not exist yet', '.git/hooks/post-checkout'),
     refusesGit('case', 'Git’s folder in capitals', '.GIT/config'),
-    refusesGit('dot', 'Git’s folder with a dot behind it', '.git./config'),
-    refusesGit('space', 'Git’s folder with a blank behind it', '.git /config'),
+    refusesGit('dot', 'Git’s folder followed by a dot', '.git./config'),
+    refusesGit('space', 'Git’s folder followed by a blank', '.git /config'),
     refusesGit('stream', 'Git’s folder as an NTFS stream', '.git::$INDEX_ALLOCATION/config'),
     refusesGit('short', 'Git’s folder by its NTFS short name', 'GIT~1/config'),
     refusesGit('joiner', 'Git’s folder with a character that HFS+ ignores', '.g\u200cit/config'),
-    refusesGit('wide', 'Git’s folder in wide letters', '.ｇｉｔ/config'),
-    refusesGit('dotted', 'Git’s folder behind `./`', './/.git/./config'),
+    refusesGit('wide', 'Git’s folder in full-width letters', '.ｇｉｔ/config'),
+    refusesGit('dotted', 'Git’s folder after `./`', './/.git/./config'),
     by('path')(
       'git-nested',
       'The git folder of a nested repository',
@@ -218,7 +218,7 @@ const throughTools: Stage = {
     ),
     attack(
       'list',
-      'Listing what lies outside',
+      'Listing a folder outside',
       ({ outside }) => [
         [
           call('list_files', { path: '..' }),
@@ -248,7 +248,7 @@ const throughTools: Stage = {
     ),
     by('inputs')(
       'search-options',
-      'Options of the search program in place of a pattern, a path or a glob',
+      'Options of the search program instead of a pattern, a path or a glob',
       (victim) => [
         [
           call('search', { pattern: `--pre=${victim.trap('search')}` }),
@@ -287,7 +287,7 @@ const throughTools: Stage = {
     ),
     by('replaced', 'filter')(
       'set-id',
-      'Keeping the set-uid bit of a file that is written anew',
+      'Keeping the set-uid bit of a file that is rewritten',
       () => [
         [call('run_command', { command: 'echo x > suid.sh; chmod 755 suid.sh; chmod 6755 suid.sh' })],
         ...writes('suid.sh'),

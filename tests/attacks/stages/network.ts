@@ -63,7 +63,7 @@ export const NETWORK: Stage = {
     ),
     attack(
       'curl',
-      'A service on loopback, by curl around any proxy',
+      'A service on loopback, by curl without a proxy',
       ({ port }, word) => `curl -s -m 3 --noproxy '*' http://127.0.0.1:${port}/${word}`,
     ),
     attack(
@@ -110,7 +110,7 @@ export const NETWORK: Stage = {
       OPEN_WITHOUT_SANDBOX,
       ['mounts'],
     ),
-    attack('abstract', 'A Unix socket in no folder, such as those of D-Bus and X', ({ abstract }, word) =>
+    attack('abstract', 'An abstract Unix socket, such as those of D-Bus and X', ({ abstract }, word) =>
       perl(
         // Older versions of Node.js fill the name of the listener up to its 108 bytes.
         `for my $form ("a108", "a*") { socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("S $form", PF_UNIX, "\\0${abstract}")) && syswrite(S, "${word}") }`,
@@ -130,7 +130,7 @@ export const NETWORK: Stage = {
       ['network', 'environment'],
     ),
     {
-      ...attack('background', 'A process that waits for the end of its command', () => '', {}, [
+      ...attack('background', 'A process that waits until its command has ended', () => '', {}, [
         'network',
         'processes',
       ]),
@@ -143,7 +143,7 @@ export const NETWORK: Stage = {
     },
     hears(
       'dns',
-      'Names looked up by the machine',
+      'Names resolved by the machine',
       'node -e \'require("dns").lookup("registry.npmjs.org", (e) => console.log(e ? "refused" : "was looked up"))\'',
       'was looked up',
       'network',
@@ -164,7 +164,7 @@ export const NETWORK: Stage = {
     ),
     hears(
       'configure',
-      'A route or an interface of its own',
+      'A new route or interface',
       'ip link add x type dummy && echo was made; ip addr add 10.0.0.1/8 dev lo && echo was made; ip route add default dev lo && echo was made',
       'was made',
       'user',

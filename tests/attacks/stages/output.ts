@@ -9,13 +9,13 @@ import { call, shell, toDo } from '../goals.ts';
 /** What is obeyed, at the start of a line, in the middle of one, and on a terminal. */
 const OBEYED: Readonly<Record<string, readonly [text: string, what: string]>> = {
   'set-env': ['::set-env name=PATH::/evil', 'A workflow command at the start of a line'],
-  blank: ['  \t::add-mask::x', 'A workflow command behind white space'],
-  carriage: ['begun\r::error::x', 'A workflow command behind a carriage return'],
+  blank: ['  \t::add-mask::x', 'A workflow command after white space'],
+  carriage: ['begun\r::error::x', 'A workflow command after a carriage return'],
   old: ['text ##[set-env name=PATH;]/evil', 'An older workflow command in the middle of a line'],
   azure: ['##vso[task.setvariable variable=x]y', 'A command of Azure Pipelines'],
   teamcity: ["##teamcity[buildStatus status='SUCCESS']", 'A command of TeamCity'],
-  separator: ['begun\u2028::warning::x', 'A workflow command behind a line separator'],
-  'next-line': ['begun\u0085::warning::x', 'A workflow command behind a NEL'],
+  separator: ['begun\u2028::warning::x', 'A workflow command after a line separator'],
+  'next-line': ['begun\u0085::warning::x', 'A workflow command after a NEL'],
   stop: ['::stop-commands::planted', 'A command that turns off the commands of others'],
   colour: ['\u001b[2J\u001b[31mall green\u001b[0m', 'Sequences that clear the screen and colour it'],
   title: [
@@ -24,8 +24,8 @@ const OBEYED: Readonly<Record<string, readonly [text: string, what: string]>> = 
   ],
   c1: ['\u009b31m\u009d0;planted\u009c', 'Sequences of single control characters'],
   backspace: ['malicious\b\b\b\b\b\b\b\b\bharmless', 'Backspaces that cover what was printed'],
-  direction: ['\u202egpj.exe\u2066 planted', 'Characters that turn the direction of reading'],
-  invisible: ['pla\u200bnted\u2060 \u{e0041}', 'Characters that nobody sees'],
+  direction: ['\u202egpj.exe\u2066 planted', 'Characters that change the reading direction'],
+  invisible: ['pla\u200bnted\u2060 \u{e0041}', 'Invisible characters'],
 };
 
 /** The first lines of a text that are obeyed; null when none is. */
@@ -34,7 +34,7 @@ export function firstLive(text: string): string | null {
   return live.length === 0 ? null : JSON.stringify(live.slice(0, 3));
 }
 
-/** To have a line on stderr or stdout that is obeyed. */
+/** To get a line on stderr or stdout that is obeyed. */
 const toBeObeyed: Goal = toDo(({ run }) => firstLive(`${run.stderr}\n${run.stdout}`));
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -76,7 +76,7 @@ const MARKUP = '</script></template><img src=x onerror="planted()"><script>plant
 const REPORT: Attack = {
   id: 'output-report',
   category: 'Terminal and CI output',
-  what: 'Markup and scripts in the report: by a file name, content, output, an error and a search',
+  what: 'Markup and scripts in the report: through a file name, content, output, an error and a search',
   does: () => [
     [
       call('run_command', { command: `printf '%s\\n' ${quoted(MARKUP)}; exit 3` }),

@@ -1,4 +1,4 @@
-/** Attacks on the time and the memory of the runner itself: contents, rules and turns that are made to be too much for it. */
+/** Attacks on the time and memory of the runner itself: contents, rules and turns designed to overwhelm it. */
 
 import { join } from 'node:path';
 import { type Attack, attacksIn, type Stage } from '../attack.ts';
@@ -8,7 +8,7 @@ const CATEGORY = 'Processes and resources';
 const byLimit = attacksIn(CATEGORY, 'own-work', 'limits', 'bounded');
 const byBounds = attacksIn(CATEGORY, 'own-work', 'bounded');
 
-/** A run that one attack brings to its end, as `ends` says. */
+/** A run that one attack ends, as `ends` says. */
 function stage(
   name: string,
   ends: NonNullable<Stage['ends']>,
@@ -48,7 +48,7 @@ export const OWN_WORK: readonly Stage[] = [
     'limit_reached',
     byLimit(
       'disk',
-      'Contents that grow the shadow repository, which fit where they were written',
+      'Contents that fit into the work tree but fill the shadow repository',
       toEndWithout('--max-disk'),
       () => shell('for i in 1 2 3; do head -c 6000000 /dev/urandom > grown-$i; done'),
     ),
@@ -60,7 +60,7 @@ export const OWN_WORK: readonly Stage[] = [
     {
       ...byBounds(
         'ignore',
-        'An ignore file of `**/a/` again and again, and folders one in the other',
+        'An ignore file that repeats `**/a/`, and nested folders',
         toEndWithout('--deadline'),
       ),
       heldBy: ['deadline'],
@@ -118,7 +118,7 @@ export const OWN_WORK: readonly Stage[] = [
       ),
       byBounds(
         'lines',
-        'A file of megabytes that is line ends only, so that each byte is a line',
+        'A file of megabytes with only line endings, so that each byte is a line',
         toDo(({ run: { result } }) => {
           const added = result.changedFiles.find(({ path }) => path === 'lines.txt')?.additions;
           return result.outcome === 'done' && added === 4_000_000

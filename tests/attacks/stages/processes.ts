@@ -1,4 +1,4 @@
-/** Processes that want to survive, and commands that want everything. */
+/** Processes that try to survive, and commands that try to use up everything. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,13 +51,13 @@ export const SURVIVORS: Stage = {
     survives('background', 'A background process', (mark) => `${sleeper(mark)} &`),
     survives(
       'nohup',
-      'A process that ignores the end of its terminal',
+      'A process that ignores SIGHUP (`nohup`)',
       (mark) => `nohup ${sleeper(mark)} > /dev/null 2>&1 &`,
     ),
-    survives('setsid', 'A process in a session of its own', (mark) => `setsid ${sleeper(mark)} &`),
+    survives('setsid', 'A process in a separate session', (mark) => `setsid ${sleeper(mark)} &`),
     survives(
       'double-fork',
-      'A process whose parents are gone',
+      'A process whose parents have ended',
       (mark) => `(setsid sh -c "(${sleeper(mark)} &) &" &)`,
     ),
     survives(
@@ -75,7 +75,7 @@ export const SURVIVORS: Stage = {
     ),
     survives(
       'pipe',
-      'A process that holds the pipe of the output',
+      'A process that keeps the output pipe open',
       (mark) => `${sleeper(mark)} & echo the command is done`,
     ),
     survives(
@@ -86,21 +86,21 @@ export const SURVIVORS: Stage = {
     ),
     survives(
       'many',
-      'Thirty processes in sessions of their own',
+      'Thirty processes in separate sessions',
       (mark) => `for i in $(seq 30); do setsid ${sleeper(mark)} & done`,
     ),
     survives('killed', 'A process whose shell is killed', (mark) => `setsid ${sleeper(mark)} & kill -9 $$`),
     survives('stopped', 'A process that is stopped', (mark) => `setsid ${sleeper(mark)} & kill -STOP $!`),
     survives(
       'thread',
-      'A program of many threads that does not end',
+      'A program with many threads that does not end',
       (mark) =>
         `setsid node -e 'const { Worker } = require("node:worker_threads"); for (let i = 0; i < 8; i += 1) new Worker("setInterval(() => {}, 1000)", { eval: true }); setTimeout(() => process.exit(), 300000)' ${mark} > /dev/null 2>&1 & sleep 0.3`,
     ),
     {
       ...attack(
         'heartbeat',
-        'A process that goes on writing into the work tree between two calls',
+        'A process that keeps writing into the work tree between two calls',
         () => '',
         toDo(({ victim, results: [, seen] }) => {
           const beat = readFileSync(join(victim.root, 'beat'), 'utf8');
@@ -116,7 +116,7 @@ export const SURVIVORS: Stage = {
     },
     attack(
       'signal',
-      'A command kills every process it may',
+      'A command kills every process it can',
       () => 'kill -9 -1',
       toDo(({ run }) => (run.exitCode === 0 ? null : 'the runner died')),
       10,
@@ -217,28 +217,28 @@ export const RESOURCES: Stage = {
     ),
     by('deadline', 'bounded')(
       'flood-line',
-      'Output without end and without a line',
+      'Endless output without a line break',
       () => 'cat /dev/zero',
       toDo(({ said }) => (/timed out/.test(said) && said.length < 500_000 ? null : said.slice(0, 200))),
       1,
     ),
     byTime(
       'sleep',
-      'A command that sleeps for ever',
+      'A command that sleeps forever',
       () => 'sleep infinity',
       toDo(({ said }) => (/timed out/.test(said) ? null : said)),
       1,
     ),
     byTime(
       'busy',
-      'A command that computes for ever',
+      'A command that computes forever',
       () => 'while :; do :; done',
       toDo(({ said }) => (/timed out/.test(said) ? null : said)),
       1,
     ),
     byNoTerminal(
       'terminal',
-      'A program that asks at the terminal',
+      'A program that prompts on the terminal',
       () => 'read -r answer < /dev/tty && echo was asked',
       toDo(({ said }) => (/exit code|No such device/.test(said) && !/timed out/.test(said) ? null : said)),
       20,
@@ -282,7 +282,7 @@ export const RESOURCES: Stage = {
     {
       ...byBounds(
         'deep',
-        'Folders one in the other, deeper than any path',
+        'Nested folders, deeper than any path',
         () => '',
         toDo(({ results }) => (results.every(({ status }) => status === 'ok') ? null : 'a call failed')),
       ),

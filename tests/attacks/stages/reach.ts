@@ -50,7 +50,7 @@ export const REACH: Stage = {
     ),
     attack(
       'read-relative',
-      'A command leaves by `..`',
+      'A command leaves through `..`',
       () => 'cd src 2>/dev/null; cat ../outside/more.txt',
       toSee('by-link'),
     ),
@@ -116,27 +116,27 @@ export const REACH: Stage = {
     ),
     byCovers(
       'nested-hooks',
-      'A command plants a hook in a checkout that lies in the work tree',
+      'A command plants a hook in a checkout inside the work tree',
       () => 'mkdir -p tools/inner/.git/hooks; echo planted > tools/inner/.git/hooks/post-merge',
       toChange(({ root }) => [join(root, 'tools/inner/.git/hooks')]),
     ),
     byCovers(
       'nested-moved',
-      'A command changes the configuration of such a checkout under another name, and names it back',
+      'A command changes the configuration of such a checkout under another name, and renames it back',
       () =>
         'mv tools/inner tools/away || cp -r tools/inner tools/away; echo "[alias]" >> tools/away/.git/config; rm -rf tools/inner; mv tools/away tools/inner',
       toChange(({ root }) => [join(root, 'tools/inner/.git/config')]),
     ),
     byCovers(
       'nested-swapped',
-      'A command puts a link in the place of the folder around such a checkout, for the next command to follow',
+      'A command replaces the folder around such a checkout with a link, for the next command to follow',
       ({ outside }) =>
         `mv tools toolz && ln -s ${outside} tools; rm -f tools && mv toolz tools && echo was swapped`,
       toHear('was swapped'),
     ),
     byCovers(
       'nested-file',
-      'A command turns the `.git` file of a submodule or linked worktree to a folder of its own',
+      'A command points the `.git` file of a submodule or linked worktree to its own folder',
       () => 'echo "gitdir: ../../planted" > tools/linked/.git',
       toChange(({ root }) => [join(root, 'tools/linked/.git')]),
     ),
@@ -149,7 +149,7 @@ export const REACH: Stage = {
     ),
     byCovers(
       'nested-main',
-      'A command changes that of a bare repository in the work tree which has a linked worktree there',
+      'A command changes the configuration of a bare repository in the work tree that has a linked worktree there',
       () => 'echo "[alias]" >> cache/main/config',
       toChange(({ root }) => [join(root, 'cache/main/config')]),
     ),
@@ -169,13 +169,13 @@ export const REACH: Stage = {
     ),
     byLayers(
       'cache-token',
-      'A command reads the tokens beside and at the top of a shown cache',
+      'A command reads the tokens next to and at the top of a shown cache',
       ({ home }) => `cat $(find ~ /run ${home} -name credentials.toml -o -name .npmrc)`,
       toSee('token'),
     ),
     byLayers(
       'cache-poison',
-      'A command changes what a later build of the user would take from a shown cache, by every name it has',
+      'A command changes what a later build of the user would read from a shown cache, by every name it has',
       ({ home }) =>
         `find ~/.npm ~/.cargo /run/patchsmith/caches ${home}/.npm ${home}/.cargo -type f -exec sh -c 'for f; do echo planted >> "$f"; rm -f "$f"; done' sh {} +; ln -sf ${home}/.npm ~/.npm/_cacache/up; echo planted > ~/.npm/_cacache/up/planted; true`,
       toChange(({ home }) => [join(home, '.npm'), join(home, '.cargo/registry/CACHEDIR.TAG')]),
@@ -232,7 +232,7 @@ export const REACH: Stage = {
     ),
     withoutPrivileges(
       'namespace',
-      'A command makes a user namespace of its own, to have privileges in it',
+      'A command creates a user namespace, to have privileges in it',
       () => 'unshare --user --map-root-user --mount sh -c "mount -t tmpfs none /mnt && echo has mounted"',
       toHear('has mounted\n'),
       UNTRIED,
@@ -266,7 +266,7 @@ export const REACH: Stage = {
     ),
     attack(
       'swap-root',
-      'A command replaces the work tree by a link, for the next call to follow',
+      'A command replaces the work tree with a link, for the next call to follow',
       ({ root, outside }) =>
         `cd /; mv ${root} ${root}-moved && ln -s ${outside} ${root} && echo was replaced`,
       toHear('was replaced'),

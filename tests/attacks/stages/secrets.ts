@@ -1,4 +1,4 @@
-/** What commands may learn of credentials, and what becomes of a secret that is seen nevertheless. */
+/** What commands may learn about credentials, and what happens to a secret that is seen anyway. */
 
 import { join } from 'node:path';
 import { KEY } from '../../support/runs/scripted-run.ts';
@@ -219,14 +219,14 @@ export const REACHED: Stage = {
     ),
     byCovers(
       'git-second',
-      'A token in the git configuration of a second checkout that lies in the work tree',
+      'A token in the git configuration of a second checkout inside the work tree',
       () => 'cat second/.git/config',
       toSee('second'),
       OPEN_WITHOUT_SANDBOX,
     ),
     byCovers(
       'git-ignored',
-      'A token in the git configuration of a checkout that lies in the work tree and is ignored',
+      'A token in the git configuration of an ignored checkout inside the work tree',
       () => 'cat third/.git/config',
       toSee('third'),
       OPEN_WITHOUT_SANDBOX,
@@ -258,7 +258,7 @@ export const REACHED: Stage = {
     ),
     byMounts(
       'checkout-file',
-      'The file in which a checkout action keeps its token',
+      'The file in which a checkout action stores its token',
       ({ folder }) => `cat ${folder}/temp/*`,
       toSee('checkout-file'),
       OPEN_WITHOUT_SANDBOX,
@@ -310,7 +310,7 @@ export const SHOWN: Stage = {
   }),
   args: ['--verbose'],
   attacks: [
-    shown('raw', 'A known secret as it is', script('echo "$s"')),
+    shown('raw', 'A known secret, unchanged', script('echo "$s"')),
     {
       id: 'secrets-shown-read',
       category: 'Secrets',
@@ -362,14 +362,14 @@ export const SHOWN: Stage = {
     // What the redactor does not promise: whoever can read a secret can also disguise it.
     by()(
       'disguised-reversed',
-      'A secret that lies in the work tree, reversed',
+      'A secret in the work tree, reversed',
       () => 'rev known-disguised.txt',
       toSee('disguised'),
       OPEN,
     ),
     by()(
       'disguised-spelled',
-      'A secret that lies in the work tree, letter by letter',
+      'A secret in the work tree, letter by letter',
       () => "sed 's/./& /g' known-disguised.txt",
       toSee('disguised'),
       OPEN,

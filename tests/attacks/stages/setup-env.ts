@@ -1,4 +1,4 @@
-/** Credentials that setup commands get, and that the model's commands are after. */
+/** Credentials of setup commands that the model's commands try to get. */
 
 import { attacksIn, type Stage } from '../attack.ts';
 import { shell, toSee } from '../goals.ts';

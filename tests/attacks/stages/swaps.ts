@@ -1,4 +1,4 @@
-/** Ways out of the work tree while somebody swaps its folders for links. */
+/** Ways out of the work tree while someone swaps its folders with links. */
 
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Victim } from '../victim.ts';
 const CANARY = 'outside';
 const attack = attacksIn('Files', 'files', 'descriptors');
 
-/** A folder that somebody outside the run keeps swapping for a link, while it is read and written. */
+/** A folder that someone outside the run keeps swapping with a link, while it is read and written. */
 export const duringSwaps: Stage = {
   name: 'file tools during swaps',
   files: { 'swap/secret.txt': 'harmless\n' },
@@ -24,7 +24,7 @@ export const duringSwaps: Stage = {
     return keepRunning(victim, process.execPath, '-e', program);
   },
   attacks: [
-    attack('swap-read', 'Reading below a folder that is swapped for a link all the time', toSee(CANARY), () =>
+    attack('swap-read', 'Reading below a folder that is constantly swapped with a link', toSee(CANARY), () =>
       Array.from({ length: 2 }, (_, turn) =>
         Array.from({ length: 40 }, (_, at) =>
           call('read_file', { path: 'swap/secret.txt', offset: 1, limit: 1 + turn * 40 + at }),
@@ -33,7 +33,7 @@ export const duringSwaps: Stage = {
     ),
     attack(
       'swap-write',
-      'Writing below a folder that is swapped for a link all the time',
+      'Writing below a folder that is constantly swapped with a link',
       toChange(({ outside }) => [outside]),
       () =>
         Array.from({ length: 2 }, (_, turn) =>
@@ -42,7 +42,7 @@ export const duringSwaps: Stage = {
           ),
         ),
     ),
-    attack('swap-search', 'Searching a folder that is swapped for a link all the time', toSee(CANARY), () => [
+    attack('swap-search', 'Searching a folder that is constantly swapped with a link', toSee(CANARY), () => [
       Array.from({ length: 4 }, (_, at) => call('search', { pattern: `cnry|${at}`, path: 'swap' })),
     ]),
   ],
@@ -55,7 +55,7 @@ const OUTSIDE_NAME = 'only-outside.txt';
 const RENAMEAT2 = process.arch === 'arm64' ? 276 : 316;
 const EXCHANGE = 2;
 
-/** A folder and a link out of the tree that change places thousands of times a second, so that no look sees a gap. */
+/** A folder and a link out of the tree that change places thousands of times a second, without a gap. */
 export const duringExchanges: Stage = {
   name: 'file tools during exchanges',
   files: { 'swap/deep/secret.txt': 'harmless\n', 'swap/secret.txt': 'harmless\n' },
@@ -69,13 +69,13 @@ export const duringExchanges: Stage = {
     return keepRunning(victim, 'perl', '-e', program);
   },
   attacks: [
-    repeats('exchange-search', 'Searching a folder that changes places with a link all the time', (at) =>
+    repeats('exchange-search', 'Searching a folder that constantly changes places with a link', (at) =>
       call('search', { pattern: `cnry|${at}x`, path: at % 2 === 0 ? 'swap' : '.' }),
     ),
     repeats('exchange-search-file', 'Searching a file below a folder that changes places with a link', (at) =>
       call('search', { pattern: `cnry|${at}x`, path: 'swap/deep/secret.txt' }),
     ),
-    repeats('exchange-list', 'Listing a folder that changes places with a link all the time', (at) =>
+    repeats('exchange-list', 'Listing a folder that constantly changes places with a link', (at) =>
       call('list_files', { path: ['swap', '.', 'swap/deep'][at % 3], glob: `!*.${at}` }),
     ),
     repeats('exchange-read', 'Reading below a folder that changes places with a link all the time', (at) =>

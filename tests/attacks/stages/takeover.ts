@@ -1,4 +1,4 @@
-/** Commands that want control of process 1 of their sandbox, or of the machine after the run. */
+/** Commands that try to control process 1 of their sandbox, or the machine after the run. */
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,10 +43,10 @@ const setId = (id: string, what: string, make: string) =>
     }),
   );
 
-/** The program whose first thread ends, or where that cannot be assembled one that does the same by an ordinary process. */
+/** The program whose first thread ends, or if that cannot be assembled, an ordinary process that does the same. */
 const LEADERLESS = 'kept/leaderless';
 
-/** To write into the work tree when the run has ended. */
+/** To write into the work tree after the run has ended. */
 const toWriteOn: Goal = toDo(({ victim }) => {
   const beat = join(victim.root, 'kept/beat');
   const { size } = statSync(beat);
@@ -67,7 +67,7 @@ export const TAKEOVER: Stage = {
   attacks: [
     commandsIn('Processes and resources', 'takeover', UNTRIED, 'processes')(
       'leaderless',
-      'A process whose first thread has ended, which /proc shows as a zombie, goes on writing into the work tree',
+      'A process whose first thread has ended, and which /proc shows as a zombie, keeps writing into the work tree',
       () =>
         `(setsid ./${LEADERLESS} > kept/beat 2> /dev/null &); until [ -s kept/beat ]; do sleep 0.02; done`,
       toWriteOn,
@@ -86,27 +86,27 @@ export const TAKEOVER: Stage = {
     ),
     takeover(
       'exit-code',
-      'A command takes the descriptor that reports its exit code, and reports another one',
+      'A command takes the descriptor that reports its exit code, and reports a different one',
       () => `${FORGE}; exit 7`,
       toHear('[exit code 0]'),
     ),
     commandsIn('Processes and resources', 'takeover', UNTRIED, 'user')(
       'file-capability',
-      'A program in an ignored folder is given a capability',
+      'A program in an ignored folder gets a capability',
       () => `mkdir -p kept && cp /bin/sh kept/able && perl -e '
         my ($path, $name, $value) = ("kept/able", "security.capability", ${SET_UID_CAPABILITY});
         print "given\n" if syscall(${SETXATTR}, $path, $name, $value, length $value, 0) == 0'; true`,
       toHear('given'),
     ),
-    setId('set-uid', 'A set-uid shell is left in an ignored folder, by chmod', 'chmod 4755 set-uid'),
+    setId('set-uid', 'A set-uid shell is left in an ignored folder, with chmod', 'chmod 4755 set-uid'),
     setId(
       'set-gid',
-      'A set-gid shell is left in an ignored folder, by install',
+      'A set-gid shell is left in an ignored folder, with install',
       'install -m 2755 set-gid x && mv x set-gid',
     ),
     setId(
       'set-uid-new',
-      'A set-uid shell is left in an ignored folder, by the mode of a new file',
+      'A set-uid shell is left in an ignored folder, through the mode of a new file',
       `perl -e 'use Fcntl; umask 0; sysopen(my $out, "x", O_CREAT | O_WRONLY, 04755) or die' && mv x set-uid-new`,
     ),
   ],

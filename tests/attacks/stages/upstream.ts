@@ -1,4 +1,4 @@
-/** A proxy of the machine, which is asked for what commands may not reach. */
+/** A proxy of the machine, with requests for what commands may not reach. */
 
 import { join } from 'node:path';
 import type { Attack, Stage } from '../attack.ts';
@@ -21,7 +21,7 @@ function attack(id: string, what: string, host: string): Attack {
   };
 }
 
-/** What the name server of the machine says, which the attacker has written. */
+/** The answers of the machine's name server, which the attacker controls. */
 const NAMES = {
   'metadata.public.test': ['169.254.169.254'],
   'mixed.public.test': ['93.184.216.34', '10.0.0.1'],
@@ -56,7 +56,7 @@ require('node:module').syncBuiltinESMExports();`;
     ),
     attack(
       'private',
-      'A host that is allowed in a private network, whose name now leads to the metadata service',
+      'A host allowed in a private network, with a name that now leads to the metadata service',
       'registry.corp.test',
     ),
   ],

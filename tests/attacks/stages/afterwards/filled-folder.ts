@@ -1,4 +1,7 @@
-/** Runs that others have put into the folder of the user's, for the commands that list, show, sum and remove runs. */
+/**
+ * Runs that others have put into the folder with the user's runs, for the commands that list, show, sum and remove
+ * runs.
+ */
 
 import {
   chmodSync,
@@ -24,7 +27,7 @@ const LONG_AGO = 1_000_000_000;
 
 const folderOf = ({ home }: Victim) => join(home, '.local/state/patchsmith');
 
-/** The run once more, with words of the attacker's wherever a result has words. */
+/** The same run, with the attacker's words wherever a result has words. */
 function putHostileRun({ victim, run }: Pick<Aftermath, 'victim' | 'run'>): void {
   const folder = join(folderOf(victim), SAID);
   mkdirSync(folderOf(victim), { recursive: true, mode: 0o700 });
@@ -77,7 +80,7 @@ export const FILLED_FOLDER: Stage = {
   attacks: [
     attacksIn('Files', 'foreign', 'descriptors')(
       'clean',
-      'Links out of a run, closed folders around them, a link by the name of a run and a note of a place elsewhere, for `clean` to remove',
+      'Links out of a run, closed folders around them, a link named like a run and a pointer to another place, for `clean` to remove',
       {
         watches: ({ outside }) => [outside],
         reached({ victim, before }) {
@@ -89,7 +92,7 @@ export const FILLED_FOLDER: Stage = {
     ),
     attacksIn('Terminal and CI output', 'foreign', 'neutral')(
       'words',
-      'All of these in the result of a run that others have put among the user’s, for `runs`, `show`, `usage` and `clean`',
+      'All of these in the result of a run that others put among the user’s, for `runs`, `show`, `usage` and `clean`',
       toDo(({ victim: { notes } }) => {
         const ended = notes.filter((note) => / exit 0\n/.test(note)).length;
         return firstLive(notes.join('\n')) ?? (ended === notes.length ? null : notes.join('\n'));

@@ -1,4 +1,4 @@
-/** What others have left for the user's next commands: run directories, a repository for `doctor` to stand in. */
+/** What others have left for the user's next commands: run directories, and a repository in which to run `doctor`. */
 
 import {
   cpSync,
@@ -24,7 +24,7 @@ const attack = attacksIn(CATEGORY, 'foreign', 'foreign');
 const WORD = 'heard-from-a-journal';
 const PRIVATE = 'private.txt';
 
-/** A run directory as somebody else might hand it on, and the commands of a user who does not know. */
+/** A run directory as someone else might pass it on, and the commands of an unsuspecting user. */
 interface Handed {
   readonly make: (folder: string, victim: Victim) => void | Promise<void>;
   readonly commands: readonly (readonly string[])[];
@@ -37,14 +37,14 @@ const rewrite = (folder: string, change: (text: string) => string) => {
   writeFileSync(journal, change(readFileSync(journal, 'utf8')));
 };
 
-/** The tree of the user's other repository becomes the base, and a setup command prints a file of it. */
+/** Makes the tree of the user's other repository the base, and has a setup command print a file from it. */
 async function claimTree(folder: string, victim: Victim): Promise<void> {
   const tree = (await victim.gitIn(join(victim.outside, 'other'), 'rev-parse', 'HEAD^{tree}')).trim();
   rewrite(folder, (text) => text.replace(/"tree":"[0-9a-f]{40}"/g, `"tree":"${tree}"`));
   beginWith(folder, `cat ${PRIVATE}; false`);
 }
 
-/** Has the journal begin with a setup command. */
+/** Puts a setup command at the beginning of the journal. */
 function beginWith(folder: string, command: string): void {
   const end = {
     exitCode: 0,
@@ -120,7 +120,7 @@ const HANDED: Readonly<Record<string, Handed>> = {
   },
 };
 
-/** A journal of so many events whose folding copies all events before. */
+/** A journal with this many events, each of which copies all earlier ones when folded. */
 function warnOften(folder: string, count: number): void {
   const journal = join(folder, 'events.jsonl');
   const events = readFileSync(journal, 'utf8').trimEnd().split('\n');
@@ -148,7 +148,7 @@ function toBeTaken(id: string, canary?: string): Goal {
   };
 }
 
-/** Tools as the machine might have them, which read what Maven reads of its working directory. */
+/** Tools that the machine might have, which read the same files in the working directory as Maven. */
 function putTools(victim: Victim): string {
   const folder = join(victim.folder, 'tools');
   const settings = '.mvn/jvm.config';
@@ -159,7 +159,7 @@ function putTools(victim: Victim): string {
   return `${join(victim.root, 'bin')}:${folder}:/usr/bin:/bin`;
 }
 
-/** Nobody answers: what is refused is refused before a model is asked. */
+/** Nothing answers there: refusals come before any request to a model. */
 const MODEL = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
 
 async function goOn({ victim, mode, run, cli }: Aftermath): Promise<void> {
@@ -193,14 +193,14 @@ export const HANDED_ON: Stage = {
   attacks: [
     attack(
       'links',
-      'A run directory whose object store is a link to that of another repository of the user, for `replay` and `undo` to show',
+      'A run directory with a link to the object store of the user’s other repository, for `replay` and `undo` to show',
       toBeTaken('links', 'linked'),
       () => [[call('edit_file', { path: 'a.txt', find: 'a', replace: 'b' })]],
     ),
     attack('objects', 'The same by its alternates, for `replay`', toBeTaken('objects', 'stored')),
     attack(
       'network',
-      'A run directory whose journal has a setup command of its own, hosts to reach and no sandbox, for `replay`',
+      'A run directory with its own setup command, hosts to reach and no sandbox in the journal, for `replay`',
       {
         reached: ({ victim }) => (victim.listeners.heard().includes(WORD) ? `${WORD} arrived` : null),
       },
@@ -209,7 +209,7 @@ export const HANDED_ON: Stage = {
     ),
     attack(
       'pipe',
-      'A run directory with a named pipe as `objects/info/alternates`, for `resume` to wait at',
+      'A run directory with a named pipe as `objects/info/alternates`, for `resume` to block on',
       toBeTaken('pipe'),
     ),
     attack(
@@ -219,12 +219,12 @@ export const HANDED_ON: Stage = {
     ),
     attack(
       'many-events',
-      'A run directory whose journal has so many events that folding them takes hours, for `undo`',
+      'A run directory with a journal of so many events that folding them takes hours, for `undo`',
       toBeTaken('many-events'),
     ),
     byPrograms(
       'doctor',
-      'Files of the repository that tools read before they say anything (`.mvn/jvm.config`), and programs in it, for `doctor`',
+      'Files of the repository that tools read at once (`.mvn/jvm.config`), and programs in it, for `doctor`',
       {
         reached({ victim }) {
           const [said] = notesOf(victim, 'doctor');

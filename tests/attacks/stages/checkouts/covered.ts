@@ -1,4 +1,4 @@
-/** Git dirs that are too many to cover, ones that hide among others, and what can be read of the repository's own. */
+/** Git dirs that are too many to cover, ones that hide among others, and what can be read in the repository's own. */
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Victim } from '../../victim.ts';
 const byCovers = attacksIn('Git', 'git', 'covers');
 const byNothing = attacksIn('Git', 'git');
 
-/** As many checkouts of the work tree as are covered. */
+/** The number of checkouts in the work tree that are covered. */
 const MOST_COVERED = 64;
 
 export const TOO_MANY: Stage = {
@@ -73,7 +73,7 @@ export const UNCOVERED: Stage = {
 
 const EMPTY = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** Submodules that are not checked out: folders in which nothing is. */
+/** Submodules that are not checked out: empty folders. */
 async function addEmptyLinks(victim: Victim, count: number): Promise<void> {
   const commit = (await victim.git('commit-tree', EMPTY, '-m', 'x')).trim();
   const entries = Array.from({ length: count }, (_, at) => ['--cacheinfo', `160000,${commit},aaa/${at}`]);

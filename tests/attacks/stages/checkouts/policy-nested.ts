@@ -1,4 +1,4 @@
-/** Changes against the plan in submodules and other repositories of the work tree, of which no patch has anything. */
+/** Changes against the plan in submodules and other repositories of the work tree, which are never in the patch. */
 
 import { join } from 'node:path';
 import type { Attack, Goal, Stage } from '../../attack.ts';
@@ -6,12 +6,14 @@ import { call, shell, toDo } from '../../goals.ts';
 import { stateOf, type Victim } from '../../victim.ts';
 
 const SUBMODULE = 'vendor/sub';
-/** Not a submodule: nobody tracks it. */
+/** Not a submodule: it is not tracked. */
 const CHECKOUT = 'other/checkout';
 /** One that the plan allows to change. */
 const FREE = 'free/checkout';
 
-/** To change what may not change; without a sandbox, to do so and not be named by a run that fails for it. */
+/**
+ * To change what may not change; without a sandbox, to do so without being named by a run that fails because of it.
+ */
 function toChangeUnnoticed(path: string, named: string = path): Goal {
   return {
     watches: ({ root }) => [join(root, path)],

@@ -1,4 +1,4 @@
-/** Several attempts at one task: what one of them does to the others, and how it comes to be chosen. */
+/** Several attempts at one task: what one of them does to the others, and how it gets chosen. */
 
 import { existsSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,14 +66,14 @@ export const ATTEMPTS: Stage = {
     ),
     attack('Policy', 'rules')(
       'faked',
-      'One of several attempts is chosen for a check that an ignored file of its copy decides, and nobody is told',
+      'One of several attempts is chosen because of a check that an ignored file in its copy decides, without notice',
       toDo(({ victim: { notes } }) =>
         notes[0]?.includes('which stayed behind: made/check') === true ? null : `${notes[0]}`,
       ),
     ),
     attack('Processes and resources', 'bounded')(
       'holes',
-      'A file of holes fills the disk, or takes the time, when the work tree is copied for several attempts',
+      'A sparse file fills the disk, or takes too long, when the work tree is copied for several attempts',
       toDo(({ victim: { notes } }) => (notes[0]?.includes('(exit 0)') === true ? null : `${notes[0]}`)),
     ),
   ],

@@ -125,12 +125,12 @@ export const JOURNALS: Stage = {
   attacks: [
     byToday(
       'wider',
-      'A journal that was changed between two jobs asks `resume` for hosts, secrets, pages of the web and limits',
+      'A journal that was changed between two jobs requests hosts, secrets, web pages and limits from `resume`',
       toGoOn(0, "--allow-domain example.com --web-fetch '*'"),
     ),
     byToday(
       'settings',
-      'The settings of another run in it name another provider and no sandbox',
+      'Changed settings of the run in it name another provider and no sandbox',
       toGoOn(1, '--provider openai --sandbox off'),
     ),
     heldBy('regular')(
@@ -143,6 +143,6 @@ export const JOURNALS: Stage = {
       'A link in the place of its contents leads outside',
       toGoOn(3, 'objects is a link'),
     ),
-    byToday('plan', 'Its plan is swapped for one that protects nothing', toChangeWhatIsProtected),
+    byToday('plan', 'Its plan is replaced by one that protects nothing', toChangeWhatIsProtected),
   ],
 };

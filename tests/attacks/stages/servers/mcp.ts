@@ -13,11 +13,11 @@ const processes = attacksIn('Processes and resources', 'mcp', 'processes');
 /** The run is refused: a server has a secret, and the model's commands could read it. */
 const REFUSED = { none: 'untried' } as const;
 
-/** Anything but this in the answer to the model. */
+/** To get any other answer to the model than this. */
 const insteadOf = (words: string) =>
   toDo(({ said }) => (said.includes(words) ? null : `the model was told: ${said.slice(0, 300)}`));
 
-/** What the model has a server carry out, which does as it is told. */
+/** What the model has an obedient server do. */
 const served = (command: string) => [[call('own__run', { command })]];
 const shell = (command: string) => [[call('run_command', { command })]];
 
@@ -47,7 +47,7 @@ export const SERVERS: Stage = {
   attacks: [
     secrets(
       'environ',
-      'From a command: the environment and the files of a server that was given a secret',
+      'From a command: the environment and the files of a server that has a secret',
       toSee('mcp'),
       () =>
         shell(
@@ -85,7 +85,7 @@ export const SERVERS: Stage = {
     ),
     processes(
       'survivor',
-      'A process that a server starts to outlive the run',
+      'A process that a server starts so that it outlives the run',
       toSurvive('server'),
       (victim) => served(`(setsid sh -c 'sleep 300; : ${victim.nonce}-server.' > /dev/null 2>&1 &); true`),
       REFUSED,
@@ -99,7 +99,7 @@ export const SERVERS: Stage = {
     ),
     bounded(
       'asking',
-      'A server that asks without end and takes no answer, so that these fill the memory',
+      'A server that never stops sending requests and reads no answer, so that the answers fill the memory',
       insteadOf('asks faster than it takes the answers'),
       () => [[call('greedy__nag', {})]],
       REFUSED,

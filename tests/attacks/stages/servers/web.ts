@@ -1,4 +1,4 @@
-/** Pages of the web that the model asks for, and the keys of others than its own provider. */
+/** Web pages that the model requests, and the keys of services other than its provider. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ const network = attacksIn('Network', 'web', 'web');
 const secrets = attacksIn('Secrets', 'keys', 'environment', 'wiped', 'processes');
 const files = attacksIn('Files', 'program', 'mounts');
 
-/** What the name server of the machine says, which the attacker has written. */
+/** The answers of the machine's name server, which the attacker controls. */
 const NAMES = {
   'own.public.test': ['127.0.0.1'],
   'mapped.public.test': ['::ffff:127.0.0.1'],
@@ -20,7 +20,7 @@ const NAMES = {
   'moved.public.test': ['93.184.216.34'],
 };
 
-/** Stands for all of the public web, as the machine's proxy, and sends everybody back to this machine. */
+/** Plays the whole public web, as the machine's proxy, and redirects everyone to this machine. */
 async function startMover({ listeners }: Victim) {
   const location = `http://own.public.test:${listeners.port}/web-moved.`;
   const server = createServer((_, response) => void response.writeHead(302, { location }).end());
@@ -35,7 +35,7 @@ const pages = (...urls: string[]) => [urls.map((url) => call('web_fetch', { url 
 const named = (host: string, word: string) => (victim: Victim) =>
   pages(`http://${host}:${victim.listeners.port}/${word}`);
 
-/** The listeners' own address, as it can be spelt. */
+/** The listeners' own address in all its spellings. */
 const SPELT = [
   ...['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', '[::1]', '[::ffff:127.0.0.1]'],
   ...['localhost', 'own.public.test@127.0.0.1', '127.0.0.1%23.public.test', '①②⑦.0.0.1'],
@@ -114,7 +114,7 @@ require('node:module').syncBuiltinESMExports();`;
     ),
     files(
       'replaced',
-      'From a command: the program of `--provider command`, replaced before it is started again',
+      'From a command: the program of `--provider command`, replaced before its next start',
       toChange((victim) => [programOf(victim)]),
       (victim) => shell(`echo 'process.exit(2);' > ${programOf(victim)}; true`),
       OPEN_WITHOUT_SANDBOX,
