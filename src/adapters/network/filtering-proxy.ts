@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { LOOKED_UP } from '../../domain/review/refused-hosts.ts';
 import type { Egress } from '../../ports/network.ts';
 import { forward } from './forward.ts';
 import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
@@ -106,8 +107,9 @@ async function onRequest(
 ): Promise<void> {
   const [, authority, path = '/'] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(request.url ?? '') ?? [];
   if (authority === undefined) {
-    const asked = /^\/looked-up\/([a-z0-9.-]+)$/.exec(request.url ?? '')?.[1];
-    if (asked !== undefined) {
+    const { url = '' } = request;
+    const asked = url.slice(LOOKED_UP.length);
+    if (url.startsWith(LOOKED_UP) && /^[a-z0-9.-]+$/.test(asked)) {
       gate.lookedUp(asked);
       response.writeHead(204, { connection: 'close' }).end();
       return;

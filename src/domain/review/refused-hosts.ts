@@ -19,6 +19,9 @@ export const HostRefusal = RefusedEntry.extend({
 });
 export type HostRefusal = z.infer<typeof HostRefusal>;
 
+/** Path at the proxy by which the relay tells it of a host that was looked up; the name follows. */
+export const LOOKED_UP = '/looked-up/';
+
 /** A host whose name a program asked for by itself, past the proxy. */
 export function lookedUpHost(host: string): RefusedHost {
   const allow = flagFor({ host, port: 443 }, false);

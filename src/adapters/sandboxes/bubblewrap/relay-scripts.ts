@@ -3,11 +3,10 @@
  * machine, and node, which is on every one.
  */
 
+import { LOOKED_UP } from '../../../domain/review/refused-hosts.ts';
+
 /** Where the resolvers of programs ask, on loopback. */
 export const NAMES_PORT = 53;
-
-/** Of a request to the proxy; the name follows. */
-export const LOOKED_UP = '/looked-up/';
 
 /**
  * Forwards a port on loopback to the UNIX socket. The program ends when its copy in the background listens. One process for
