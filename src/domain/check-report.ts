@@ -5,7 +5,7 @@ import { ErrorCodeText } from './errors/error-code-text.ts';
 import { OutcomeName } from './run/exit-code.ts';
 
 /** The subjects of a check, in the order of its page. */
-export const CHECKED_PARTS = [
+const CHECKED_PARTS = [
   'settings',
   'key',
   'price',

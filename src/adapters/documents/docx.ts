@@ -4,7 +4,7 @@ import { Tokenizer } from 'parse5';
 import { unzip } from './zip.ts';
 
 /** The part of the archive that holds the text. */
-export const DOCX_TEXT = 'word/document.xml';
+const DOCX_TEXT = 'word/document.xml';
 
 const MAX_XML_BYTES = 64 * 1024 * 1024;
 

@@ -31,7 +31,7 @@ export type JournalRead =
   | Failed;
 
 /** More than any run within its limits writes; a larger journal is not read. */
-export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
+const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const MAX_VALUES = 4_000_000;
 /** The time to fold some kinds of events grows with the square of their number. */

@@ -10,7 +10,7 @@ export type SharedCaps = Pick<Limits, 'maxCostUsd' | 'maxTotalTokens'>;
 type ChosenAttempt = Pick<Attempts, 'list' | 'chosen'>;
 
 /** What the attempts that were not chosen have spent: US dollars, `NaN` where one is not known, and tokens. */
-export function spentByOthers({ list, chosen }: ChosenAttempt): { costUsd: number; tokens: number } {
+function spentByOthers({ list, chosen }: ChosenAttempt): { costUsd: number; tokens: number } {
   const others = list.filter(({ number }) => number !== chosen);
   return {
     costUsd: others.reduce((sum, { costUsd }) => sum + (costUsd === 'unknown' ? Number.NaN : costUsd), 0),

@@ -16,14 +16,13 @@ export const Origin = z.discriminatedUnion('by', [
 export type Origin = z.infer<typeof Origin>;
 
 /** A hunk of the patch; the numbers are those of its header. */
-export const HunkProvenance = z.strictObject({
+const HunkProvenance = z.strictObject({
   oldStart: z.int(),
   oldLines: z.int(),
   newStart: z.int(),
   newLines: z.int(),
   sources: z.array(Origin),
 });
-export type HunkProvenance = z.infer<typeof HunkProvenance>;
 
 /** The changes that made a file of the patch, hunk by hunk. */
 export const FileProvenance = z.strictObject({

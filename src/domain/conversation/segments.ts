@@ -106,7 +106,7 @@ export function answeredCalls({ messages }: Conversation): ReadonlySet<string> {
  * Turns of the model without the blocks that are bound to everything before them. Encrypted reasoning of other APIs is bound to
  * nothing, and stays.
  */
-export function withoutThoughts(messages: readonly Message[]): Message[] {
+function withoutThoughts(messages: readonly Message[]): Message[] {
   return messages.map((message) =>
     message.role === 'user'
       ? message

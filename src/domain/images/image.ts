@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { formatNumber } from '../text/format-number.ts';
 
 /** The formats that models take. */
-export const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 
 /** An image as it is recorded, and sent in every request from then on. */
 export const Image = z.strictObject({
@@ -23,7 +23,7 @@ export type FoundImage = Omit<Image, 'data'> & { readonly bytes: Uint8Array };
 /** 5 MiB in base64: what the Claude API takes. */
 export const MAX_IMAGE_BYTES = 3_932_160;
 /** Pixels along one side. */
-export const MAX_SIDE = 8_000;
+const MAX_SIDE = 8_000;
 /** With more of them in one request, the Claude API takes only smaller ones. */
 export const MAX_IMAGES = 20;
 /** Of all images of a conversation together: a request has 20 to 32 MB, in base64. */

@@ -13,7 +13,7 @@ export function asSeen(text: string): string {
 }
 
 /** Most characters of a tool's description. */
-export const MAX_DESCRIPTION = 2_000;
+const MAX_DESCRIPTION = 2_000;
 
 /** The description of a tool as the model is shown it. */
 export function foreignDescription(text: string): string {
@@ -21,7 +21,7 @@ export function foreignDescription(text: string): string {
 }
 
 /** Most characters of the JSON of a tool's input schema. */
-export const MAX_SCHEMA = 20_000;
+const MAX_SCHEMA = 20_000;
 
 /** Most levels of lists and objects in it. */
 const MAX_LEVELS = 64;

@@ -24,7 +24,7 @@ export function installHint(root: string | null, command: string, folder = '.'):
 }
 
 /** What installs the packages that a command needs in that folder; its line is one for the root. */
-export function installerIn(root: string | null, command: string, folder = '.'): Installing | null {
+function installerIn(root: string | null, command: string, folder = '.'): Installing | null {
   if (root === null || folder.startsWith('/')) return null;
   const installer = installerFor(namesIn(join(root, folder)), command);
   const path = normalize(folder);

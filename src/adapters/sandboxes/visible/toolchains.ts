@@ -22,7 +22,7 @@ export interface ToolchainHost {
 }
 
 /** Visible in every sandbox. */
-export const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/alternatives'];
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/alternatives'];
 
 /** Folders that a toolchain finds through a variable; the folder is mounted and the variable passed on. */
 const FOLDER_VARIABLES = ['GOROOT', 'JAVA_HOME', 'NVM_DIR', 'PYENV_ROOT'];

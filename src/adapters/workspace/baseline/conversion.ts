@@ -143,7 +143,7 @@ const LF = 10;
 const CTRL_Z = 26;
 
 /** Drops each CR before an LF. Content that was guessed to be text has no other CR. */
-export function withoutCr(bytes: Buffer): Buffer {
+function withoutCr(bytes: Buffer): Buffer {
   const kept = Buffer.allocUnsafe(bytes.length);
   let length = 0;
   for (let at = 0; at < bytes.length; at += 1) {

@@ -6,7 +6,7 @@ import { readPatchText } from '../../../domain/changes/patch-text.ts';
 import { decodeName } from '../../../files/names.ts';
 
 /** Larger patches, and those with more lines, are not parsed: each line becomes an object. */
-export const MAX_PARSED_PATCH_BYTES = 8 * 1024 * 1024;
+const MAX_PARSED_PATCH_BYTES = 8 * 1024 * 1024;
 const MAX_PATCH_LINES = 250_000;
 
 /**
