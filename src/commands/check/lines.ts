@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { installLine } from '../../domain/packages/tools.ts';
+import { missingProgram } from '../../domain/review/denial-signs.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -189,6 +190,15 @@ function verifyLine(
       code: null,
       said: `${ended(report)}: fails before the work, since something is not installed: ${missing}`,
       fix: 'install it as usual, into the environment that the command uses, or let a setup command do that',
+    };
+  const absent = missingProgram(stripVTControlCharacters(report.output));
+  if (absent !== null)
+    return {
+      part: 'verify',
+      status: 'note',
+      code: null,
+      said: `${ended(report)}: fails before the work, and a program is not found: ${shortened(absent.line, 160)}`,
+      fix: installLine(absent.program) ?? 'install it, or leave out the command that needs it',
     };
   return {
     part: 'verify',

@@ -71,6 +71,11 @@ const SIGNS: readonly Sign[] = [
     kind: 'missing_tool',
     pattern: /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
   },
+  // So it says of a file of its own, too.
+  {
+    kind: 'missing_tool',
+    pattern: /^make(?:\[\d+\])?: (?![Mm]akefile|GNUm)(?<what>[\w+-]+): No such file or directory$/,
+  },
   { kind: 'sandbox', pattern: byShell('Read-only file system'), isCertain: true },
   // So says the shell of a program that may not be executed, too, which is a mistake and put right in the next call.
   { kind: 'sandbox', pattern: byShell('Permission denied'), unlessExit: 126 },

@@ -46,6 +46,10 @@ test('the program that is missing is read from what shells and env say', () => {
     'eslint',
   );
   expect(said("/usr/bin/env: 'node': No such file or directory")).toBe('node');
+  expect(said('make[1]: clang-tidy: No such file or directory', 'make: *** [lint] Error 127')).toBe(
+    'clang-tidy',
+  );
+  expect(said('make: Makefile.all: No such file or directory')).toBeUndefined();
   expect(said('all is well')).toBeUndefined();
   expect(missingProgram('sh: 1: eslint: not found\ninfo Visit us.')?.line).toBe('sh: 1: eslint: not found');
 });

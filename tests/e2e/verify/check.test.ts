@@ -103,12 +103,16 @@ test('a package that a verify command lacks is named, wherever the command says 
   ];
   const own = "Error: Cannot find module './ours.js'";
   const ruby = `echo "cannot load such file -- a (LoadError)"; printf "\\tfrom b.rb:%s:in 'each'\\n" 1 2 3; exit 1`;
-  const args = [...[...lines, own].map(says), ruby].flatMap((verify) => ['--verify', verify]);
+  const make = says('make: mvn: No such file or directory');
+  const args = [...[...lines, own].map(says), ruby, make].flatMap((verify) => ['--verify', verify]);
   const { stdout } = await check({ repo: root, args });
   for (const line of lines)
     expect(stdout).toContain(`fails before the work, since something is not installed: ${line}\n`);
   expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
   expect(stdout).toContain('it ends with: cannot load such file -- a (LoadError)\n');
+  expect(stdout).toContain(
+    'fails before the work, and a program is not found: make: mvn: No such file or directory\n                    fix: Maven: sudo apt-get install maven\n',
+  );
   const old = ['note: module requires Go 1.21', 'error: package `a v1` requires rustc 1.80 or newer'];
   const newer = await check({
     repo: root,
