@@ -1,4 +1,4 @@
-/** A server that is reached by HTTP: the runner's own connection, bounded in what it takes in. */
+/** A server reached over HTTP: the runner's own connection, with bounds on what it accepts. */
 
 import { setTimeout } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -15,10 +15,16 @@ export interface ServerAddress {
 /** The transport, and what is known of its end. */
 export type AddressTransport = StreamableHTTPClientTransport & GivenUp;
 
-/** Least time between two streams that are opened to listen: a server chooses how soon one is opened again, and may choose at once. */
+/**
+ * Minimum time between two listening streams: a server chooses how soon the next one is opened, and may choose no
+ * wait at all.
+ */
 const BETWEEN_STREAMS_MS = 1_000;
 
-/** Redirects are followed within the origin only, so that headers go nowhere else. `total` counts what the server sends in all. */
+/**
+ * Redirects are followed within the origin only, so that headers go nowhere else. `total` counts everything that the
+ * server sends.
+ */
 export function addressTransport(
   { url, headers, fetch }: ServerAddress,
   total: ReturnType<typeof totalBytes>,
@@ -45,7 +51,7 @@ export function addressTransport(
   return withBoundedAnswers(Object.assign(transport, { whyGone: () => why, giveUp }));
 }
 
-/** The same answer, whose body breaks off after as many bytes as one message, or the server, may have. */
+/** The same answer with a body that breaks off at the limit for one message, or for the server. */
 function bounded(
   answer: Response,
   total: (bytes: number) => string | null,

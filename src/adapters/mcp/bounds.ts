@@ -1,4 +1,4 @@
-/** What a server may take of the runner, whichever way it is reached. */
+/** How much of the runner's resources a server may use, however it is reached. */
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
@@ -6,17 +6,17 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Most bytes that a server may send in a whole run. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
-/** Most messages that wait to be handed over; calls of one turn are far fewer. */
+/** Maximum messages waiting to be delivered; a turn has far fewer calls. */
 const MAX_UNSENT = 256;
 
 /** A connection that can be cut off. */
 export interface GivenUp {
-  /** Why it is gone, in words; null while it is there. */
+  /** Why it is gone, in words; null while it exists. */
   whyGone(): string | null;
   giveUp(why: string): void;
 }
 
-/** Adds up what a server sends. Returns what it has sent too much, in words; null while it has not. */
+/** Adds up what a server sends. Returns which limit it has exceeded, in words; null if none. */
 export function totalBytes(): (bytes: number) => string | null {
   let total = 0;
   return (bytes) => {
@@ -25,7 +25,7 @@ export function totalBytes(): (bytes: number) => string | null {
   };
 }
 
-/** The same transport, given up where a server asks faster than it takes the answers. */
+/** The same transport, closed if a server asks faster than it reads the answers. */
 export function withBoundedAnswers<T extends Transport & GivenUp>(transport: T): T {
   const send = transport.send.bind(transport);
   let unsent = 0;

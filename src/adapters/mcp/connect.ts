@@ -1,4 +1,4 @@
-/** A connection to an MCP server: its tools as they were at the start, and calls to them. Loaded only where servers are configured. */
+/** A connection to an MCP server: its tools at the start, and calls to them. Loaded only if servers are configured. */
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, ListToolsResultSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
@@ -9,7 +9,7 @@ import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { type ConnectOptions, inTime, isStatus, ServerLine } from './server-line.ts';
 
-/** A tool as its server describes it: nothing of it is clean or bounded yet. */
+/** A tool as its server describes it, not yet cleaned or bounded. */
 export interface ListedTool {
   readonly name: string;
   readonly description: string;
@@ -18,11 +18,11 @@ export interface ListedTool {
   readonly isReadOnly: boolean;
 }
 
-/** A server that is there. */
+/** A connected server. */
 export interface ServerConnection {
   readonly tools: readonly ListedTool[];
   readonly hasResources: boolean;
-  /** Name and version, as it says. */
+  /** Name and version, according to the server. */
   readonly version: string;
   call(
     tool: string,
@@ -51,9 +51,9 @@ export type CallEnd<Answer> =
 
 /** More tools than any model can use well. */
 const MAX_TOOLS = 256;
-/** A list in more parts than this never ends. */
+/** A list with more parts than this counts as endless. */
 const MAX_PAGES = 32;
-/** Connects and lists the tools, in the given time. What was started is ended when that fails. */
+/** Connects and lists the tools within the given time. On failure, ends what was started. */
 export async function connectServer(
   options: ConnectOptions,
 ): Promise<({ status: 'ok' } & ServerConnection) | Failed> {
@@ -122,7 +122,7 @@ async function ending<Answer>(
   ask: (limits: { timeout: number; maxTotalTimeout: number; signal: AbortSignal }) => Promise<Answer>,
 ): Promise<CallEnd<Answer>> {
   try {
-    // The library leaves its listeners on the signal, and that of a run is there for all calls.
+    // The library leaves its listeners on the signal, and all calls of a run share one.
     const own = AbortSignal.any([signal]);
     const answer = await ask({ timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal: own });
     return { status: 'answered', answer };
@@ -135,7 +135,8 @@ async function ending<Answer>(
         reason: 'timeout',
         message: `there was no answer within ${timeoutMs / 1_000} s`,
       };
-    // The platform's words for a connection that is not there, or not any more; the statuses are a gateway's, or of a session that is over.
+    // The platform's words for a missing or lost connection; the statuses come from a gateway, or mean that a session
+    // is over.
     const isUnreached =
       (error instanceof TypeError && error.message === 'fetch failed') || isStatus(error, 404, 502, 503, 504);
     if (isUnreached) return { status: 'failed', reason: 'unreached', message: messageOf(error) };
@@ -144,7 +145,7 @@ async function ending<Answer>(
   }
 }
 
-/** What a server says of itself is cleaned and bounded. The cause says what a failed fetch means. */
+/** What a server says about itself is cleaned and bounded. The cause explains a failed fetch. */
 function messageOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';

@@ -1,4 +1,4 @@
-/** A server that speaks on its stdin and stdout, one JSON message a line, started wherever `run` starts it. */
+/** A server that uses its stdin and stdout, one JSON message per line, started by `run`. */
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -13,7 +13,7 @@ const MAX_ERRORS = 2_000;
 /** How long a server may take to end once its input is closed. */
 const GOODBYE_MS = 1_000;
 
-/** Starts the program and resolves when nothing of it is left; it is killed when the signal aborts. */
+/** Starts the program and resolves when no process of it is left; kills it when the signal aborts. */
 export type RunProgram = (talk: CommandTalk, signal: AbortSignal) => Promise<CommandResult>;
 
 /** A transport over a program, and what is known of its end. */

@@ -1,8 +1,8 @@
-/** Whether what a server gives as a schema is one: a model's API refuses the whole request for one that is not. */
+/** Whether a server's schema is valid: a model's API refuses the whole request for an invalid one. */
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-/** Checks against the meta-schema of draft 2020-12. Nothing of the schema is compiled. */
+/** Checks against the meta-schema of draft 2020-12. Does not compile the schema. */
 export function schemaChecker(): (schema: Readonly<Record<string, unknown>>) => boolean {
   const ajv = new Ajv2020({ strict: false, logger: false });
   return (schema) => ajv.validateSchema({ ...schema }) === true;

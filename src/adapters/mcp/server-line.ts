@@ -1,4 +1,4 @@
-/** The line to a server. Where the server says that its session is over, another takes the place of the first. */
+/** The line to a server. If the server says that its session is over, a new one replaces it. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -19,31 +19,31 @@ export interface ConnectOptions {
   /** For the connection and the list of tools together. */
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** The server says that its tools are others now. */
+  /** The server says that its tools have changed. */
   onChange(): void;
-  /** The connection has ended by itself; why is in words. */
+  /** The connection has ended by itself; `why` is in words. */
   onGone(why: string): void;
 }
 
-/** How long a server may take to hear that a session is over. */
+/** Time limit for telling a server that a session is over. */
 const GOODBYE_MS = 1_000;
 
-/** A client and how it speaks to the server: another for each session. */
+/** A client and its transport, one pair for each session. */
 interface OpenLine {
   readonly client: Client;
   readonly transport: ProgramTransport | AddressTransport;
 }
 
-/** Its requests go over the session that is open now. */
+/** Its requests use the current session. */
 export class ServerLine {
-  /** The client that the server is greeted with. */
+  /** The client that greets the server. */
   readonly first: OpenLine;
   readonly #options: ConnectOptions;
-  // What a server may send in a run does not begin anew with a session.
+  // The limit on what a server may send counts for the whole run, not for a session.
   readonly #total = totalBytes();
   #line: OpenLine;
   #isClosing = false;
-  /** Calls of one turn find out together. */
+  /** Several calls of a turn notice this at the same time. */
   #renewal: { lost: OpenLine; done: Promise<void> } | null = null;
 
   constructor(options: ConnectOptions) {
@@ -57,18 +57,18 @@ export class ServerLine {
     return greet(this.#line, { signal, timeout: this.#options.connectMs });
   }
 
-  /** From here on, `onChange` hears of other tools, and `onGone` of the end. */
+  /** From now on, calls `onChange` if the tools change, and `onGone` at the end. */
   watch(): void {
     this.#watch(this.#line);
   }
 
-  /** As the client's, but for a session that is over: then over the next one. */
+  /** Like the client's, except that it uses a new session if the current one is over. */
   readonly request: Client['request'] = async (...asked) => {
     const used = this.#line;
     try {
       return await used.client.request(...asked);
     } catch (error) {
-      // The protocol's way to say that a session is over. Nothing was done of the call.
+      // This is how the protocol says that a session is over. The call has not been carried out.
       if (!isStatus(error, 404) || !hasSession(used)) throw error;
       await inTime(this.#renew(used), asked[2]?.signal ?? this.#options.signal);
       return this.#line.client.request(...asked);
@@ -128,7 +128,7 @@ async function greet(
   { client, transport }: OpenLine,
   limits: { signal: AbortSignal; timeout: number },
 ): Promise<void> {
-  // The types of the package are not written for exact optional properties.
+  // The package's types do not support exact optional properties.
   await inTime(client.connect(transport as Transport, limits), limits.signal);
 }
 
@@ -148,7 +148,7 @@ async function closeConnection({ client, transport }: OpenLine): Promise<void> {
   await transport.close().catch(() => undefined);
 }
 
-/** Some waits of the library have no limit of their own, such as that for a body. */
+/** Some waits of the library have no limit, such as the one for a body. */
 export async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const stopped = new Promise<never>((_, reject) => {

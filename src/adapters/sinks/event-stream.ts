@@ -19,7 +19,7 @@ export function createEventStream(stdout: Writable, redact: Redact): EventSink {
   };
 }
 
-/** Tells a function every event, with what the event stream contains. */
+/** Calls a function with every event, as in the event stream. */
 export function createEventTeller(tell: (event: RunEvent) => void, redact: Redact): EventSink {
   return {
     accept: (event) => tell(redactedStrings(event, redact) as RunEvent),

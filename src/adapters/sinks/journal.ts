@@ -6,8 +6,8 @@ import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**
- * Throws file system errors: a run that cannot be recorded must not go on. An event is in the file as soon as it is
- * accepted, so that it survives a killed process; after `sync` it also survives a crash of the machine.
+ * Throws file system errors: a run that cannot be recorded must not continue. An event is in the file as soon as it
+ * is accepted, so that it survives a killed process; after `sync` it also survives a crash of the machine.
  */
 export function openJournal(path: string, redact: Redact): EventSink {
   return journalIn(openSync(path, 'wx', 0o600), redact);

@@ -1,6 +1,6 @@
 /**
- * What happened, one line per event: `patchsmith.log` for people who examine a run afterwards, and lines on stderr where they
- * are asked for. Each has the run, and where there is one the model turn and the call, by which lines are found again.
+ * What happened, one line per event: `patchsmith.log` for people who examine a run afterwards, and lines on stderr on
+ * request. Each has the run and, if there is one, the model turn and the call, to find related lines.
  */
 
 import { blockingAmong } from '../../domain/findings/finding.ts';
@@ -11,7 +11,7 @@ import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 import { appendRolling } from './rolling-file.ts';
 
-/** A log that runs share: `path` is absolute, `level` one of pino's or `silent`. */
+/** A log shared by several runs: `path` is absolute, `level` is one of pino's or `silent`. */
 export interface SharedLog {
   readonly path: string;
   readonly level: string;
@@ -23,17 +23,17 @@ export interface LogOptions {
   readonly level: string;
   /** `print` gets lines such as `12:03:04 INF tool: completed run=… iteration=2 call=… status=ok`, in the local time. */
   readonly people: { readonly level: string; print(line: string): void };
-  /** A log of the program that makes runs, which has the lines of all of them. */
+  /** The log of a program that starts runs, with the lines of all of them. */
   readonly shared?: SharedLog;
   readonly runId: string;
-  /** Model turns that were completed before. */
+  /** Earlier completed model turns. */
   readonly iteration: number;
   readonly redact: Redact;
 }
 
 /**
- * File contents and model text are in the journal, not here, except at level `debug`. What cannot be written, as on a full
- * disk, is missing from the log and stops nothing.
+ * File contents and model text are in the journal, not here, except at level `debug`. What cannot be written, for
+ * example because the disk is full, is missing from the log and stops nothing.
  */
 export async function openLog({
   path,

@@ -1,4 +1,4 @@
-/** A log that many runs write, one after another or side by side: at 10 MB it begins anew, and the three before it are kept. */
+/** A log that many runs write, one after another or in parallel: it rotates at 10 MB, and three old files are kept. */
 
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { hasCode } from '../../files/failures.ts';
@@ -7,8 +7,9 @@ const MAX_BYTES = 10_000_000;
 const KEPT = 3;
 
 /**
- * Appends a line, with its end. Nothing is held open between two lines, so that runs of one process share a file without
- * knowing each other. What cannot be written, as on a full disk, is missing and stops nothing.
+ * Appends a line, with its end. The file is not kept open between two lines, so that runs of one process can share it
+ * without knowing each other. What cannot be written, for example because the disk is full, is missing and stops
+ * nothing.
  */
 export function appendRolling(path: string, line: string, maxBytes = MAX_BYTES): void {
   try {
@@ -20,7 +21,7 @@ export function appendRolling(path: string, line: string, maxBytes = MAX_BYTES):
   }
 }
 
-/** `log` becomes `log.1`, and so on; what was `log.3` is gone. */
+/** `log` becomes `log.1`, and so on; `log.3` is dropped. */
 function roll(path: string): void {
   for (let number = KEPT; number >= 1; number -= 1) {
     try {

@@ -23,8 +23,8 @@ import {
 } from './line-words.ts';
 
 /**
- * One line, without its end. `bad` says that something failed; `output` is what a command printed: several lines, each behind
- * a mark, safe to print as they are.
+ * One line, without its line ending. `bad` means that something failed; `output` is what a command printed: several
+ * lines, each after a mark, safe to print.
  */
 export interface Line {
   readonly as: 'note' | 'bad' | 'warning' | 'output';
@@ -34,23 +34,23 @@ export interface Line {
 /** What is known before the first event. */
 export interface EventLinesOptions {
   readonly redact: Redact;
-  /** How the verify commands of a resumed run ended before its work; null if they were not run. */
+  /** How a resumed run's verify commands ended before its work; null if they were not run. */
   readonly verifyBaseline: readonly CommandReport[] | null;
   /** Calls of a resumed run that may have been in progress. */
   readonly calls: readonly ToolCall[];
 }
 
-/** Makes the lines of events, in their order. */
+/** Makes the lines of events, in order. */
 export class EventLines {
   readonly #redact: Redact;
   readonly #started = new Map<string, string>();
   #verifyBaseline: readonly CommandReport[] | null;
   #iteration = 0;
-  /** What ran before the work has been shown as it happened. */
+  /** Commands before the work have already been shown. */
   #hasOpened = false;
-  /** Printed below the lines of the commands that made them, which end only after their changes are known. */
+  /** Printed below the lines of the commands that made them, since these end only after their changes are known. */
   readonly #changes: string[] = [];
-  /** The last lines that each failed command has shown, without their times. */
+  /** The last lines shown for each failed command, without times. */
   readonly #failures = new Map<string, string>();
 
   constructor({ redact, verifyBaseline, calls }: EventLinesOptions) {
@@ -59,7 +59,7 @@ export class EventLines {
     for (const call of calls) this.#started.set(call.id, this.describe(call));
   }
 
-  /** Turns that are complete. */
+  /** The number of completed turns. */
   get iteration(): number {
     return this.#iteration;
   }
@@ -69,7 +69,7 @@ export class EventLines {
     return describeCall(name, redactedStrings(input, this.#redact));
   }
 
-  /** The first lines about a run, before anything of it is carried out. */
+  /** The first lines about a run, before any of it is carried out. */
   banner({ patchsmith, model, provider, sandbox, plan, base }: Banner): Line[] {
     this.#hasOpened = true;
     const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
@@ -81,7 +81,7 @@ export class EventLines {
     ];
   }
 
-  /** A command that ran before the work, with the end of its output if it was to succeed and did not. */
+  /** A command that ran before the work, with the end of its output if it should have succeeded but did not. */
   commandBefore(kind: 'setup' | 'verify', { command, end, output }: CommandReport): Line[] {
     const isBad = kind === 'setup' && !succeeded(end);
     return [
@@ -96,7 +96,7 @@ export class EventLines {
     return [...waiting, ...this.#own(event)];
   }
 
-  /** What has waited for a later event. */
+  /** Lines that have waited for a later event. */
   rest(): Line[] {
     return this.#changes.splice(0).map(note);
   }
@@ -201,7 +201,7 @@ export class EventLines {
     ];
   }
 
-  /** The last lines of a command that failed, unless its last failure showed the same. */
+  /** The last lines of a failed command, unless its last failure had the same ones. */
   #endOf(command: string, output: string): Line[] {
     if (output.trim() === '') return [];
     const end = lastLines(this.#redact(output), 20);
@@ -230,7 +230,7 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
   'verify.completed',
 ];
 
-/** Findings of one review that are shown at once; all of them are in the result. */
+/** Maximum findings of one review to show; all of them are in the result. */
 const MAX_FINDINGS_SHOWN = 10;
 
 function findingLine(finding: Finding): Line {

@@ -14,7 +14,7 @@ export type Standing = Pick<
   'iterations' | 'limits' | 'startedAt' | 'usage' | 'costUsd' | 'isEstimated'
 >;
 
-/** Everything that a frame is made of. Secrets are redacted; other text may be anything. */
+/** Everything in a frame. Secrets are redacted; other text may be anything. */
 export interface Moment {
   /** Null before the work has begun. */
   readonly standing: Standing | null;
@@ -22,7 +22,7 @@ export interface Moment {
   readonly doing: readonly Doing[];
   /** The last words of the model's answer in progress; empty for none. */
   readonly words: string;
-  /** How many paths were changed, and the last ones of them, the very last one first. */
+  /** How many paths were changed, and the latest of them, newest first. */
   readonly changed: { readonly count: number; readonly last: readonly string[] };
 }
 
@@ -32,10 +32,10 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** More of what is going on is counted only. */
+/** Further activities are only counted. */
 const MAX_DOING = 3;
 
-/** At most six lines, none as wide as the terminal; fewer where it is low. */
+/** At most six lines, none as wide as the terminal; fewer if it is low. */
 export function frameOf(moment: Moment, { columns, rows }: TerminalSize): string[] {
   const room = Math.max(10, columns - 1);
   const { standing, now, doing, words, changed } = moment;
@@ -69,7 +69,7 @@ export function standingLine(standing: Standing, now: number): string {
   ].join(' · ');
 }
 
-/** What is cut is the label: how long it takes stays readable. */
+/** Cuts the label, so that the duration stays readable. */
 function doingLine({ label, forMs, timeoutMs, detail }: Doing, room: number, more: string): string {
   const time = `${seconds(forMs)}${timeoutMs === null ? '' : ` of ${seconds(timeoutMs)}`}`;
   const end = ` · ${[time, ...(detail === '' ? [] : [detail])].join(' · ')}${more}`;
@@ -89,7 +89,7 @@ function changedLine({ count, last }: Moment['changed'], room: number): string {
   return `  changed: ${truncate(newest, Math.max(8, room - 11 - width(end)), { position: 'start' })}${end}`;
 }
 
-/** A tab is as wide as the terminal wants it to be. */
+/** The width of a tab depends on the terminal. */
 function flat(text: string): string {
   return withinLine(text).replaceAll('\t', ' ');
 }

@@ -1,5 +1,5 @@
 /**
- * A block at the end of the terminal that is painted over and over, with whatever is printed scrolling by above it. Loaded
+ * A block at the end of the terminal that is repainted continuously, while printed lines scroll by above it. Loaded
  * only on a terminal.
  */
 
@@ -10,7 +10,7 @@ import { frameOf, type Moment, standingLine } from './frame.ts';
 /** Milliseconds within which changes are painted together. */
 const TOGETHER_MS = 100;
 
-/** Milliseconds after which a window that is being resized is taken to have its size. */
+/** Milliseconds after which the size of a resized window counts as final. */
 const SETTLED_MS = 250;
 
 /** What is painted, where, and how. */
@@ -22,8 +22,8 @@ export interface LiveViewOptions {
 }
 
 /**
- * The cursor always rests below the block, at the beginning of a line: what somebody else prints, and the end of the process,
- * find the terminal as any program leaves it.
+ * The cursor always rests below the block, at the beginning of a line: other output, and the end of the process, find
+ * the terminal in its usual state.
  */
 export class LiveView {
   readonly #options: LiveViewOptions;
@@ -47,19 +47,19 @@ export class LiveView {
     this.#write(`${text}\n`, this.#frame());
   }
 
-  /** Paints the moment, unless the terminal has not even taken the last one. */
+  /** Paints the current frame, unless the terminal has not yet accepted the last one. */
   paint(): void {
     if (this.#soon !== null) clearTimeout(this.#soon);
     this.#soon = null;
     if (!this.#options.terminal.isBehind()) this.#write('', this.#frame());
   }
 
-  /** Paints what has changed by then, once. */
+  /** Schedules one repaint for all changes until then. */
   paintSoon(): void {
     this.#soon ??= setTimeout(() => this.paint(), TOGETHER_MS).unref();
   }
 
-  /** Leaves the state of the run as a line among the others. Call once. */
+  /** Leaves the state of the run as an ordinary line. Call once. */
   end(): void {
     if (this.#soon !== null) clearTimeout(this.#soon);
     this.#stopListening();
@@ -73,22 +73,22 @@ export class LiveView {
     return frameOf(moment(), terminal.size());
   }
 
-  /** In one piece, which terminals that can do so show at once: nothing is seen half painted. */
+  /** As one write, which capable terminals show at once, so that no half-painted frame is visible. */
   #write(above: string, frame: readonly string[]): void {
     const { terminal, dim } = this.#options;
     const { columns } = terminal.size();
     const rows = this.#rowsIn(columns);
     const up = rows === 0 ? '' : `\u001b[${rows}A`;
-    // Lines are overwritten, and only what is left of longer ones is cleared: an empty block is never seen.
+    // Overwrites lines and clears only the rest of longer ones, so that an empty block is never visible.
     const block = frame.map((line) => `${dim(line)}\u001b[K\n`).join('');
-    // After a resize, though, a terminal would join what it has broken in two before.
+    // After a resize, though, a terminal would join lines that it had wrapped before.
     const before = above === '' && columns === this.#columns ? '' : '\u001b[J';
     terminal.write(`\u001b[?2026h${up}\r${before}${above}${block}\u001b[J\u001b[?2026l`);
     this.#painted = frame;
     this.#columns = columns;
   }
 
-  /** A terminal that has become narrower has broken lines in two, except for those that cut them. */
+  /** A terminal that has become narrower has wrapped lines, unless it cuts them. */
   #rowsIn(columns: number): number {
     const { breaksLines } = this.#options.terminal;
     return this.#painted.reduce(

@@ -3,7 +3,7 @@
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { openMark, withinLine } from '../../../domain/text/terminal.ts';
 
-/** Gives back what can be shown of each piece, with secrets redacted however they are cut. */
+/** Returns what can be shown of each piece, with secrets redacted however they are split. */
 export class ModelText {
   readonly #redact: Redact;
   readonly #openEnd: (text: string) => number;
@@ -16,7 +16,7 @@ export class ModelText {
     this.#openEnd = openEnd;
   }
 
-  /** Parts of lines: between each two of them a line ends. */
+  /** Parts of lines, with a line ending between each two. */
   add(piece: string): string[] {
     const arrived = this.#redact(this.#held + piece);
     const sure = arrived.length - Math.max(this.#openEnd(arrived), openMark(arrived));
@@ -24,7 +24,7 @@ export class ModelText {
     return partsOf(arrived.slice(0, sure));
   }
 
-  /** What was held back, when nothing follows it. */
+  /** Returns what was held back, once nothing follows it. */
   end(): string[] {
     const held = this.#held;
     this.#held = '';

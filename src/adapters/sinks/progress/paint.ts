@@ -1,6 +1,6 @@
-/** The few colours of the lines for people; meaning never hangs on them. */
+/** The few colours of the lines for people; they never carry meaning on their own. */
 
-/** Each gives the text in its colour, or as it is. */
+/** Each returns the text in its colour, or unchanged. */
 export interface Paint {
   bad(text: string): string;
   good(text: string): string;

@@ -32,7 +32,7 @@ export class Printer {
   #view: LiveView | null = null;
   #printedAt: number;
   #atLineStart = true;
-  /** The line of the model's text that has not ended, and the last one before it that is not empty. */
+  /** The unfinished line of the model's text, and the last non-empty one before it. */
   #line = '';
   #lineBefore = '';
 
@@ -43,7 +43,7 @@ export class Printer {
     this.#printedAt = options.clock();
   }
 
-  /** From here on, lines are printed above this view; null ends the one there is. */
+  /** From now on, lines are printed above this view; null ends the current one. */
   set view(view: LiveView | null) {
     this.#view?.end();
     this.#view = view;
@@ -53,7 +53,7 @@ export class Printer {
     return this.#view;
   }
 
-  /** Milliseconds since something was printed. */
+  /** Milliseconds since the last output. */
   get silentMs(): number {
     return this.#options.clock() - this.#printedAt;
   }
@@ -63,7 +63,7 @@ export class Printer {
     return this.#line.trim() === '' ? this.#lineBefore : this.#line;
   }
 
-  /** Prints lines in their colours; with `quiet`, warnings alone. */
+  /** Prints lines in their colours; with `quiet`, only warnings. */
   print(lines: readonly Line[]): void {
     const { quiet, redact } = this.#options;
     const { bad, dim, careful } = this.paint;
@@ -75,7 +75,7 @@ export class Printer {
     }
   }
 
-  /** Prints what is safe to be printed as it is. */
+  /** Prints text that is already safe. */
   write(line: string): void {
     this.#printedAt = this.#options.clock();
     if (this.#view !== null) this.#view.print(line);
@@ -121,7 +121,7 @@ export class Printer {
     this.#atLineStart = true;
   }
 
-  /** Ends a line that has begun on stderr, so that another one can follow. */
+  /** Ends an unfinished line on stderr, so that another can follow. */
   #endOpenLine(): void {
     this.#show(this.#text.end());
     if (this.#view !== null) return;

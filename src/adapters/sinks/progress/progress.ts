@@ -1,4 +1,7 @@
-/** Shows people on stderr what a run does: lines for what has happened and, on a terminal, a view of what is in progress. */
+/**
+ * Shows on stderr what a run does: lines for what has happened and, on a terminal, a live view of what is in
+ * progress.
+ */
 
 import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
@@ -13,7 +16,7 @@ import { Activities, type Activity, type UnderWay } from './under-way.ts';
 
 /** What progress to show, and where. */
 export interface ProgressOptions extends EventLinesOptions, PrinterOptions {
-  /** The terminal that `stderr` is, if a live view may be painted there; null for lines only. */
+  /** The terminal behind `stderr`, if a live view may be painted there; null for lines only. */
   readonly terminal: Terminal | null;
 }
 
@@ -36,7 +39,10 @@ export class Progress implements EventSink {
     this.#activities = new Activities(options.clock);
   }
 
-  /** Starts to report what is in progress: every second in the live view of a terminal, elsewhere after a period of silence. */
+  /**
+   * Starts reporting what is in progress: every second in a terminal's live view, elsewhere after a period of
+   * silence.
+   */
   async start(): Promise<void> {
     const { quiet, terminal } = this.#options;
     if (quiet) return;
@@ -57,12 +63,12 @@ export class Progress implements EventSink {
     if (beat !== null) this.note(beat);
   }
 
-  /** Takes the numbers of the live view from there. */
+  /** The source of the live view's numbers. */
   follow(standing: () => Standing): void {
     this.#standing = standing;
   }
 
-  /** Something that takes its time has begun; it is shown until its end is reported. */
+  /** Something long has begun; it is shown until its end is reported. */
   begin(activity: Activity): UnderWay {
     const label = oneLine(this.#options.redact(activity.label), 200);
     const underWay = this.#activities.begin({ ...activity, label });
@@ -70,7 +76,7 @@ export class Progress implements EventSink {
     return underWay;
   }
 
-  /** Shows something until the work is done, however it ends. */
+  /** Shows an activity until the work is done, however it ends. */
   async during<Result>(activity: Activity, work: () => Promise<Result>): Promise<Result> {
     const underWay = this.begin(activity);
     try {
@@ -85,7 +91,7 @@ export class Progress implements EventSink {
     this.#printer.print([{ as: 'note', text: line }]);
   }
 
-  /** Prints what somebody else said, marked as theirs: at most 12 lines of it, unless `quiet`. */
+  /** Prints someone else's words, marked as such: at most 12 lines, unless `quiet`. */
   quote(who: string, text: string): void {
     const lines = this.#options
       .redact(text)
@@ -101,7 +107,7 @@ export class Progress implements EventSink {
     ]);
   }
 
-  /** Prints a line that people must see. */
+  /** Prints a line that people have to see. */
   warn(warning: Warning): void {
     this.#printer.print([{ as: 'warning', text: warning }]);
   }
@@ -118,7 +124,7 @@ export class Progress implements EventSink {
     this.#printer.write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
   }
 
-  /** Stops showing what is in progress; a line with the state of the run stays. Can be called twice. */
+  /** Stops showing what is in progress, and leaves a line with the state of the run. Can be called twice. */
   endView(): void {
     this.#hasEnded = true;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -130,12 +136,12 @@ export class Progress implements EventSink {
     this.#printer.stream(text);
   }
 
-  /** The first lines about a run, before anything of it is carried out. */
+  /** The first lines about a run, before any of it is carried out. */
   banner(banner: Banner): void {
     this.#printer.print(this.#events.banner(banner));
   }
 
-  /** A command that runs before the work has begun; what is returned is called when it has ended. */
+  /** A command before the work has started; call the returned function when it has ended. */
   commandBefore(
     kind: 'setup' | 'verify',
     command: string,
@@ -150,7 +156,7 @@ export class Progress implements EventSink {
     };
   }
 
-  /** How a command ended that ran before the work. */
+  /** How a command before the work ended. */
   commandEnded(kind: 'setup' | 'verify', report: CommandReport): void {
     this.#printer.print(this.#events.commandBefore(kind, report));
   }
@@ -204,5 +210,5 @@ export class Progress implements EventSink {
 
 const MAX_QUOTED_LINES = 12;
 
-/** More than fit into a line. */
+/** More than fits on a line. */
 const MAX_CHANGED = 20;

@@ -1,18 +1,18 @@
-/** What is going on at the moment, as far as people are to know: nothing of it is recorded. */
+/** What is in progress, for people to see; none of it is recorded. */
 
 import type { Retry } from '../../../domain/budget/spent.ts';
 import { formatSize } from '../../../domain/text/format-size.ts';
 import type { Clock } from '../../../ports.ts';
 
-/** Something that takes its time. */
+/** Something that takes a while. */
 export interface Activity {
   /** `run_command npm test`, `waiting for the model`. */
   readonly label: string;
-  /** Milliseconds after which it is stopped. Default: nothing stops it. */
+  /** Milliseconds after which it is stopped. Default: never. */
   readonly timeoutMs?: number;
-  /** A line has already said that it has begun. Default: false. */
+  /** A line has already announced it. Default: false. */
   readonly isAnnounced?: boolean;
-  /** It is what something else is a part of, and only named while it is alone. Default: false. */
+  /** It contains other activities, and is only named while it is alone. Default: false. */
   readonly isOuter?: boolean;
   /** It is the model's next answer, with which an iteration begins. Default: false. */
   readonly isTurn?: boolean;
@@ -20,9 +20,9 @@ export interface Activity {
 
 /** Follows one activity. */
 export interface UnderWay {
-  /** So many bytes of an answer are there by now. */
+  /** The number of bytes of an answer so far. */
   received(bytes: number): void;
-  /** The answer failed, and is asked for again after a wait. */
+  /** The answer failed, and is requested again after a wait. */
   waits(retry: Pick<Retry, 'attempt' | 'waitMs'>): void;
   /** Call once. */
   end(): void;
@@ -34,11 +34,11 @@ export interface Doing {
   /** Milliseconds since it began. */
   readonly forMs: number;
   readonly timeoutMs: number | null;
-  /** What is known about how far it is: `12.3 kB received`, `34 s left`; empty for nothing. */
+  /** How far it is, if known: `12.3 kB received`, `34 s left`; otherwise empty. */
   readonly detail: string;
 }
 
-/** Milliseconds of silence after which it is said what is going on, and between two such lines. */
+/** Milliseconds of silence before a line says what is in progress, and between two such lines. */
 const [FIRST_BEAT_MS, HEARTBEAT_MS] = [5_000, 30_000];
 
 interface Entry {
@@ -75,26 +75,26 @@ export class Activities {
         entry.pause = `pause before attempt ${attempt}`;
         entry.bytes = 0;
         entry.waitsUntil = this.#clock() + waitMs;
-        // The wait has been announced with its length.
+        // The line about the wait has announced its length.
         entry.isAnnounced = true;
       },
       end: () => void this.#entries.delete(entry),
     };
   }
 
-  /** Whether the model is asked for the answer that begins an iteration. */
+  /** Whether the model is working on the answer that begins an iteration. */
   hasTurn(): boolean {
     return [...this.#entries].some(({ activity }) => activity.isTurn === true);
   }
 
-  /** What is going on, in the order in which it began. */
+  /** What is in progress, in order of its start. */
   now(): Doing[] {
     return this.#shown().map((entry) => this.#doing(entry));
   }
 
   /**
-   * The line to print when nothing has been printed for `silentMs`: that something has begun, after the first seconds, or that
-   * it goes on. Null when there is nothing to say yet.
+   * The line to print when nothing has been printed for `silentMs`: that something has begun, after the first
+   * seconds, or that it continues. Null if there is nothing to say yet.
    */
   heartbeat(silentMs: number): string | null {
     const [entry, ...more] = this.#shown();
@@ -110,14 +110,14 @@ export class Activities {
     return `${[`${label}: ${seconds(forMs)} so far`, ...details].join(', ')}${others}`;
   }
 
-  /** What comes after a wait has not been announced with it. */
+  /** What follows a wait has not been announced with it. */
   #endWait(entry: Entry): void {
     if (entry.waitsUntil === null || entry.waitsUntil > this.#clock()) return;
     entry.waitsUntil = null;
     entry.isAnnounced = false;
   }
 
-  /** Without those that others are a part of. */
+  /** Without those that contain others. */
   #shown(): Entry[] {
     const all = [...this.#entries];
     const inner = all.filter(({ activity }) => activity.isOuter !== true);

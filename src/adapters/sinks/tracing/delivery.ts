@@ -1,5 +1,5 @@
 /**
- * Sends spans to a collector during the run. A run never waits for it but at its end, and then not for one that has
+ * Sends spans to a collector during the run. A run waits for it only at its end, and not for a collector that has
  * been silent before; what cannot be delivered is counted.
  */
 
@@ -14,22 +14,22 @@ import type { TraceTarget } from './target.ts';
 export interface DeliveryOptions extends Pick<TraceTarget, 'url' | 'headers' | 'timeoutMs'> {
   /** Makes the body of a request. */
   readonly encode: (spans: readonly TraceSpan[]) => string;
-  /** Loads what sends the first request. */
+  /** Loads the code for the first request. */
   readonly openFetch: () => Promise<typeof fetch>;
   readonly clock: () => number;
 }
 
-/** Spans of a request. */
+/** Maximum spans per request. */
 const BATCH = 256;
-/** Spans that wait are sent when the first of them is so old, or when they are a batch. */
+/** Waiting spans are sent when the first of them reaches this age, or when there are enough for a batch. */
 const MAX_WAIT_MS = 5_000;
 /** Spans above this number are dropped. */
 const MAX_QUEUE = 2_048;
 /** Failures in a row after which nothing more is sent. */
 const MAX_FAILURES = 3;
-/** Answers are empty or a sentence. */
+/** Answers are empty or one sentence. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** The statuses that OTLP permits to ask again for. */
+/** The statuses after which OTLP permits a retry. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
 
 /** One trace on its way. */
@@ -60,7 +60,10 @@ export class Delivery {
     if (isDue && now >= this.#notBeforeMs) this.#send();
   }
 
-  /** Sends the rest, for at most so many milliseconds. Null when all has arrived, else what has not, and why. */
+  /**
+   * Sends the rest, for at most this many milliseconds. Null if everything has arrived, otherwise what has not, and
+   * why.
+   */
   async finish(withinMs: number): Promise<string | null> {
     const timer = setTimeout(() => this.#end.abort(), withinMs);
     while (this.#queue.length > 0 && !this.#end.signal.aborted && !this.#hasGivenUp()) {
@@ -111,7 +114,7 @@ export class Delivery {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const isLate = timeout.aborted || this.#end.signal.aborted;
-      // A collector that did not answer once is not waited for again.
+      // Do not wait again for a collector that once did not answer.
       this.#failures = isLate ? MAX_FAILURES : this.#failures + 1;
       this.#why = isLate ? 'no answer in time' : reasonOf(error);
       this.#queue.unshift(...batch);
@@ -139,7 +142,7 @@ export class Delivery {
   }
 }
 
-/** How many spans a collector has taken without keeping them: `{"partialSuccess":{"rejectedSpans":"3"}}`. */
+/** How many spans a collector accepted but rejected: `{"partialSuccess":{"rejectedSpans":"3"}}`. */
 function rejectedIn(answer: string, most: number): number {
   const parsed = ExportAnswer.safeParse(jsonOrUndefined(answer));
   const rejected = parsed.success ? Number(parsed.data.partialSuccess?.rejectedSpans ?? 0) : 0;

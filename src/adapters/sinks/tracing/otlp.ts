@@ -1,13 +1,13 @@
 /**
- * Spans as OTLP has them in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. Ids are hexadecimal, 64-bit
- * numbers are strings, and enumerations are numbers.
+ * Spans in OTLP's JSON format: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. Ids are hexadecimal,
+ * 64-bit numbers are strings, and enumerations are numbers.
  */
 
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import type { Attributes, SpanValue } from './span-attributes.ts';
 import type { TraceSpan } from './spans.ts';
 
-/** What all spans of a process have in common. */
+/** What all spans of a process share. */
 export interface TraceOrigin {
   readonly traceId: string;
   /** About the process: `service.name` and the like. */

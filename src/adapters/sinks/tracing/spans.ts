@@ -1,7 +1,7 @@
 /**
- * What a run did, as spans: the run, and in it each answer of the model, tool call and verification. Names and attributes are
- * those of OpenTelemetry's conventions for generative AI; what they have no name for begins with `patchsmith.`. No text of
- * prompts, answers, files, commands or messages is in a span.
+ * What a run did, as spans: the run, and in it each answer of the model, tool call and verification. Names and
+ * attributes are those of OpenTelemetry's conventions for generative AI; names of our own begin with `patchsmith.`.
+ * Spans contain no text of prompts, answers, files, commands or messages.
  */
 
 import type { LlmTurn, Usage } from '../../../domain/conversation/conversation.ts';
@@ -37,25 +37,25 @@ export interface TraceSpan {
   readonly hasFailed: boolean;
 }
 
-/** What spans of a run begin with. */
+/** What the spans of a run start from. */
 export interface RunSpansOptions extends SpanMaker {
   readonly version: string;
-  /** The span of whoever started patchsmith, or of the run that an attempt belongs to; null for none. */
+  /** The span of patchsmith's caller, or of the run to which an attempt belongs; null if there is none. */
   readonly parent: string | null;
   readonly model: AnsweringModel;
-  /** Model turns that were completed before. */
+  /** Earlier completed model turns. */
   readonly iteration: number;
-  /** The tools that the model has; calls of others are not shown under the names that it made up. */
+  /** The tools that the model has; for calls to others, the names that it made up are not shown. */
   readonly tools: readonly string[];
   readonly providerName: (provider: string) => string;
-  /** Where the run stands after the last event. */
+  /** The state of the run after the last event. */
   readonly now: () => Pick<RunState, 'phase' | 'review'>;
 }
 
 type SpanMoment = TraceSpan['moments'][number];
 type Begun = Omit<TraceSpan, 'endMs' | 'hasFailed'>;
 
-/** Makes spans of events, each when it has ended. */
+/** Turns events into spans, each when it has ended. */
 export class RunSpans {
   readonly #options: RunSpansOptions;
   readonly #root: string;
@@ -84,7 +84,7 @@ export class RunSpans {
     return spans;
   }
 
-  /** Those that never ended, and the run's own. */
+  /** The spans that never ended, and the run's own. */
   rest(result: RunResult, endMs: number): TraceSpan[] {
     const { startMs, parent } = this.#options;
     const failed = result.exitCode !== 0;
@@ -133,7 +133,7 @@ export class RunSpans {
       case 'review.completed':
         return [ended(this.#reviewed(at, event.turn, undefined), at, null)];
       case 'review.failed':
-        // There was nothing to ask about, or no room to ask.
+        // There was nothing to request, or no room for it.
         if (event.kind === 'no_patch' || event.kind === 'budget') return [];
         return [ended(this.#reviewed(at, event.turn, event.spent), at, event.kind)];
       case 'model.replaced': {
@@ -179,7 +179,7 @@ export class RunSpans {
       : this.#review(at - turn.durationMs, answerAttributes(turn));
   }
 
-  /** A request that was cut off: its event does not say whose it was. */
+  /** A request that was cut off: its event does not say what it was for. */
   #asked(startMs: number, attributes: Attributes): Begun {
     const isReview = this.#options.now().phase.at === 'review';
     return isReview ? this.#review(startMs, attributes) : this.#chat(startMs, attributes);

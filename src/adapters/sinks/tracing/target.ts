@@ -1,6 +1,7 @@
 /**
- * Where traces go, by the variables that exporters of OpenTelemetry have in common:
- * https://opentelemetry.io/docs/specs/otel/protocol/exporter/ and https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ * Where traces go, according to the standard variables of OpenTelemetry exporters:
+ * https://opentelemetry.io/docs/specs/otel/protocol/exporter/ and
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 
 import type { Environment } from '../../../domain/environment.ts';
@@ -24,7 +25,7 @@ export type TargetRead =
   | { readonly status: 'off' }
   | { readonly status: 'failed'; readonly why: string };
 
-/** Values are not repeated in `why`: they may hold a login. */
+/** `why` does not repeat values: they may contain a login. */
 export function readTarget(env: Environment): TargetRead {
   const own = endpoint(env);
   if (own === null || isTrue(env.OTEL_SDK_DISABLED) || env.OTEL_TRACES_EXPORTER?.trim() === 'none')
@@ -34,7 +35,7 @@ export function readTarget(env: Environment): TargetRead {
   );
   const [, traceId = '', spanId = '', flags = ''] = parent ?? [];
   const hasParent = /[^0]/.test(traceId) && /[^0]/.test(spanId);
-  // Whoever began the trace has decided that it is not kept.
+  // The caller that began the trace decided not to keep it.
   if (hasParent && (Number.parseInt(flags, 16) & 1) === 0) return { status: 'off' };
   const { variable, address } = own;
   const protocol = signal(env, 'PROTOCOL')?.trim();
@@ -77,7 +78,7 @@ export function readTarget(env: Environment): TargetRead {
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** The address of traces is taken as it is; the other one is that of all signals. */
+/** The address for traces is used unchanged; the other one is for all signals. */
 function endpoint(env: Environment): { variable: string; address: string } | null {
   const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim();
   if (own) return { variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', address: own };
@@ -86,7 +87,7 @@ function endpoint(env: Environment): { variable: string; address: string } | nul
   return { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', address: `${common.replace(/\/+$/, '')}/v1/traces` };
 }
 
-/** The variable of traces comes before that of all signals. An empty one counts as absent. */
+/** The variable for traces takes precedence over that for all signals. An empty one counts as absent. */
 function signal(env: Environment, name: string): string | undefined {
   return env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
 }

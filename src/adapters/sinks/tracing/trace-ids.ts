@@ -1,8 +1,8 @@
-/** Ids of traces and spans: made of the run's own, so that all of its processes have one trace. */
+/** Ids of traces and spans, derived from the run's id, so that all its processes share one trace. */
 
 import { createHash } from 'node:crypto';
 
-/** The trace of a run that no other span has started: 32 hexadecimal digits. */
+/** The trace of a run without a parent span: 32 hexadecimal digits. */
 export function traceIdOf(runId: string): string {
   return digest(runId).slice(0, 32);
 }
@@ -15,7 +15,7 @@ export interface SpanMaker {
   readonly attempt: number | null;
 }
 
-/** The span of this number, of which 0 is the maker's own: 16 hexadecimal digits. */
+/** The span with this number (0 is the numberer's own): 16 hexadecimal digits. */
 export function spanIdOf({ runId, startMs, attempt }: SpanMaker, number: number): string {
   const maker = attempt === null ? `${startMs}` : `${startMs}/${attempt}`;
   return digest(`${runId}/${maker}/${number}`).slice(0, 16);

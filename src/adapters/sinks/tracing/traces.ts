@@ -13,7 +13,7 @@ export interface Traces extends EventSink {
   readonly traceId: string;
 }
 
-/** What is reported of a run, and where. */
+/** What to report about a run, and where. */
 export interface TracesOptions extends Omit<RunSpansOptions, 'parent' | 'attempt'> {
   /** One of several attempts of a run that began at `runStartMs`; null for a run. */
   readonly attempt: { readonly number: number; readonly runStartMs: number } | null;
