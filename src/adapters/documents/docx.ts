@@ -8,12 +8,12 @@ const DOCX_TEXT = 'word/document.xml';
 
 const MAX_XML_BYTES = 64 * 1024 * 1024;
 
-/** Throws RangeError when there is no such part, or when it is too large. Headers, footnotes and comments are left out. */
+/** Throws RangeError if there is no such part, or if it is too large. Omits headers, footnotes and comments. */
 export function docxText(bytes: Buffer): string {
   const xml = unzip(bytes, DOCX_TEXT, MAX_XML_BYTES);
   if (xml === null) throw new RangeError('It has no text.');
   const text = new DocxText();
-  // Names of elements have prefixes that HTML does not know, so that no rule of HTML applies to them.
+  // Element names have prefixes that HTML does not know, so no HTML rules apply to them.
   const tokenizer = new Tokenizer(
     {},
     {
@@ -45,7 +45,7 @@ class DocxText {
   /** The cells of each table that is open, innermost last. */
   readonly #rows: string[][] = [];
   #isText = false;
-  /** Depth of what is said a second time, for older programs. */
+  /** Nesting depth of fallback content for older programs. */
   #repeated = 0;
 
   open(name: string, value: string): void {
@@ -101,7 +101,10 @@ class DocxText {
   }
 }
 
-/** Styles are called `Heading1` to `Heading6`, or `Title`; by other names in other languages, which stay plain. */
+/**
+ * Styles are called `Heading1` to `Heading6`, or `Title`. They have other names in other languages, where headings
+ * stay plain.
+ */
 function headingOf(style: string): string | null {
   if (style === 'Title') return '# ';
   const level = /^Heading([1-6])$/.exec(style)?.[1];

@@ -11,39 +11,39 @@ import { timeoutSignal } from '../../host/timeout-signal.ts';
 /** Limits for one process. */
 export interface ProcessBounds {
   readonly timeoutMs: number;
-  /** Memory that it may write to, in KiB: what is unpacked is not on the heap of JavaScript. */
+  /** Memory that it may write to, in KiB: unpacked data is not on the JavaScript heap. */
   readonly memoryKib: number;
 }
 
 const HEAP_MIB = 256;
-/** Bytes of an answer at most. */
+/** Maximum bytes of an answer. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** A file of the build, beside those that load it. */
+/** A file of the build, next to those that load it. */
 export const PROGRAM = fileURLToPath(new URL('./documents.js', import.meta.url));
 
-/** What the program answers. */
+/** The program's answer. */
 const ProgramAnswer = z.union([z.strictObject({ text: z.string() }), z.strictObject({ why: z.string() })]);
 
-/** A text, or why there is none: `why` is what the program says, null where it was over its memory or processor time. */
+/** A text, or why there is none: `why` comes from the program; null if it exceeded its memory or processor time. */
 export type ProcessRead =
   | { status: 'ok'; text: string }
   | { status: 'interrupted' }
   | { status: 'timeout' }
   | { status: 'failed'; why: string | null };
 
-/** What is to be read. */
+/** What to read. */
 interface DocumentToRead {
   /** The built file of program.ts. */
   readonly program: string;
   readonly bytes: Uint8Array;
 }
 
-/** Processes at a time: a model can ask for more than the memory of a machine has room for. */
+/** Maximum processes at a time: a model can request more than fit into memory. */
 const AT_ONCE = 2;
 const underWay = new Set<Promise<unknown>>();
 
-/** Has the bytes read when it is their turn; the time counts from there. */
+/** Reads the bytes when it is their turn; the time limit counts from then. */
 export async function readApart(
   reading: DocumentToRead,
   bounds: ProcessBounds & { signal: AbortSignal },

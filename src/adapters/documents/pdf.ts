@@ -3,12 +3,12 @@
 import { getDocumentProxy } from 'unpdf';
 
 /**
- * At most about `maxChars` characters, then a note that there is more. Rejects with pdf.js's own errors for what is broken, or has
- * a password.
+ * Returns at most about `maxChars` characters, then a note that there is more. Rejects with pdf.js's own errors if
+ * the file is broken or has a password.
  */
 export async function pdfText(bytes: Buffer, maxChars: number): Promise<string> {
   const pdf = await getDocumentProxy(new Uint8Array(bytes), {
-    // Nothing of a document becomes code.
+    // Nothing in a document becomes code.
     isEvalSupported: false,
     // Warnings would be printed.
     verbosity: 0,

@@ -1,11 +1,11 @@
 /**
- * The program that reads documents and pages, in a separate process that has nothing and may do nothing: a document or
- * a page of HTML on stdin; its text on stdout, as one line of JSON (`Answer` of own-process.ts).
+ * The program that reads documents and pages, in a separate process without resources or permissions: it gets a
+ * document or an HTML page on stdin, and writes its text to stdout as one line of JSON (`Answer` in own-process.ts).
  */
 
 import { isDocx, isPdf } from './kinds.ts';
 
-/** Characters of text at most, but for those of one page. */
+/** Maximum characters of text; may be exceeded by one page. */
 const MAX_CHARS = 2_000_000;
 
 const chunks: Buffer[] = [];

@@ -1,16 +1,16 @@
-/** Reads documents and pages of HTML, each in a process of its own. */
+/** Reads documents and HTML pages, each in a separate process. */
 
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { DocumentRead, DocumentReader } from '../../ports.ts';
 import { isDocx, isPdf } from './kinds.ts';
 import { PROGRAM, type ProcessBounds, type ProcessRead, readApart } from './own-process.ts';
 
-/** Node 24 reserves 512 MiB of it for compiled code, and does not start with less. */
+/** Node 24 reserves 512 MiB for compiled code, and does not start with less. */
 const MEMORY_KIB = 768 * 1024;
 const BOUNDS: ProcessBounds = { timeoutMs: 30_000, memoryKib: MEMORY_KIB };
-/** A page of two megabytes takes a second or two, unless it was made to take for ever. */
+/** A page of two megabytes takes a second or two, unless it was made to take forever. */
 const HTML_BOUNDS: ProcessBounds = { timeoutMs: 10_000, memoryKib: MEMORY_KIB };
-/** Longer lines are folded, so that one can be shown. */
+/** Longer lines are wrapped, so that each can be shown. */
 const MAX_LINE = 1_000;
 
 /** `program` is the built file of program.ts. */
@@ -26,7 +26,7 @@ export function documentReader({
   };
 }
 
-/** Makes Markdown of HTML; null of a page that takes too much. Rejects when the signal aborts. */
+/** Converts HTML to Markdown; null for a page that takes too much. Rejects when the signal aborts. */
 export function htmlReader({
   program = PROGRAM,
   ...given
@@ -56,7 +56,7 @@ function documentOf(read: ProcessRead, { timeoutMs }: ProcessBounds): DocumentRe
   }
 }
 
-/** Without characters that are no text, and in lines that can be shown. */
+/** Removes characters that are not text, and wraps lines so that they can be shown. */
 function readable(text: string): string {
   return Buffer.from(text, 'utf8')
     .toString('utf8')

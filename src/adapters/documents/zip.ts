@@ -1,4 +1,7 @@
-/** One file of a ZIP archive. The archive is hostile: every number in it is checked, and what is unpacked has a bound. */
+/**
+ * Reads one file of a ZIP archive. The archive is hostile: every number in it is checked, and the unpacked size is
+ * bounded.
+ */
 
 import { inflateRawSync } from 'node:zlib';
 
@@ -13,7 +16,10 @@ const MAX_ENTRIES = 10_000;
 const STORED = 0;
 const DEFLATED = 8;
 
-/** Null when the archive has no such file. Throws RangeError for what is no archive, or unpacks to more than `maxBytes`. */
+/**
+ * Null if the archive has no such file. Throws RangeError if it is not an archive, or if the file unpacks to more
+ * than `maxBytes`.
+ */
 export function unzip(archive: Buffer, name: string, maxBytes: number): Buffer | null {
   const end = endOf(archive);
   let at = archive.readUInt32LE(end + 16);
@@ -27,7 +33,7 @@ export function unzip(archive: Buffer, name: string, maxBytes: number): Buffer |
   return null;
 }
 
-/** Where the list of files is described: at the very end, before a comment. */
+/** The record that locates the list of files: at the very end, before a comment. */
 function endOf(archive: Buffer): number {
   const first = Math.max(0, archive.length - END_BYTES - MAX_COMMENT);
   for (let at = archive.length - END_BYTES; at >= first; at -= 1)

@@ -1,4 +1,4 @@
-/** The JSON Schema that the answer of a run must fit: read, checked, and put to use with ajv. */
+/** The JSON Schema that the answer of a run must match: read, checked, and applied with ajv. */
 
 import { resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -12,7 +12,7 @@ import type { AnswerSchema } from '../../ports.ts';
 
 const MAX_SCHEMA_BYTES = 65_536;
 
-/** A schema that can be used, or why it cannot. */
+/** A usable schema, or why it cannot be used. */
 export type AnswerSchemaRead = { status: 'ok'; answer: AnswerSchema } | Failed;
 
 /** The schema in a file; its path is relative to `cwd`. */
@@ -34,7 +34,7 @@ export async function readAnswerSchema(file: string, cwd: string): Promise<Answe
   return opened.status === 'ok' ? opened : failed(`${name} ${opened.message}`);
 }
 
-/** The same for a schema at hand. References to other documents are refused: nothing is fetched. */
+/** The same for a given schema. Refuses references to other documents: nothing is fetched. */
 export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<AnswerSchemaRead> {
   const dialect = schema.$schema ?? DIALECTS[1];
   if (typeof dialect !== 'string' || !DIALECTS.some((known) => dialect.startsWith(known)))
@@ -56,10 +56,10 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
   }
 }
 
-/** Longest time for one answer: with some patterns a text can be made that takes years. */
+/** Time limit for one answer: some patterns take years on crafted texts. */
 const MAX_CHECK_MS = 2_000;
 
-/** Only the virtual machine can end a regular expression that is being matched. */
+/** Only a `vm` timeout can end a regular expression match in progress. */
 function withinTime<T>(check: () => T): T | 'too long' {
   try {
     return runInNewContext('check()', { check }, { timeout: MAX_CHECK_MS });

@@ -1,11 +1,11 @@
-/** What the text of a verify or setup command says about itself, without being run. */
+/** What the text of a verify or setup command shows without running it. */
 
 import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
 
 /**
- * Why a script overlooks failures whatever its commands do: it ends in the background, with `&`, or it waits in a way that tells
- * nothing of what it waits for. Null when it does not. Such an end may also be in a group, a branch or a loop at the end, and such a
- * wait anywhere.
+ * Why a script overlooks failures no matter what its commands do: it ends in the background, with `&`, or it waits in
+ * a way that ignores exit codes. Null if it does not. Such an end may also be in a group, a branch or a loop at the
+ * end, and such a wait anywhere.
  */
 export function whyOverlooked(text: string): string | null {
   const { commands } = parse(text);
@@ -29,7 +29,7 @@ function unwaitedIn(statements: readonly Statement[]): Overlooked | null {
   return firstOf(listsOf(lastOf(last.command)), unwaitedIn);
 }
 
-/** A bare wait may well follow what was killed, so that it counts only right behind what it waits for. */
+/** A bare wait may follow a kill, so it counts only right after what it waits for. */
 function blindWaitIn(statements: readonly Statement[]): Overlooked | null {
   for (const [at, { command, pos }] of statements.entries()) {
     const ids = waitedFor(firstIn(command));

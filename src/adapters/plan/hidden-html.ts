@@ -1,4 +1,4 @@
-/** Finds the parts of HTML in Markdown that no page shows, using the tokenizer of the HTML standard. */
+/** Finds the parts of HTML in Markdown that pages do not show, using the tokenizer of the HTML standard. */
 
 import { Token, Tokenizer, TokenizerMode } from 'parse5';
 
@@ -9,7 +9,7 @@ export interface HiddenRange extends Span {
   readonly what: 'comment' | 'image' | 'other' | 'tag';
 }
 
-/** Elements whose content no page shows: those that GitHub permits, closed or not, and those it has no use for. */
+/** Elements whose content pages do not show: those that GitHub permits, closed or not, and those it has no use for. */
 const EMBEDDED = /^(?:rp|video|audio)$/;
 const UNSHOWN =
   /^(?:rp|video|audio|script|style|template|title|iframe|object|noscript|textarea|select|svg|math|head)$/;

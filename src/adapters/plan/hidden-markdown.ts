@@ -1,6 +1,6 @@
 /**
- * Finds the parts of Markdown that no page shows. Reads the parser's events: a tree of hostile Markdown could be deeper than
- * the stack.
+ * Finds the parts of Markdown that pages do not show. Reads the parser's events: a tree of hostile Markdown could be
+ * deeper than the stack.
  */
 
 import { parse, postprocess, preprocess } from 'micromark';
@@ -34,7 +34,7 @@ export function hiddenInMarkdown(source: string): HiddenRange[] {
   ];
 }
 
-/** What is known about the Markdown up to one event. */
+/** The state of the Markdown up to one event. */
 interface MarkdownState {
   readonly source: string;
   readonly cuts: HiddenRange[];

@@ -1,4 +1,4 @@
-/** Which programs a verify command cannot do without, as far as its text tells. */
+/** Which programs a verify command certainly needs, as far as its text shows. */
 
 import { type CommandNode, type PipelineNode, parse, type Statement, type Word } from 'unbash';
 import {
@@ -15,32 +15,35 @@ import { isTest } from './tests-in-lists.ts';
 /** The first word of a simple command. */
 export interface NeededProgram {
   readonly name: string;
-  /** The script's folder when it calls it, relative to where it begins; `.` there. */
+  /** The script's current folder at the call, relative to where it starts; `.` for that folder. */
   readonly folder: string;
-  /** The words behind it. */
+  /** The words after it. */
   readonly words: Words;
-  /** Names of the variables that stand before it. */
+  /** Names of the variables set before it. */
   readonly sets: readonly string[];
-  /** Nothing has run before it that could have made a file. */
+  /** Nothing that could have created a file has run before it. */
   readonly isFirst: boolean;
 }
 
 /**
- * The first words of the simple commands that have to run for the script to succeed. Left out is what the text cannot tell: words with
- * expansions, functions of the script, what a condition or an empty loop may leave out, what fails without ending the script, what
- * stands after a place where it may end with success, names that follow a change of PATH, `source`, `eval` or a command that
- * installs something, and paths that an earlier command of the script may make.
+ * The first words of the simple commands that have to run for the script to succeed. Omits what the text cannot tell:
+ * words with expansions, functions of the script, what a condition or an empty loop may skip, what fails without
+ * ending the script, what follows a place where it may end with success, names after a change of PATH, `source`,
+ * `eval` or a command that installs something, and paths that an earlier command of the script may create.
  */
 export function neededPrograms(text: string): NeededProgram[] {
   return walkOf(text)?.walk.needed ?? [];
 }
 
-/** The folder that the script is in when it ends, relative to where it begins; `.` there, and where that depends on what runs. */
+/**
+ * The script's current folder at its end, relative to where it starts; `.` for that folder, and if it depends on what
+ * runs.
+ */
 export function folderAtEnd(text: string): string {
   return walkOf(text)?.end.folder ?? '.';
 }
 
-/** The first words of all simple commands that name a program of the machine, also of those that may be left out. */
+/** The first words of all simple commands that name a program of the machine, including those that may be skipped. */
 export function namedPrograms(text: string): string[] {
   const named = walkOf(text)?.walk.named ?? [];
   return [...named].filter((name) => !name.includes('/') && !OF_THE_SHELL.has(name));
@@ -66,21 +69,21 @@ const OF_THE_SHELL = new Set([
   'trap',
 ]);
 
-/** What is known at one place of the script. */
+/** What is known at one place in the script. */
 interface PlaceInScript {
   /** Null when it depends on what runs. */
   readonly folder: string | null;
-  /** Nothing has run yet that could make a file. */
+  /** Nothing that could create a file has run yet. */
   readonly isFirst: boolean;
   /** Names mean what they meant at the start. */
   readonly areNamesKnown: boolean;
-  /** What comes here runs if nothing before it fails, and the script fails with it. */
+  /** The next command runs if nothing before it fails, and the script fails if it does. */
   readonly isRequired: boolean;
 }
 
 const START: PlaceInScript = { folder: '.', isFirst: true, areNamesKnown: true, isRequired: true };
 
-/** Each method gives the place after what it was given. `isLast`: the script has the exit code of that. */
+/** Each method returns the place after its argument. `isLast`: the argument determines the script's exit code. */
 class Walk {
   readonly needed: NeededProgram[] = [];
   readonly named = new Set<string>();
@@ -105,7 +108,7 @@ class Walk {
   #statement(command: Statement['command'], place: PlaceInScript, isLast: boolean): PlaceInScript {
     if (command.type !== 'AndOr') return this.#pipeline(command, place, isLast);
     const { commands, operators } = command;
-    // What is left of || may be missing, and what is right of it may not be reached. With && it is the same, unless the
+    // What is left of || may fail, and what is right of it may not be reached. With && it is the same, unless the
     // script ends there: bash continues if any but the last of them fails.
     return operators.includes('||') || !isLast
       ? this.#perhaps(place, (inside) => this.#each(commands, inside))
@@ -171,7 +174,7 @@ class Walk {
     }
   }
 
-  /** What may run later, or beside. */
+  /** What may run later, or in parallel. */
   #inner(
     body: Extract<CommandNode, { type: 'Function' | 'Coproc' }>['body'],
     place: PlaceInScript,
@@ -207,7 +210,7 @@ class Walk {
     this.needed.push({ ...program, folder: folder ?? '.', isFirst: isFirst && folder !== null });
   }
 
-  /** What may not run needs nothing, and leaves only what it cannot have changed. */
+  /** What may not run needs nothing, and preserves only what it cannot have changed. */
   #perhaps(place: PlaceInScript, walked: (inside: PlaceInScript) => PlaceInScript): PlaceInScript {
     return { ...unsure(walked({ ...place, isRequired: false }), place), isRequired: place.isRequired };
   }
@@ -227,7 +230,7 @@ function afterAll(places: readonly PlaceInScript[], before: PlaceInScript): Plac
   };
 }
 
-/** Whether the word is one word at least, whatever it expands to. A pattern that nothing matches stays as it is. */
+/** Whether the word expands to at least one word. A pattern that nothing matches stays as it is. */
 function isSomething({ parts = [] }: Word): boolean {
   return parts.length === 0 || parts.some(({ type }) => type === 'Literal' || type === 'SingleQuoted');
 }

@@ -105,7 +105,7 @@ function planOfMessage(message: string): PlanRead {
   };
 }
 
-/** How a line of the plan is named, as editors and terminals open it. */
+/** A line of the plan in the form that editors and terminals can open. */
 type PlaceInPlan = (line: number) => string;
 
 type PlanParsed = { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> } | Failed;

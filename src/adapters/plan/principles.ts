@@ -69,7 +69,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
   return { status: 'ok', principles, warnings: found.warnings };
 }
 
-/** Every AGENTS.md from the root down, the nearest last; if there is none on the way, CLAUDE.md likewise. */
+/** Every AGENTS.md from the root down, nearest last; if there is none on the way, every CLAUDE.md. */
 async function findDefaults(
   { root, cwd, revision }: { root: string; cwd: string; revision: Revision | null },
   workingDirectory: string | null,

@@ -1,11 +1,11 @@
-/** What the words of a simple command tell of the script around it. */
+/** What the words of a simple command show about the script around it. */
 
 import type { Word } from 'unbash';
 
-/** Words as the shell takes them; null where that depends on what runs. */
+/** Words as the shell sees them; null if that depends on what runs. */
 export type Words = readonly (string | null)[];
 
-/** Whether the script may succeed although what follows fails or is not reached. */
+/** Whether the script may succeed even if what follows fails or is not reached. */
 export function endsWell(name: string, [first, second]: Words): boolean {
   switch (name) {
     case 'exit':
@@ -23,7 +23,7 @@ export function endsWell(name: string, [first, second]: Words): boolean {
   }
 }
 
-/** Name and words of the program that runs. Looks through what only passes on to another program, such as `env`. */
+/** Name and words of the program that runs. Looks through programs that only start another, such as `env`. */
 export function programOf(name: string | null, words: Words): [name: string | null, words: Words] {
   if (name === null || !PASSES_ON.has(name)) return [name, words];
   const at = name === 'env' ? words.findIndex((word) => word === null || !/^\w+=/.test(word)) : 0;
@@ -45,7 +45,7 @@ export function folderAfter([to, ...more]: Words, from: string | null): string |
   return to.startsWith('/') ? to : `${from}/${to}`;
 }
 
-/** Programs that make no file. */
+/** Programs that create no files. */
 export const MAKES_NOTHING = new Set([
   'set',
   'export',
@@ -65,7 +65,7 @@ export const MAKES_NOTHING = new Set([
 
 const SETS_NAMES = new Set(['.', 'source', 'eval', 'alias', 'hash', 'enable', 'shopt']);
 const DECLARES = new Set(['export', 'declare', 'typeset', 'readonly', 'local']);
-/** Arguments of programs that bring further programs. */
+/** Arguments of programs that install further programs. */
 const INSTALLS = /^(?:i|ci|install|add|sync|enable|setup|restore|bootstrap|update|upgrade|use|global|build)$/;
 
 /** Whether names may mean something else afterwards. */
@@ -75,7 +75,7 @@ export function changesNames(name: string, words: Words): boolean {
   return words.some((word) => word !== null && INSTALLS.test(word));
 }
 
-/** The word as the shell takes it; null when that depends on what runs. */
+/** The word as the shell sees it; null if that depends on what runs. */
 export function literal({ value, parts = [] }: Word): string | null {
   if (value.startsWith('~')) return null;
   const isPlain = parts.every(

@@ -42,7 +42,7 @@ function editsIn(statements: readonly Statement[], { text, isLast }: ListPlace):
     const isEnd = isLast && next === undefined;
     const isRead = next !== undefined && READS_STATUS.test(text.slice(next.pos, next.end));
     const isOverlooked = !isEnd && !isRead && background !== true;
-    // Behind the edits inside, some of which are at the same place.
+    // After the inner edits, some of which are at the same place.
     return [...(isOverlooked ? checks(command, text) : []), ...insideOf(command, { text, isLast: isEnd })];
   });
 }
@@ -99,7 +99,7 @@ function insideOf(node: Statement['command'] | PipelineNode | CommandNode, place
         insideOf(one, { ...place, isLast: isLast && at === node.commands.length - 1 }),
       );
     case 'Pipeline':
-      // Each part has a shell of its own.
+      // Each part has its own shell.
       return node.commands.flatMap((one) => insideOf(one, { ...place, isLast: true }));
     case 'Redirected':
       return insideOf(node.command, place);
@@ -117,7 +117,7 @@ function insideOf(node: Statement['command'] | PipelineNode | CommandNode, place
     case 'ArithmeticFor':
     case 'While':
     case 'Select':
-      // Of a loop, only the last round has an exit code.
+      // In a loop, only the last round determines the exit code.
       return inside(node.body.commands);
     case 'Function':
       return node.body.type === 'CompoundList'

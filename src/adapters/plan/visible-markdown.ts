@@ -1,6 +1,6 @@
 /**
- * What people see of Markdown on GitHub, without anything they do not: attackers hide instructions in HTML comments,
- * invisible characters, image texts, link titles, attributes, surplus table cells, and unused definitions. Code is kept
+ * What people see of Markdown on GitHub, and nothing else: attackers hide instructions in HTML comments, invisible
+ * characters, image texts, link titles, attributes, surplus table cells, and unused definitions. Code is kept
  * unchanged, except for comments in diagrams.
  */
 
@@ -16,9 +16,9 @@ export type VisibleMarkdown =
 /** GitHub's own limit for a body. */
 const MAX_LENGTH = 65_536;
 
-/** No real text has more of these; each costs the parser as much time as everything after it. */
+/** No real text has more; for each, the parser takes as much time as for everything after it. */
 const MAX_DECLARATIONS = 500;
-/** The same of the ends of links, each of which costs what came before. */
+/** The same for ends of links, each of which costs as much as everything before it. */
 const MAX_LINKS = 5_000;
 
 /** Collapsed details are kept: a click shows them. */
@@ -69,7 +69,7 @@ function withShallowContainers(text: string): string {
   return text.replace(/^((?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){10})[ \t>*+\-\d.)]*/gm, '$1 ');
 }
 
-/** In order; cuts inside another one are dropped, and what extends beyond it lengthens it. */
+/** In order; drops cuts inside another one, and merges overlapping ones. */
 function apart(cuts: readonly HiddenRange[]): HiddenRange[] {
   const all: HiddenRange[] = [];
   for (const cut of [...cuts].sort((a, b) => a.from - b.from || b.to - a.to)) {

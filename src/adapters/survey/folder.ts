@@ -80,7 +80,7 @@ function readText(root: string, written: string): string | null {
   return read.status === 'ok' ? textOf(read.bytes) : null;
 }
 
-/** What a parser refuses is as good as missing: `init` goes by what it can read. */
+/** Unparsable files count as missing: `init` uses what it can read. */
 function parsed(text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);

@@ -4,12 +4,12 @@ import { INSTALLERS } from '../../domain/packages/installers.ts';
 import { managersOf, type PackageManager } from '../../domain/packages/package-manager.ts';
 import type { Folder, ProjectCache } from './project.ts';
 
-/** What is installed without the scripts of packages must not be taken for an installation. */
+/** An installation without package scripts must not be mistaken for a complete one. */
 const LEAVE_NOTHING = `rm -rf ${INSTALLERS.npm.makes}`;
 
 /**
- * In a workflow without `steps`, filling would run what packages or the project bring along. A bundle with a folder of its own
- * does not take gems of the machine.
+ * For a manager without workflow `steps`, filling would run code from packages or the project. A bundle with its own
+ * folder does not use the machine's gems.
  */
 const FILLED: Readonly<Record<Exclude<PackageManager, 'bundler'>, Omit<ProjectCache, 'manager'>>> = {
   npm: { filledBy: INSTALLERS.npm.locked, steps: ['npm ci --ignore-scripts', LEAVE_NOTHING] },

@@ -1,4 +1,4 @@
-/** What `init` knows of a repository's project: commands, and where each of them comes from. */
+/** What `init` knows about a repository's project: commands, and where each comes from. */
 
 import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { WorkflowStep } from './workflow-step.ts';
@@ -21,48 +21,48 @@ export interface Project {
   readonly lockfile: string | null;
   readonly setup: readonly Said[];
   readonly test: Said | null;
-  /** Written into `verify` only where it was found; a guess is only mentioned. */
+  /** Written into `verify` only if it was found; a guess is only mentioned. */
   readonly lint: Said | null;
   readonly build: Said | null;
-  /** Hosts of its registries, as entries of `allow-domain`; empty where nothing is downloaded. */
+  /** Hosts of its registries, as entries of `allow-domain`; empty if nothing is downloaded. */
   readonly domains: readonly string[];
   /** The cache that can replace those hosts; null if there is none. */
   readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
   readonly steps: readonly WorkflowStep[];
-  /** What is guessed besides the commands, such as a version. */
+  /** Other guesses, such as a version. */
   readonly guesses: readonly string[];
   /** The folder that setup makes, which git should ignore. */
   readonly makes: string | null;
-  /** What a person has to decide, a sentence each. */
+  /** What a person has to decide, one sentence each. */
   readonly decisions: readonly string[];
 }
 
-/** A cache of `--cache`, which a file of the project asks for. */
+/** A cache for `--cache`, which a file of the project implies. */
 export interface ProjectCache {
   readonly manager: PackageManager;
-  /** Fills it on the machine of a person. */
+  /** Fills it on a person's machine. */
   readonly filledBy: string;
   /**
-   * Fills it in a workflow, running nothing of the packages and leaving nothing in the checkout; a script each. Null where the
-   * manager cannot: a workflow names the hosts instead.
+   * Scripts that fill it in a workflow, without running code from packages or leaving anything in the checkout. Null
+   * if the manager cannot: a workflow allows the hosts instead.
    */
   readonly steps: readonly string[] | null;
 }
 
-/** One ecosystem: how it is recognised, and how its projects are looked at. */
+/** One ecosystem: how to recognise it, and how to examine its projects. */
 export interface Ecosystem {
   /** Names of its source files end with one of these; decides between several ecosystems. */
   readonly extensions: readonly string[];
   /** Names of files, or their ends beginning with `*`, one of which has to be there. */
   readonly manifests: readonly string[];
-  /** Prints the version of its language wherever it is run, reading nothing of a project; null where none does so quickly. */
+  /** Prints the version of its language anywhere, without reading a project; null if no command does so quickly. */
   readonly versionCommand: string | null;
-  /** Null when the manifests that are there do not make a project. */
+  /** Null if the existing manifests do not make a project. */
   look(folder: Folder): Promise<Project | null>;
 }
 
-/** A folder of the repository, for reading. Nothing of it is ever executed. */
+/** A folder of the repository, for reading. Nothing in it is ever executed. */
 export interface Folder {
   /** Relative to the root, with a slash at its end; empty for the root. */
   readonly prefix: string;
@@ -90,8 +90,8 @@ export function guessed(text: string, why: string): Said {
 }
 
 /**
- * A command for setup that makes a folder where there is none. What it leaves of it when it fails is removed: a half-made one would
- * be taken for a whole one from then on. The exit code stays, since 127 says that a program is missing.
+ * A setup command that creates a folder if there is none. If it fails, what it leaves is removed: an incomplete
+ * folder would later count as complete. The exit code is kept, since 127 means that a program is missing.
  */
 export function unlessMade(folder: string, command: string): string {
   return `test -d ${folder} || ${command} || { code=$?; rm -rf ${folder}; (exit $code); }`;

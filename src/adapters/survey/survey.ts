@@ -1,4 +1,7 @@
-/** Looks at a repository: which projects are in it, and what a person has to decide about them. Executes nothing of it. */
+/**
+ * Examines a repository: which projects are in it, and what a person has to decide about them. Executes nothing in
+ * it.
+ */
 
 import { listed } from '../../domain/text/listed.ts';
 import { trackedPaths } from '../../git/tracked-paths.ts';
@@ -7,7 +10,7 @@ import { ECOSYSTEMS } from './ecosystems/registry.ts';
 import { openFolder, readWorkflows, type Workflows } from './folder.ts';
 import type { Ecosystem, Folder, Project, Said } from './project.ts';
 
-/** What `init` knows of a repository. `project` is null when no ecosystem was recognised. */
+/** What `init` knows about a repository. `project` is null if no ecosystem was recognised. */
 export interface Survey {
   readonly project: Project | null;
   /** Prints the version of its language; null when that is not known. */
@@ -55,7 +58,7 @@ interface ProjectPlace {
   readonly ecosystem: Ecosystem;
 }
 
-/** In the root, else in the folders that hold much of the repository; the one with most files comes first. */
+/** In the root, otherwise in the folders with much of the repository; the one with most files comes first. */
 async function placesIn(
   root: string,
   workflows: Workflows,
@@ -90,7 +93,10 @@ async function placesBelow(
   return (await Promise.all(found)).flat();
 }
 
-/** The folders below the root that files lie in; one may come several times. Git lists what lies in a folder together. */
+/**
+ * The folders below the root that contain files, possibly with repetitions. Git lists the contents of a folder
+ * together.
+ */
 function foldersOf(tracked: readonly string[]): { folder: string; files: number }[] {
   const found: { folder: string; files: number }[] = [];
   let last = { folder: '', files: 0 };
@@ -114,11 +120,11 @@ async function placesOf(folder: Folder | null): Promise<ProjectPlace[]> {
     const project = await ecosystem.look(folder);
     if (project !== null) places.push({ project, folder, ecosystem });
   }
-  // A makefile beside another project is a way to start its tools.
+  // A makefile next to another project is a way to start its tools.
   return places.length > 1 ? places.filter(({ project }) => project.ecosystem !== 'Make') : places;
 }
 
-/** Where the project itself names no test, or only a likely one, its makefile may. */
+/** If the project itself names no test, or only a likely one, its makefile may. */
 async function withMake(project: Project, folder: Folder): Promise<Project> {
   if (project.test !== null && 'found' in project.test.basis) return project;
   const test = await makeTarget(folder, 'test', 'check');
@@ -168,7 +174,7 @@ async function notIgnored(top: Folder | null, folder: Folder, makes: string | nu
     : [`Commands make ${makes}, and .gitignore does not name it: add it, or every run will scan its files.`];
 }
 
-/** What concerns the repository whatever its language. */
+/** What concerns the repository in any language. */
 async function sharedDecisions(top: Folder, workflows: Workflows): Promise<string[]> {
   const decisions: string[] = [];
   if (top.names.has('.gitmodules'))

@@ -28,7 +28,7 @@ export const cmake: Ecosystem = {
       makes: 'build',
       decisions: /\b(?:FetchContent_Declare|ExternalProject_Add|CPMAddPackage)\b/.test(text)
         ? [
-            'CMake loads sources of others when it configures: have them in the checkout, or allow their hosts.',
+            'CMake downloads third-party sources when it configures: add them to the checkout, or allow their hosts.',
           ]
         : [],
     };

@@ -15,9 +15,9 @@ import {
 import { cacheOf } from '../project-cache.ts';
 import type { WorkflowStep } from '../workflow-step.ts';
 
-/** What extras and groups of packages for tests are usually called; only these names are ever written. */
+/** Common names of extras and package groups for tests; no other names are ever written. */
 const TEST_GROUPS = ['test', 'tests', 'testing'];
-/** They hold more than tests need, and are used if there is none of the others. */
+/** These have more than tests need, and are used only if there is none of the others. */
 const DEV_GROUPS = ['dev', 'develop', 'development'];
 const REQUIREMENTS = [
   'requirements.txt',
@@ -85,12 +85,12 @@ function managerOf(project: unknown, folder: Folder): Said {
 
 interface Test {
   readonly said: Said | null;
-  /** What has to be installed for it, besides what the project names. */
+  /** What has to be installed in addition to what the project names. */
   readonly runner: string | null;
 }
 
 /**
- * Where packages are named, as text; settings of tools are left out, since they name the tools as well, and so is what pip does not
+ * The places that name packages, as text, without tool settings, which also name tools, and without what pip does not
  * install.
  */
 function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): string {

@@ -1,4 +1,4 @@
-/** Every ecosystem that `init` knows. Where two are equally likely, the first one counts. */
+/** Every ecosystem that `init` knows. If two are equally likely, the first one wins. */
 
 import type { Ecosystem } from '../project.ts';
 import { cmake } from './cmake.ts';
@@ -12,7 +12,7 @@ import { python } from './python.ts';
 import { ruby } from './ruby.ts';
 import { rust } from './rust.ts';
 
-/** `make` comes last: it is what remains where no other is found. */
+/** `make` comes last, as the fallback. */
 export const ECOSYSTEMS: readonly Ecosystem[] = [
   node,
   python,

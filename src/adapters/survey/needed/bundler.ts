@@ -6,7 +6,7 @@ import type { NeededPackages } from './needed.ts';
 
 const BUNDLER = /^bundle exec(?: [\w.,:=/@+-]+)+$/;
 
-/** Bundler starts nothing while a gem is missing. Some may be left out by settings, all of them may not. */
+/** Bundler starts nothing while a gem is missing. Settings may leave out some gems, but not all. */
 export async function ofBundler(folder: Folder, command: string): Promise<NeededPackages | null> {
   if (!BUNDLER.test(command)) return null;
   const lock = (await folder.text('Gemfile.lock')) ?? '';

@@ -1,4 +1,4 @@
-/** Modules of Go that are in no cache. */
+/** Go modules that are in no cache. */
 
 import { HOSTS } from '../../../domain/packages/installers.ts';
 import type { Folder } from '../project.ts';
@@ -8,8 +8,8 @@ const GO = /^go (?:test|build|vet)(?: -(?:v|race|short|cover|count=\d+|timeout=\
 const REQUIRED = /^(?:require )?\s*([\w.~/-]{1,200}) (v[\w.+-]{1,100})$/gm;
 
 /**
- * A module may be for another platform, so whether the packages need what is missing is for `go list` to say. It reads imports and
- * runs nothing of the project; it is asked only where none of the modules is in the cache.
+ * A module may be for another platform, so `go list` decides whether the packages need the missing ones. It reads
+ * imports and runs nothing from the project; it is used only if none of the modules is in the cache.
  */
 export async function ofGo(folder: Folder, command: string): Promise<NeededPackages | null> {
   const [, packages] = GO.exec(command) ?? [];
@@ -18,7 +18,7 @@ export async function ofGo(folder: Folder, command: string): Promise<NeededPacka
   const [, name] = required[0] ?? [];
   if (name === undefined || folder.names.has('go.work')) return null;
   const archives = required.map(([, module = '', version = '']) => {
-    // The cache is for file systems without upper case, too.
+    // The cache also supports case-insensitive file systems.
     const [path, at] = [module, version].map((text) => text.replace(/[A-Z]/g, (c) => `!${c.toLowerCase()}`));
     return `"$cache"/${path}/@v/${at}.zip`;
   });

@@ -1,4 +1,4 @@
-/** The Gradle that a project's wrapper starts, and packages where Gradle has none at all. */
+/** The Gradle version that a project's wrapper starts, and packages if Gradle has none at all. */
 
 import { HOSTS } from '../../../domain/packages/installers.ts';
 import type { Folder } from '../project.ts';
@@ -8,7 +8,7 @@ const GRADLE =
   /^(?:gradle|\.\/gradlew)(?: (?:--(?:no-daemon|info|console=plain)|[a-z][\w:]*))* (?:test|build|check|assemble)$/;
 const WRAPPER = 'gradle/wrapper/gradle-wrapper.properties';
 
-/** A distribution lies in a folder with the name of its archive. */
+/** A distribution is in a folder named after its archive. */
 export async function ofGradle(folder: Folder, command: string): Promise<NeededPackages | null> {
   if (!GRADLE.test(command)) return null;
   const isWrapper = command.startsWith('./gradlew');
@@ -31,7 +31,7 @@ export async function ofGradle(folder: Folder, command: string): Promise<NeededP
   };
 }
 
-/** Certain only where the packages can come from nowhere else. */
+/** Certain only if the packages cannot come from elsewhere. */
 async function loadsPackages(folder: Folder): Promise<boolean> {
   const build = (await folder.text('build.gradle')) ?? (await folder.text('build.gradle.kts')) ?? '';
   return (

@@ -1,6 +1,7 @@
 /**
- * Packages without which a verify command fails for certain, of managers that keep them outside of the checkout. What is not
- * certain (another folder, options that choose among packages, sources that settings replace) is left to the command.
+ * Packages without which a verify command certainly fails, for managers that keep them outside the checkout.
+ * Uncertain cases (another folder, options that select packages, sources replaced by settings) are left to the
+ * command.
  */
 
 import { HOSTS } from '../../../domain/packages/installers.ts';
@@ -11,14 +12,14 @@ import { ofGo } from './go.ts';
 import { ofGradle } from './gradle.ts';
 import type { NeededPackages } from './needed.ts';
 
-/** Words in which the shell does nothing, and which name no other place. */
+/** Words without shell syntax that do not name another place. */
 const WORDS = String.raw`(?: (?!-p|-C|-Z|-f\b|-s\b|-gs\b|-P|-N|-rf|--projects|--non-recursive|--resume-from|--package|--exclude|--manifest-path|--config|--file|--settings|--features|-Dmaven\.repo)[\w.,:=/@+-]+)*`;
 const CARGO = new RegExp(
   `^cargo(?: \\+[\\w.-]+)? (test|t|build|b|check|c|clippy|nextest run|bench|run)${WORDS}$`,
 );
 const MAVEN = new RegExp(`^(?:mvn|\\./mvnw)(?= )${WORDS} (?:compile|test|package|verify|install)${WORDS}$`);
 
-/** `root` is the work tree, whose files anyone may have written: they are read and not executed. */
+/** `root` is the work tree: anyone may have written its files, so they are read and not executed. */
 export async function neededPackages(root: string, commands: readonly string[]): Promise<NeededPackages[]> {
   const folder = openFolder(root, '', new Map());
   if (folder === null) return [];
@@ -56,7 +57,7 @@ async function ofCargo(folder: Folder, command: string): Promise<NeededPackages 
   };
 }
 
-/** The name in the registry; null for what may come from elsewhere, or not be needed at all. */
+/** The name in the registry; null if the package may come from elsewhere, or may not be needed. */
 function crateOf(dependency: unknown, key: string): string | null {
   if (typeof dependency === 'string') return key;
   const isOwn = ['path', 'git', 'workspace', 'registry'].some((field) => at(dependency, field) !== undefined);
@@ -64,7 +65,7 @@ function crateOf(dependency: unknown, key: string): string | null {
   return textAt(dependency, 'package') ?? key;
 }
 
-/** Names of the packages that come from a registry. Nothing else of them gets into a script. */
+/** Names of the packages from a registry. Nothing else about them gets into a script. */
 function lockedNames(lock: string): ReadonlySet<string> {
   const packages = lock.split(/^\[\[package\]\]$/m).slice(1);
   return new Set(
@@ -75,7 +76,7 @@ function lockedNames(lock: string): ReadonlySet<string> {
   );
 }
 
-/** Any version will do, since the lock file may be older than the manifest; settings may replace the registry. */
+/** Any version counts, since the lock file may be older than the manifest; settings may replace the registry. */
 function cargoLook(name: string): string {
   return [
     `home=\${CARGO_HOME:-$HOME/.cargo}; at=$PWD`,
@@ -85,7 +86,7 @@ function cargoLook(name: string): string {
   ].join('\n');
 }
 
-/** Maven compiles and tests with plugins, which are packages, too. */
+/** Maven compiles and tests with plugins, which are also packages. */
 async function ofMaven(folder: Folder, command: string): Promise<NeededPackages | null> {
   if (!MAVEN.test(command)) return null;
   for (const file of ['maven.config', 'settings.xml', 'extensions.xml'])
@@ -135,7 +136,7 @@ function hasOwnPlaces(pom: string): boolean {
   return pom.includes('file:');
 }
 
-/** Settings of the machine may name another repository; those of the user are not shown. */
+/** Machine settings may name another repository; the user's are hidden. */
 const MAVEN_LOOK = [
   'case "$MAVEN_OPTS $MAVEN_ARGS" in *maven.repo*|*-s*) exit 0;; esac',
   'mvn=$(readlink -f "$(command -v mvn)")',

@@ -1,17 +1,17 @@
-/** What a verify command needs of packages. */
+/** Which packages a verify command needs. */
 
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
 
-/** What a command needs, and how a shell in the folder of the project sees it. */
+/** What a command needs, and how a shell in the project's folder checks for it. */
 export interface NeededPackages {
   readonly command: string;
-  /** Whose cache would show them; null where they belong into the checkout. */
+  /** The manager whose cache would have them; null if they belong in the checkout. */
   readonly manager: PackageManager | null;
-  /** What is not there if `look` fails. */
+  /** What is missing if `look` fails. */
   readonly what: string;
-  /** A script that succeeds where it is there. */
+  /** A script that succeeds if it exists. */
   readonly look: string;
-  /** To be typed once on a machine with a network. */
+  /** The command to type once on a machine with a network. */
   readonly line: string;
   readonly hosts: readonly string[];
 }

@@ -1,4 +1,7 @@
-/** Packages that pip would load into a virtual environment that is yet to be made, which takes seconds before pip asks for one. */
+/**
+ * Packages that pip would download into a virtual environment that does not exist yet; creating it takes seconds
+ * before pip requests one.
+ */
 
 import { openFolder } from '../folder.ts';
 import { at, type Folder, keysAt } from '../project.ts';
@@ -21,10 +24,10 @@ export async function pipLoads(root: string, folder: string, command: string): P
 /** Another index, or none. */
 const FROM_ELSEWHERE =
   /\bPIP_|--(?:no-index|find-links|index-url|extra-index-url|system-site-packages|no-build-isolation)\b|\s-[fi]\b/;
-/** A name of the index, with extras and versions. A name with a slash is a path, and so is a file. */
+/** A name in the index, with extras and versions. A name with a slash, or of a file, is a path. */
 const NAMED = /^["']?[A-Za-z0-9][\w.-]*(?:\[[\w,.-]*\])?(?:[=<>!~][^/]*)?["']?$/;
 const IS_FILE = /\.(?:whl|zip|tar\.\w+)["']?$/;
-/** In every environment that is made. */
+/** Present in every new environment. */
 const BROUGHT = /^(?:pip|setuptools|wheel)$/;
 
 async function loads(words: readonly string[], folder: Folder): Promise<boolean> {
@@ -46,7 +49,7 @@ function namesPackages(requirements: string): boolean {
   return requirements.split('\n').some((line) => NAMED.test(line.split(/[\s;#]/, 1)[0] ?? ''));
 }
 
-/** pip builds a project in an environment of its own, with setuptools where nothing else is named. */
+/** pip builds a project in a separate environment, with setuptools unless something else is named. */
 async function isBuiltWithPackages(word: string, folder: Folder): Promise<boolean> {
   const project = await folder.toml('pyproject.toml');
   const needed = at(project, 'build-system', 'requires');
