@@ -48,6 +48,7 @@ const TOOLS: readonly InstalledTool[] = [
     line: 'sudo apt-get install build-essential',
   },
   { name: 'CMake', programs: ['cmake'], line: 'sudo apt-get install cmake' },
+  { name: 'Meson', programs: ['meson'], line: 'sudo apt-get install meson' },
 ];
 
 /** A sentence with a leading space that says how to install the program; empty for one that is not in the table. */

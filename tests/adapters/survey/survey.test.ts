@@ -127,6 +127,15 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
   ],
   [
+    'Meson',
+    { 'meson.build': "project('x', 'c')\nif true\n  subdir('tests')\nendif\n", 'x.c': '' },
+    {
+      setup: [],
+      verify: ['meson setup build && meson test -C build --print-errorlogs'],
+      steps: ['run: pipx install meson ninja'],
+    },
+  ],
+  [
     'Bun',
     {
       'package.json': manifest({ scripts: { test: 'bun test' }, dependencies: { a: '1' } }),

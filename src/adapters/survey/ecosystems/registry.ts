@@ -6,6 +6,7 @@ import { dotnet } from './dotnet.ts';
 import { go } from './go.ts';
 import { gradle, maven } from './java.ts';
 import { make } from './make.ts';
+import { meson } from './meson.ts';
 import { node } from './node.ts';
 import { php } from './php.ts';
 import { python } from './python.ts';
@@ -24,5 +25,6 @@ export const ECOSYSTEMS: readonly Ecosystem[] = [
   php,
   dotnet,
   cmake,
+  meson,
   make,
 ];
