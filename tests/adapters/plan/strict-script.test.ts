@@ -106,3 +106,22 @@ test('a shell without bash takes the check as well', () => {
   const script = strictScript('false && true\necho on');
   expect(() => execFileSync('sh', ['-ec', script], { stdio: 'ignore' })).toThrow();
 });
+
+test('a list fails if and only if one of its commands fails that is no test, whatever the order', () => {
+  const leaves = ['true', 'false', '[ -d / ]', '[[ -f /none ]]'];
+  const lists = [1, 2, 3].reduce<string[][]>(
+    (all) => [...all, ...all.flatMap((list) => leaves.map((leaf) => [...list, leaf]))],
+    leaves.map((leaf) => [leaf]),
+  );
+  const wanted = lists.map((list) => {
+    // The last one counts whatever it is, as it does for bash.
+    const stop = list.findIndex((leaf) => leaf === 'false' || leaf === '[[ -f /none ]]');
+    const isFine = stop === -1 || (list[stop] !== 'false' && stop < list.length - 1);
+    return isFine ? 'on 0' : '1';
+  });
+  const script = lists.map(
+    (list) => `( set -e; ${strictScript(`${list.join(' && ')}; printf 'on '`)} ); echo $?`,
+  );
+  const { stdout } = spawnSync('bash', ['-c', script.join('\n')], { encoding: 'utf8' });
+  expect(stdout.trim().split('\n')).toEqual(wanted);
+});
