@@ -12,6 +12,7 @@ import { shellWord } from '../../tools/result.ts';
 import { sandboxSettings } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
 import { codeInTree } from './code-in-tree.ts';
+import { writableMounts } from './writable-mounts.ts';
 
 /** A server that is there, or why it is not. */
 export type Reached =
@@ -41,7 +42,7 @@ type Named = readonly [name: string, entry: FilledEntry];
 
 /** Why a server would hand out what it is given, or run what it must not; null when none does. */
 export function whyNotStarted(
-  { input: { trust } }: Pick<Session, 'input'>,
+  { input: { trust, settings } }: Pick<Session, 'input'>,
   { sandbox, root }: Pick<ServerPlace, 'sandbox' | 'root'>,
   entries: readonly Named[],
 ): string | null {
@@ -56,6 +57,11 @@ export function whyNotStarted(
     const inTree = codeInTree(root, entry);
     if (inTree !== null)
       return `The MCP server ${name} would run ${JSON.stringify(inTree)} outside the sandbox, but nothing in the work tree is run there. Use a program on PATH or an absolute path outside the work tree.`;
+    for (const { asked, places } of writableMounts(settings)) {
+      const inMount = places.map((folder) => codeInTree(folder, entry)).find((word) => word !== null);
+      if (inMount !== undefined)
+        return `The MCP server ${name} would run ${JSON.stringify(inMount)} outside the sandbox, but commands can write to it (--mount ${asked}). Use a copy elsewhere, or mount the folder without :rw.`;
+    }
   }
   return null;
 }

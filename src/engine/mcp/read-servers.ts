@@ -7,6 +7,7 @@ import type { Settings } from '../../config/schema.ts';
 import { readServerFile } from '../../config/server-file.ts';
 import { serversIn } from '../../config/server-values.ts';
 import { readSettingsAt } from '../../config/settings-file.ts';
+import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import {
   type FilledEntries,
@@ -14,10 +15,12 @@ import {
   type ServerEntries,
   whyNotInProjectFile,
 } from '../../domain/mcp/server-spec.ts';
+import { realpathExisting } from '../../files/path-within.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { openRevision } from '../../git/revision.ts';
 import type { HostContext } from '../../host/context.ts';
 import type { Trust } from '../trust/trust.ts';
+import { writableMounts } from './writable-mounts.ts';
 
 /** Ready to be started; empty if any has a problem. */
 export interface ServersGiven {
@@ -28,7 +31,10 @@ export interface ServersGiven {
 /** Fills in the variables of the environment, whose values are hidden from then on. `from` says where the setting was given, `isWorkedIn` that a run has worked in the repository. */
 export async function readGivenServers(
   context: HostContext,
-  { settings: { mcp, mcpConfig, repo }, from }: { settings: Settings; from: { from: string; name: string } },
+  {
+    settings: { mcp, mcpConfig, repo, mounts },
+    from,
+  }: { settings: Settings; from: { from: string; name: string } },
   trust: Trust | undefined,
   isWorkedIn: boolean,
 ): Promise<ServersGiven> {
@@ -52,6 +58,19 @@ export async function readGivenServers(
       ? { status: 'ok' as const, servers: {}, inside: null }
       : await readServerFile({ path: mcpConfig, cwd, root, revision: trust?.revision ?? null, isWorkedIn });
   if (read.status === 'failed') return { servers: {}, problems: read.problems };
+  if (mcpConfig !== null) {
+    const mount = await mountAround(resolve(cwd, mcpConfig), mounts);
+    if (mount !== null)
+      return {
+        servers: {},
+        problems: [
+          problem(
+            'ERR_MCP_FILE',
+            `--mcp-config ${mcpConfig}: a model may have written it, since commands can write to --mount ${mount}; name a copy elsewhere`,
+          ),
+        ],
+      };
+  }
   const twice = Object.keys(read.servers).filter((name) => Object.hasOwn(named.servers, name));
   if (twice.length > 0)
     return {
@@ -74,6 +93,15 @@ export async function readGivenServers(
   for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) context.hide(secret);
   for (const name of filled.variables) context.hide(env[name] ?? '', name);
   return { servers: filled.servers, problems: [] };
+}
+
+/** The mount through which commands can write to this file, as given; null if none. */
+async function mountAround(file: string, mounts: Settings['mounts']): Promise<string | null> {
+  const names = [file, await realpathExisting(file)];
+  const around = writableMounts({ mounts }).find(({ places }) =>
+    places.some((place) => names.some((name) => isWithin(name, place))),
+  );
+  return around?.asked ?? null;
 }
 
 /** Whether the project file of the checked-out commit names the same servers. That of the work tree is one that an earlier run could write. */

@@ -1,6 +1,6 @@
 /** MCP servers through the built command. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -140,4 +140,43 @@ test('nor is one outside the sandbox that a run writes into the file which the n
   expect(existsSync(mark)).toBe(true);
   write('mcp.json', '{"mcpServers":{"a":{"command":"sh","args":["-c","true"]}}}');
   expect((await run()).stderr).toContain('The MCP server a is not available');
+});
+
+test('a server is neither read from nor run outside the sandbox from where commands can write', async () => {
+  const shared = temporaryFolder();
+  const link = join(temporaryFolder(), 'link');
+  symlinkSync(shared, link);
+  const mark = join(temporaryFolder(), 'started');
+  writeFileSync(join(shared, 'server.sh'), `touch ${mark}`);
+  const file = (args: string) =>
+    JSON.stringify({ mcpServers: { a: { command: 'sh', sandbox: false, args: [args] } } });
+  writeFileSync(join(shared, 'mcp.json'), file('/none'));
+  const beside = join(temporaryFolder(), 'mcp.json');
+  const { root } = await makeRepository({ 'script.yml': '- text: Done.\n' });
+  const run = (config: string, mount: string) =>
+    runCli(
+      [
+        ...['run', '-m', 'Do it', '--provider', 'replay', '--recording', 'script.yml', '--mount', mount],
+        ...['--mcp-config', config, '--run-dir', join(temporaryFolder(), 'run')],
+      ],
+      { cwd: root },
+    );
+  for (const [config, mount] of [
+    [join(shared, 'mcp.json'), `${shared}:rw`],
+    [join(shared, 'mcp.json'), `${link}:rw`],
+    [join(link, 'mcp.json'), `${shared}/:rw`],
+  ] as const)
+    expect((await run(config, mount)).stderr).toContain(`commands can write to --mount ${mount}`);
+  for (const [program, mount] of [
+    [join(shared, 'server.sh'), `${link}:rw`],
+    [join(link, 'server.sh'), `${shared}:rw`],
+  ] as const) {
+    writeFileSync(beside, file(program));
+    const { exitCode, stderr } = await run(beside, mount);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(`commands can write to it (--mount ${mount})`),
+    ]);
+  }
+  expect(existsSync(mark)).toBe(false);
 });
