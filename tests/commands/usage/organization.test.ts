@@ -175,8 +175,8 @@ test('refusals are answered in words, once, and the run of a hostile server ends
   );
   expect(await said({ status: 200, body: '{"data":' })).toContain('cannot be used: no report');
   expect(await said(page({ data: [{ starting_at: 'x', results: [] }] }))).toContain('data.0.starting_at');
-  expect(await said(page({ has_more: true, next_page: 'p' }))).toContain('names no further one');
-  expect(await said(page({ has_more: true }))).toContain('names no further one');
+  expect(await said(page({ has_more: true, next_page: 'p' }))).toContain('does not name the next one');
+  expect(await said(page({ has_more: true }))).toContain('does not name the next one');
   expect(await said({ status: 200, body: ' '.repeat(17 * 1024 * 1024) })).toContain('larger than 16 MiB');
   const bucket = (result: object) =>
     page({ data: [{ starting_at: '2026-01-01T00:00:00Z', results: [result] }] });
