@@ -37,7 +37,7 @@ export const TRUST = {
   ),
   ERR_NO_WRITE_ACCESS: ends(
     'policy_violation',
-    'Whoever started this job has no write access to the repository.',
+    'The account that started this job has no write access to the repository.',
     'Have someone with write access start it.',
   ),
   ERR_AUTHOR_NOT_TRUSTED: ends(

@@ -13,7 +13,7 @@ export const EARLY_WARNINGS = {
     'Nothing to do if that server needs none; otherwise set the variable that the message names.',
   ),
   WARN_PLAIN_HTTP: warns(
-    'Key and conversation can be read and changed on their way to the provider, as `--allow-insecure-base-url` permits.',
+    'The key and the conversation can be read and changed on their way to the provider, as `--allow-insecure-base-url` permits.',
     'Use https.',
   ),
   WARN_INPUT_OF_ANOTHER_ACTION: warns(
@@ -58,7 +58,7 @@ export const EARLY_WARNINGS = {
   ),
   WARN_KEY_IN_PROC: warns(
     'Without a sandbox, commands can read the environment that patchsmith was started with, and the key in it.',
-    'Set a sandbox up.',
+    'Set up a sandbox.',
   ),
   WARN_TREE_OF_OTHERS: warns(
     'patchsmith runs as root, but the work tree belongs to another user, so commands may be unable to write there.',

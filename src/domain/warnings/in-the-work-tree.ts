@@ -13,8 +13,8 @@ export const TREE_WARNINGS = {
     'Run the plan there, if it is about them.',
   ),
   WARN_GIT_FOLDER_INSIDE: warns(
-    'A folder with files of this repository has a git folder, too. Its files are included.',
-    'Nothing, if that is meant; else remove that `.git`.',
+    'A folder with files of this repository also has a git folder. Its files are included.',
+    'Nothing to do if that is intended; otherwise remove that `.git`.',
   ),
   WARN_NAME_NOT_ACCEPTED: warns('A file has a name that git does not accept, and is left out.', 'Rename it.'),
   WARN_SUBMODULES_LEFT_OUT: warns(
@@ -22,7 +22,7 @@ export const TREE_WARNINGS = {
     'Run the plan in the submodule, if it is about its files.',
   ),
   WARN_LFS_POINTER: warns(
-    'A file of Git LFS is in the patch as the pointer that git keeps.',
+    'A file of Git LFS is in the patch as the pointer that git stores.',
     'Push its content with `git lfs push`; `publish` says whether GitHub has it.',
   ),
   WARN_FILTER_NOT_RUN: warns(
@@ -30,19 +30,19 @@ export const TREE_WARNINGS = {
     'Compare the file in the patch with what your git would store.',
   ),
   WARN_NOT_CONVERTED: warns(
-    'A file cannot be converted as its attributes ask, such as from its encoding, and is stored as it is on disk.',
+    'A file cannot be converted as its attributes require, for example from its encoding, and is stored as it is on disk.',
     'Fix the file, or its line in `.gitattributes`.',
   ),
   WARN_TOO_MANY_RULES: warns(
-    'An ignore or attributes file that was written during the run is too large; the rules from before hold.',
-    'Look at what the run wrote there.',
+    'An ignore or attributes file that was written during the run is too large; the earlier rules stay in effect.',
+    'Check what the run wrote there.',
   ),
   WARN_MORE_ABOUT_FILES: warns(
     'There are more warnings about files than are listed.',
-    'Look at the work tree: something made very many unusual files.',
+    'Check the work tree: something created a large number of unusual files.',
   ),
   WARN_OVER_LIMIT: warns(
-    'A file changed and is not in the patch, because it is larger than the limits of the run.',
+    'A file changed but is not in the patch, because it exceeds the limits of the run.',
     'Raise the limit, or let commands write to ignored folders.',
   ),
   WARN_SET_ID_CLEARED: warns(
@@ -55,23 +55,23 @@ export const TREE_WARNINGS = {
   ),
   WARN_GIT_DIR_REMOVED: warns(
     'A command made a git dir in the work tree, whose configuration could name programs. It was removed.',
-    'Let tests make their repositories in a temporary folder.',
+    'Let tests create their repositories in a temporary folder.',
   ),
   WARN_GIT_DIR_KEPT: warns(
     'A git dir appeared or moved within reach of commands and may be yours, so it was kept.',
-    'Look into its configuration and hooks before you use git there.',
+    'Check its configuration and hooks before you use git there.',
   ),
   WARN_GIT_DIR_UNSEARCHED: warns(
     'A folder cannot be searched for git dirs that commands may have made.',
-    'Look into it before you use git there.',
+    'Check it before you use git there.',
   ),
   WARN_OPENED_AGAIN: warns(
-    'A command took away the access to a file or folder, and it was given back, so that nothing hides there.',
-    'Nothing.',
+    'A command made a file or folder inaccessible. Access was restored, so that nothing can hide there.',
+    'Nothing to do.',
   ),
   WARN_LOOK_CUT_SHORT: warns(
-    'The run had to end before the whole work tree, its ignored files or its other repositories had been looked at.',
-    'What the message names is not in the result; look at the work tree, or go on with `patchsmith resume`.',
+    'The run had to end before it had examined the whole work tree, its ignored files or its other repositories.',
+    'What the message names is missing from the result; check the work tree, or continue with `patchsmith resume`.',
   ),
   WARN_BASE_NOT_KEPT: warns(
     'The base could not be copied into the run directory, so the run can be replayed only with this checkout.',
@@ -82,7 +82,7 @@ export const TREE_WARNINGS = {
     'Let a setup command fetch them, or use `--verify-in worktree`.',
   ),
   WARN_FRESH_CHECKOUT_CHANGED: warns(
-    'Setup or verify commands changed files in the fresh checkout. Nothing of that is in the patch.',
-    'If the files belong into the repository, let the plan say how they are made.',
+    'Setup or verify commands changed files in the fresh checkout. These changes are not in the patch.',
+    'If the files belong in the repository, let the plan say how to create them.',
   ),
 } as const;
