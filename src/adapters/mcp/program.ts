@@ -1,4 +1,4 @@
-/** A server that uses its stdin and stdout, one JSON message per line, started by `run`. */
+/** The connection to an MCP server that is a program: one JSON message per line on its stdin and stdout. */
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -8,18 +8,18 @@ import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
 import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
 import { lineReader } from './line-reader.ts';
 
-/** How many characters of a server's last errors are kept. */
+/** How many characters are kept of the end of a server's stderr. */
 const MAX_ERRORS = 2_000;
-/** How long a server may take to end once its input is closed. */
+/** How long a server may take to exit once its stdin is closed. */
 const GOODBYE_MS = 1_000;
 
 /** Starts the program and resolves when no process of it is left; kills it when the signal aborts. */
 export type RunProgram = (talk: CommandTalk, signal: AbortSignal) => Promise<CommandResult>;
 
-/** A transport over a program, and what is known of its end. */
+/** A transport to a program, which also says why the connection ended. */
 export type ProgramTransport = Transport & GivenUp;
 
-/** The program starts with the transport, and ends with it. */
+/** Makes a transport that starts the program with `start`, and ends it with `close`. */
 export function programTransport(run: RunProgram): ProgramTransport {
   const stopping = new AbortController();
   let input: CommandInput | null = null;
@@ -79,7 +79,7 @@ export function programTransport(run: RunProgram): ProgramTransport {
   return withBoundedAnswers(transport);
 }
 
-/** Takes what the server prints. Nothing of it is heard once that is over. */
+/** Passes on the messages that the server prints; ignores all output once the connection is over. */
 function receiver({
   isOver,
   giveUp,
@@ -98,7 +98,7 @@ function receiver({
     if (excess !== null) return giveUp(excess);
     if (lines === null) return giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
     for (const line of lines) {
-      // Some servers write notes to their output.
+      // Some servers print log lines to stdout.
       const { data } = JSONRPCMessageSchema.safeParse(jsonOrUndefined(line));
       if (data !== undefined) hear(data);
     }

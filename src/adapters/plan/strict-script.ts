@@ -1,15 +1,16 @@
-/** Closes the gaps that `bash -e` leaves in a script: lists whose left side fails and negated commands, where more follows. */
+/** Closes two gaps of `bash -e`: it ignores that the left side of `&&` or a negated command fails, if more commands follow. */
 
 import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
 import { isTest } from './tests-in-lists.ts';
 
-/** Ends a script that ends at errors with the exit code of what came before, unless that is 0. */
+/** After a command whose failure `bash -e` ignores: ends the script with its exit code, unless that is 0. */
 const CHECK = '; (exit $?)';
 
 /**
- * The script with a check behind each `a && b` and `! a` that something follows: there `bash -e` overlooks that they fail, so that a
- * script goes on and may end well. A list with a test on its left side (`[ -f x ] && …`) says what may be left out; only what is no
- * test is checked. What is followed by a command that reads `$?`, and does not only print it, stays. Lines keep their numbers.
+ * The script with a check after each `a && b` and `! a` that is not the last command: `bash -e` ignores that these fail, so the
+ * script would continue and could succeed. What follows a test (`[ -f x ] && …`) may be skipped on purpose, so only commands that
+ * are not tests are checked. Nothing is added where the next command reads `$?` for more than printing it. Line numbers stay the
+ * same, and a script that cannot be parsed is returned as it is.
  */
 export function strictScript(text: string): string {
   const { commands, errors } = parse(text);
@@ -25,12 +26,12 @@ const READS_STATUS = /^(?!\s*(?:echo|printf)\b).*\$(?:\?|\{(?:\?|PIPESTATUS\b))/
 
 interface ScriptEdit {
   readonly at: number;
-  /** Of what is replaced. */
+  /** The number of characters to replace. */
   readonly length: number;
   readonly insert: string;
 }
 
-/** `isLast`: the script has the exit code of the last statement. */
+/** `isLast`: the last statement determines the exit code of the script. */
 interface ListPlace {
   readonly text: string;
   readonly isLast: boolean;
@@ -42,12 +43,12 @@ function editsIn(statements: readonly Statement[], { text, isLast }: ListPlace):
     const isEnd = isLast && next === undefined;
     const isRead = next !== undefined && READS_STATUS.test(text.slice(next.pos, next.end));
     const isOverlooked = !isEnd && !isRead && background !== true;
-    // After the inner edits, some of which are at the same place.
+    // Applied after the inner edits, some of which are at the same place.
     return [...(isOverlooked ? checks(command, text) : []), ...insideOf(command, { text, isLast: isEnd })];
   });
 }
 
-/** What makes a statement fail that `bash -e` overlooks. */
+/** The edits that end the script where `bash -e` would ignore a failure. */
 function checks(command: Statement['command'], text: string): ScriptEdit[] {
   const around = (before: string, inside: readonly ScriptEdit[], after: string): ScriptEdit[] => [
     { at: command.pos, length: 0, insert: before },
@@ -63,7 +64,7 @@ function checks(command: Statement['command'], text: string): ScriptEdit[] {
   return after === '' ? [] : around(before, inside, after);
 }
 
-/** What to put around and into a list of commands between which there is nothing but `&&`; nothing where nothing is overlooked. */
+/** What to put around and into a list of commands joined only by `&&`; empty if no failure in it is ignored. */
 function checkedFrom(
   [first, ...rest]: readonly PipelineNode[],
   text: string,

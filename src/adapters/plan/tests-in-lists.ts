@@ -1,8 +1,8 @@
-/** Tells a test from work, in a list such as `[ -f x ] && rm x`. */
+/** Distinguishes tests from other commands, in lists such as `[ -f x ] && rm x`. */
 
 import type { PipelineNode } from 'unbash';
 
-/** Whether what follows such a command with && is meant to be left out at times. */
+/** Whether the command is a test, so that what follows it after `&&` may be skipped on purpose. */
 export function isTest(command: PipelineNode): boolean {
   if (command.type === 'TestCommand' || command.type === 'ArithmeticCommand') return true;
   if (command.type === 'Pipeline')
@@ -21,5 +21,5 @@ export function isTest(command: PipelineNode): boolean {
 
 const TESTS = new Set(['[', 'test', 'type', 'which', 'hash', 'pgrep']);
 
-/** Programs that only answer a question when they are told to print nothing. */
+/** Programs that are tests only with an option that makes them print nothing. */
 const QUIET = new Set(['grep', 'egrep', 'fgrep', 'rg', 'cmp', 'diff', 'git']);

@@ -1,4 +1,4 @@
-/** What to change, and how changes are made here. */
+/** The plan: its task, its commands and path rules, and where it came from; and the principles. */
 
 import * as z from 'zod';
 import { whyNoGlob } from '../changes/glob.ts';
@@ -16,7 +16,7 @@ export function isNoOpCommand(command: string): boolean {
   return NO_OP.test(command) || FORGIVEN.test(command);
 }
 
-/** For values that are of another type altogether. */
+/** The error for a value of the wrong type. */
 function wanted(what: string) {
   return {
     error: ({ input }: { readonly input?: unknown }) => `expected ${what}, got ${typeInWords(input)}`,
@@ -24,12 +24,12 @@ function wanted(what: string) {
 }
 
 function typeInWords(value: unknown): string {
-  if (value === null) return 'nothing; give it a value, or leave the line out';
+  if (value === null) return 'nothing; give it a value, or remove the line';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return JSON.stringify(shortened(value, 80));
-  if (typeof value !== 'object') return `the ${typeof value} ${value}; as a text it must be in quotes`;
+  if (typeof value !== 'object') return `the ${typeof value} ${value}; put it in quotes to make it text`;
   const [key = ''] = Object.keys(value);
-  return `a mapping with the key ${JSON.stringify(shortened(key, 40))}; a text with ": " in it, or one in braces, must be in quotes`;
+  return `a mapping with the key ${JSON.stringify(shortened(key, 40))}; text with ": " in it, or in braces, must be in quotes`;
 }
 
 /** A script for the sandbox's shell. */
@@ -43,15 +43,15 @@ export const VerifyCommand = SetupCommand.refine((command) => !isNoOpCommand(com
     `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
 });
 
-/** Names paths that may or may not be changed. */
+/** A glob for paths that may, or may not, be changed. */
 export const PathGlob = z.string(wanted('a glob')).superRefine((glob, { addIssue }) => {
   const why = glob.startsWith('!')
-    ? 'cannot be negated; use the other of allow and protect'
+    ? 'cannot be negated; put the path in the other list, allow or protect'
     : whyNoGlob(glob);
   if (why !== null) addIssue(`the glob ${shortened(JSON.stringify(glob), 200)} ${why}`);
 });
 
-/** One text for each line, or a list of them. */
+/** A list, or a text with one entry per line. */
 function listOf(entry: z.ZodType<string, string>, what: string) {
   return z.preprocess(
     (given) => (typeof given === 'string' ? given.trim().split(/\n\s*/) : given),
@@ -117,14 +117,14 @@ export interface OutsidePart {
   /** Login. */
   readonly author: string;
   readonly text: string;
-  /** Where it was asked for; absent if that is all there is. */
+  /** The discussion that it is part of; absent if there is nothing else. */
   readonly context?: OutsideContext;
 }
 
 /** The discussion of the request: the issue or pull request first, then comments, oldest first. */
 export interface OutsideContext {
   readonly parts: readonly ContextPart[];
-  /** Comments that are not among them. */
+  /** The number of comments that were left out. */
   readonly leftOut: number;
 }
 
@@ -142,7 +142,7 @@ export interface FollowUpTask {
   readonly context: readonly ContextPart[];
 }
 
-/** One thing that asks for more work: a review thread, a failed check, a conflict. From outside, and already cleaned. */
+/** One reason for more work: a review thread, a failed check or a conflict. From outside, already sanitised. */
 export interface FollowUpAsk {
   readonly tag: 'review' | 'check' | 'conflict';
   readonly attributes: Readonly<Record<string, string>>;

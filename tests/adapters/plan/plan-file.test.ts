@@ -112,17 +112,17 @@ describe('front matter is refused, with the line,', () => {
     [
       'when a value has the wrong type',
       '\nverify: 42',
-      'plan.md:3: verify: expected a command, or a list of them, got the number 42; as a text it must be in quotes',
+      'plan.md:3: verify: expected a command, or a list of them, got the number 42; put it in quotes to make it text',
     ],
     [
       'when a value is missing',
       'verify:',
-      'plan.md:2: verify: expected a command, or a list of them, got nothing; give it a value, or leave the line out',
+      'plan.md:2: verify: expected a command, or a list of them, got nothing; give it a value, or remove the line',
     ],
     [
       'when a colon makes a mapping of a command',
       'verify:\n  - npm test\n  - npm run lint: fix',
-      'plan.md:4: verify, entry 2: expected a command, got a mapping with the key "npm run lint"; a text with ": " in it, or one in braces, must be in quotes',
+      'plan.md:4: verify, entry 2: expected a command, got a mapping with the key "npm run lint"; text with ": " in it, or in braces, must be in quotes',
     ],
     [
       'when several values are wrong',

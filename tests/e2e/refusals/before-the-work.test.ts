@@ -83,7 +83,7 @@ async function bothJobs(asked: Asked & { author?: string }): Promise<string> {
 
 const prepare = { mode: 'prepare' };
 
-describe('the job that looks first', () => {
+describe('the job that checks first', () => {
   test('Actions may not open pull requests', async () => {
     shop.settings.actionsMayOpenPulls = false;
     const { read } = await step({ inputs: prepare });
@@ -101,7 +101,7 @@ describe('the job that looks first', () => {
     `);
   });
 
-  test('nothing is in the way', async () => {
+  test('nothing stands in the way', async () => {
     expect((await step({ inputs: prepare })).read).toMatchInlineSnapshot(`
       "comment on #1 created
       patchsmith: done (exit 0): GitHub permits the publication; the run can start.
@@ -199,7 +199,7 @@ describe('the job that looks first', () => {
     `);
   });
 
-  test('others have committed to the branch of a plan without an issue: said on its pull request', async () => {
+  test('others have committed to the branch of a plan without an issue: its pull request says so', async () => {
     const source = { kind: 'file', path: 'plans/weekly.md' } as const;
     const plan = { source, title: '', sha256: '', allow: [], protect: [] };
     const branch = branchOf(plan, planId(plan, NAME, sha256Of));
@@ -220,7 +220,7 @@ describe('the job that looks first', () => {
     `);
   });
 
-  test('an input that there is not', async () => {
+  test('an input that does not exist', async () => {
     expect((await step({ inputs: { ...prepare, trigerlabel: 'x' } })).read).toMatchInlineSnapshot(`
       "comment on #1 created
       patchsmith: usage_error (exit 2) [ERR_UNKNOWN_INPUT]: trigerlabel: there is no such input; the nearest is trigger-label
@@ -234,7 +234,7 @@ describe('the job that looks first', () => {
     `);
   });
 
-  test('a mode that there is not', async () => {
+  test('a mode that does not exist', async () => {
     expect((await step({ inputs: { mode: 'prepair' } })).read).toMatchInlineSnapshot(`
       "comment on #1 created
       patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "prepair"
@@ -256,7 +256,7 @@ describe('the job that looks first', () => {
   });
 });
 
-describe('the job that carries it out', () => {
+describe('the job that carries out the plan', () => {
   test('the issue is an outsider’s', async () => {
     expect(await bothJobs({ author: 'mallory' })).toMatchInlineSnapshot(`
       "run ID in DIR/ID
@@ -284,21 +284,21 @@ describe('the job that carries it out', () => {
     `);
   });
 
-  test('a glob that cannot be read', async () => {
+  test('an invalid glob', async () => {
     const inputs = { protect: `!src/${'a'.repeat(300)}` };
     expect(await bothJobs({ inputs })).toMatchInlineSnapshot(`
-      "patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: --protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; use the other of allow and protect
+      "patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: --protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; put the path in the other list, allow or protect
 
       #1 [patchsmith:failed]
       **The run could not begin**
 
-      protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; use the other of allow and protect.
+      protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; put the path in the other list, allow or protect.
 
       No model was asked. A maintainer must fix the workflow, its secrets or the plan; then it can be run again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);
   });
 
-  test('the same input by two names', async () => {
+  test('the same input under two names', async () => {
     const inputs = { prompt: 'Do it', plan: 'Do that' };
     expect(await bothJobs({ inputs })).toMatchInlineSnapshot(`
       "patchsmith: usage_error (exit 2) [ERR_SETTINGS_CONFLICT]: prompt: is called plan here, and plan has another value already; give one of them
@@ -312,7 +312,7 @@ describe('the job that carries it out', () => {
     `);
   });
 
-  test('a plan outside of the repository that is not there: without the folders of the runner', async () => {
+  test('a missing plan outside the repository, named without the folders of the runner', async () => {
     const inputs = { 'plan-file': '/home/runner/work/shop/plans/p.md' };
     expect(await bothJobs({ inputs })).toMatchInlineSnapshot(`
       "run ID in DIR/ID

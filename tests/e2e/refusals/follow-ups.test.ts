@@ -55,7 +55,7 @@ async function published(run: FinishedRun, args: readonly string[] = ['--issue',
 const goOn = (args: readonly string[], event?: LifeEvent) =>
   life.run([], ['--continue', '1', ...args], event);
 
-test('nothing asks for more', async () => {
+test('nothing asks for more work', async () => {
   expect(await read(await goOn([]))).toMatchInlineSnapshot(`
     "patchsmith: no_change (exit 0): Nothing requests more work on pull request #1.
     comment on #1 created
@@ -104,7 +104,7 @@ test('the head is not checked out', async () => {
   `);
 });
 
-test('there is no such pull request, and one that is closed or of others', async () => {
+test('a pull request that does not exist, is closed, or was opened by others', async () => {
   const gone = await life.run([], ['--continue', '9', '--message', 'x']);
   const pull = life.pull(1);
   pull.state = 'closed';
@@ -153,7 +153,7 @@ test('people have committed to the branch, and no one asked to build on that', a
   `);
 });
 
-test('it was continued often enough without a person', async () => {
+test('it was continued too often without a person', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n' });
   await life.toHead(1);
   expect(await read(await goOn(['--follow-up-rounds', '0'], PUSH), [])).toMatchInlineSnapshot(`
@@ -187,7 +187,7 @@ test('the conflict is in a file that may not change', async () => {
   `);
 });
 
-test('the conflict is no text', async () => {
+test('the conflict is not in text', async () => {
   await life.hosted.commit('main', { 'a.txt': 'a\0binary' });
   await life.toHead(1);
   expect(await read(await goOn([], PUSH), [])).toMatchInlineSnapshot(`
@@ -248,7 +248,7 @@ test('the branch was replaced, and the pull request closed, while the run worked
   `);
 });
 
-test('a conflict that the run left', async () => {
+test('a conflict that the run left unresolved', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n' });
   await life.toHead(1);
   const lazy = [

@@ -152,7 +152,7 @@ test('a workflow in the patch', async () => {
   `);
 });
 
-test('more files than may be published', async () => {
+test('more files than publish accepts', async () => {
   expect(await publish(await forIssue(made), { inputs: { 'max-patch-size': '10' } })).toMatchInlineSnapshot(`
     "comment on #1 created
     patchsmith: policy_violation (exit 8) [ERR_PATCH_TOO_LARGE]: The patch is too large to be published: it has 165 bytes, at most 10 are allowed (--max-patch-size).
@@ -344,7 +344,7 @@ test('a team of another organisation', async () => {
   `);
 });
 
-test('an input of another mode, and one whose value is none', async () => {
+test('an input of another mode, and one with an invalid value', async () => {
   const inputs = { 'plan-file': 'p.md', draft: 'maybe' };
   expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
     "comment on #1 created
@@ -363,7 +363,7 @@ test('an input of another mode, and one whose value is none', async () => {
   `);
 });
 
-test('a mode that there is not: said where the run came from', async () => {
+test('a mode that does not exist: the comment goes where the run came from', async () => {
   const inputs = { mode: 'publsh', issue: '', 'trigger-label': '' };
   expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
     "comment on #1 created
@@ -427,7 +427,7 @@ test('a run that ended before it was done', async () => {
   `);
 });
 
-test('the patch is another one than the run made', async () => {
+test('the patch is not the one that the run made', async () => {
   const there = await forIssue(made);
   writeFileSync(join(there.artifact, 'changes.patch'), 'evil\n');
   expect(await publish(there)).toMatchInlineSnapshot(`

@@ -90,13 +90,13 @@ export class EventLines {
     ];
   }
 
-  /** The lines of an event, and those that waited for it. */
+  /** The lines of an event, after those that were held back for it. */
   of(event: RunEvent): Line[] {
     const waiting = COMMANDS_END.includes(event.type) ? [] : this.rest();
     return [...waiting, ...this.#own(event)];
   }
 
-  /** Lines that have waited for a later event. */
+  /** The lines that were held back for a later event. */
   rest(): Line[] {
     return this.#changes.splice(0).map(note);
   }
@@ -130,7 +130,7 @@ export class EventLines {
         return [];
       }
       case 'files.hidden':
-        this.#changes.push(`    ${fewOrMany(event.paths)} cannot be examined any more`);
+        this.#changes.push(`    ${fewOrMany(event.paths)} can no longer be examined`);
         return [];
       case 'verify.completed':
         return event.reports.flatMap((report) => this.#verified(report));
@@ -212,7 +212,7 @@ export class EventLines {
   }
 }
 
-/** What the first lines about a run say. */
+/** What the first lines of a run are made from. */
 export type Banner = Pick<RunStarted, 'patchsmith' | 'model' | 'provider' | 'sandbox' | 'base'> & {
   readonly plan: Pick<RunStarted['plan'], 'title'>;
 };
@@ -220,7 +220,7 @@ export type Banner = Pick<RunStarted, 'patchsmith' | 'model' | 'provider' | 'san
 /** How the lines about commands before the work begin. */
 export const BEFORE = { setup: 'setup', verify: 'before the work:' };
 
-/** Events between the end of commands and the report on them. */
+/** Events that may come between the end of a command and the report on it. */
 const COMMANDS_END: readonly RunEvent['type'][] = [
   'change.recorded',
   'changes.put_back',

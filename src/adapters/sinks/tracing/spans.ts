@@ -37,15 +37,15 @@ export interface TraceSpan {
   readonly hasFailed: boolean;
 }
 
-/** What the spans of a run start from. */
+/** What the spans of a run need to know at its start. */
 export interface RunSpansOptions extends SpanMaker {
   readonly version: string;
   /** The span of patchsmith's caller, or of the run to which an attempt belongs; null if there is none. */
   readonly parent: string | null;
   readonly model: AnsweringModel;
-  /** Earlier completed model turns. */
+  /** The number of model turns that were completed before. */
   readonly iteration: number;
-  /** The tools that the model has; for calls to others, the names that it made up are not shown. */
+  /** The names of the model's tools; names that it made up are not exported. */
   readonly tools: readonly string[];
   readonly providerName: (provider: string) => string;
   /** The state of the run after the last event. */
@@ -55,12 +55,12 @@ export interface RunSpansOptions extends SpanMaker {
 type SpanMoment = TraceSpan['moments'][number];
 type Begun = Omit<TraceSpan, 'endMs' | 'hasFailed'>;
 
-/** Turns events into spans, each when it has ended. */
+/** Turns events into spans; each is returned once it has ended. */
 export class RunSpans {
   readonly #options: RunSpansOptions;
   readonly #root: string;
   readonly #tools = new Map<string, Begun>();
-  /** Of the calls of the last turn. */
+  /** The tools of the last turn's calls, by the ids of the calls. */
   #names = new Map<string, string>();
   #count = 0;
   #model: AnsweringModel;
@@ -133,7 +133,7 @@ export class RunSpans {
       case 'review.completed':
         return [ended(this.#reviewed(at, event.turn, undefined), at, null)];
       case 'review.failed':
-        // There was nothing to request, or no room for it.
+        // No request was made: there was nothing to review, or no budget left.
         if (event.kind === 'no_patch' || event.kind === 'budget') return [];
         return [ended(this.#reviewed(at, event.turn, event.spent), at, event.kind)];
       case 'model.replaced': {
@@ -165,7 +165,7 @@ export class RunSpans {
     }
   }
 
-  /** The request for a summary; nothing where none was made. */
+  /** The request for a summary; empty if none was made. */
   #summary({ at, turn }: { at: number; turn?: LlmTurn }, failure: string | null): TraceSpan[] {
     if (turn === undefined) return [];
     const attributes = { ...answerAttributes(turn), 'patchsmith.purpose': 'summary' };
