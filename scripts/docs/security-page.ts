@@ -213,12 +213,11 @@ the goal is not reached. **not contained**: nothing is promised, and the test sh
 same test would see it where it must not be; where trying would harm the machine it is not tried. \`npm test\` plays all of them in
 the sandbox and a part of them without its filter, \`npm run test:full\` all in every mode.
 
-The runner is started by whoever runs the tests: a plain user on a hosted runner, often root in a container. Where root runs
-\`npm run test:full\`, a user without privileges, who owns the work tree and all around it, starts it as well, for every row in every
-mode. The tables hold for both. For the rows that say *root and user* in the column "as", it matters which of the two it is.
+The runner has the user of the tests: a plain user on a hosted runner, often root in a container. If root runs
+\`npm run test:full\`, every row is also tried in every mode as a user without privileges, who owns the work tree and all around it.
+The tables hold for both. In the rows that say *root and user* in the column "as", it matters which of the two it is.
 
-After each run every canary
-is looked for in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
+After each run the test searches for every canary in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
 reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 300 MB.
 
 ## Results`;
