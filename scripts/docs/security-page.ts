@@ -217,8 +217,9 @@ The runner has the user of the tests: a plain user on a hosted runner, often roo
 \`npm run test:full\`, every row is also tried in every mode as a user without privileges, who owns the work tree and all around it.
 The tables hold for both. In the rows that say *root and user* in the column "as", it matters which of the two it is.
 
-After each run the test searches for every canary in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
-reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 300 MB.
+After each run the test searches for every canary in all that leaves (tool results, requests to the model, journal, log, patch,
+result, stdout, stderr), as it is, reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have
+stayed below 300 MB.
 
 ## Results`;
 

@@ -1,4 +1,4 @@
-/** Carries out a compaction: asks for the summary, and says what takes the place of the messages that go. */
+/** Carries out a compaction: asks for the summary, and returns what replaces the dropped messages. */
 
 import { conversationTokens, summaryTokens } from '../domain/budget/next-request.ts';
 import type { CompactionFailed } from '../domain/compaction/compaction.ts';
@@ -91,7 +91,7 @@ function whyNoSummary({ stop, stopDetail, text, calls }: LlmTurn): string | null
   }
 }
 
-/** Null for an answer that is the API's block. The API sends one without content when it came to no summary. */
+/** Null for an answer that is the API's block. The API sends a block without content if it made no summary. */
 function whyNoBlock({ stop, content: [block, ...more] }: LlmTurn): string | null {
   if (stop !== 'compaction' || block?.type !== 'compaction' || more.length > 0)
     return `The API answered with ${stop} instead of a compaction.`;

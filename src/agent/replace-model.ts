@@ -1,4 +1,4 @@
-/** Puts another model in the place of the first one, where that is the end of the run otherwise. */
+/** Replaces the first model with another one where the run would otherwise end. */
 
 import type { UserBlock } from '../domain/conversation/conversation.ts';
 import { whyReplace } from '../domain/fallback/fallback.ts';

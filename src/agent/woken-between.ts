@@ -1,4 +1,4 @@
-/** Lets the consumer of a generator look up while the generator works. */
+/** Lets the consumer of a generator act while the generator is working. */
 
 /**
  * Yields what `steps` yields, and null whenever it is woken in between. `onceAwake` gets what wakes it, anew each time it waits.

@@ -1,4 +1,4 @@
-/** What does not go together with several attempts at one task. */
+/** Settings that cannot be combined with several attempts at one task. */
 
 import type { ProviderEntry } from '../adapters/providers/registry.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
@@ -10,7 +10,7 @@ export interface AttemptsContext {
   name(key: SettingKey): string;
 }
 
-/** None for a run with one attempt. */
+/** Empty for a run with one attempt. */
 export function* attemptsConflicts(
   settings: Settings,
   { provider, name }: AttemptsContext,

@@ -1,4 +1,4 @@
-/** Settings that do not go together. */
+/** Settings that cannot be combined. */
 
 import {
   defaultProvider,
@@ -202,7 +202,7 @@ function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Gen
 }
 
 /**
- * Prices of models that the run does not ask, such as those of a name with a typing error, which would be passed over. A project file may
+ * Prices of models that the run does not ask, such as those of a misspelled name, which would have no effect. A project file may
  * have more prices than one run needs. Not for a resumed run, whose models are in its record.
  */
 export function unusedPrices(

@@ -53,7 +53,7 @@ export function settingEntries(provider: ProviderEntry = defaultProvider): Setti
 
 type KnownSetting = Omit<SettingEntry, 'variable'> & Pick<SettingMeta, 'variable'>;
 
-/** Found out once: every command asks several times. */
+/** Computed once: every command needs it several times. */
 let known: readonly KnownSetting[] | null = null;
 
 function knownSettings(): KnownSetting[] {

@@ -31,7 +31,7 @@ function isList(given: Settings['mcp']): given is readonly string[] {
   return Array.isArray(given);
 }
 
-/** Null if one of them is no such text, or if two have one name. */
+/** Null if one of them is not such a text, or if two have the same name. */
 function fromTexts(texts: readonly string[]): Record<string, unknown> | null {
   const servers = texts.map((text) => {
     const [, name = '', rest = ''] = /^\s*([^\s=]+)=(.*)$/s.exec(text) ?? [];

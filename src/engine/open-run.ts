@@ -1,5 +1,5 @@
 /**
- * The one way to open a run, be it new, resumed or replayed. What differs is said by a `RunSpec`; the order is always:
+ * The one way to open a run, be it new, resumed or replayed. A `RunSpec` supplies what differs; the order is always:
  *
  *     locate   the checkout and the run directory
  *     admit    the account that triggered the run may do so, and the task is known
@@ -194,7 +194,7 @@ async function take<Taken extends TakenWorkspace>(
     const refused = refusal(workspace.sandboxGitDir.uncovered ?? []);
     return refused === null ? taken : stopped(refused);
   }
-  // The baseline is still being taken. It is asked for before the first command.
+  // The baseline is still being taken. It is awaited before the first command.
   const baseline: Workspace['baseline'] = async () => {
     const found = await workspace.baseline();
     const refused = refusal(found.uncovered);

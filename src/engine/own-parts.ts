@@ -21,7 +21,7 @@ const Result = z.discriminatedUnion('status', [
   }),
 ]);
 
-/** The same tool. Nobody waits for it when the run is stopped, and what it throws or returns costs no more than its call. */
+/** The same tool. A stopped run does not wait for it, and whatever it throws or returns fails only its call. */
 export function ownTool(tool: Tool): Tool {
   return {
     ...tool,
@@ -71,8 +71,8 @@ export function whyNotTools(tools: readonly Tool[]): string | null {
 }
 
 /**
- * Why these tools cannot go with MCP servers of these names; null if they can. Which tools a server has is known once it is
- * there, which is too late to choose another name.
+ * Why these tools cannot go with MCP servers of these names; null if they can. The tools of a server are only known once it is
+ * connected, which is too late to choose another name.
  */
 export function whyTakenByServer(tools: readonly Tool[], servers: readonly string[]): string | null {
   for (const { name } of tools) {

@@ -4,7 +4,7 @@ import type { Settings } from '../config/schema.ts';
 import type { RunStarted } from '../domain/run/events.ts';
 import type { PathRules } from '../domain/run/plan.ts';
 
-/** Those of the settings; where they say nothing, those of the run that is continued. */
+/** The globs of the settings; where these are not set, those of the run that is continued. */
 export function pathsOf(
   { allow, protect, readOnly }: Pick<Settings, 'allow' | 'protect' | 'readOnly'>,
   first: PathRules = { allow: [], protect: [] },

@@ -110,8 +110,8 @@ export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status
 }
 
 /**
- * The outcome when a signal or the deadline came before the loop began. `unknown` says what could not be looked at, `awaited`
- * which command was running.
+ * The outcome when a signal or the deadline came before the loop began. `unknown` says what could not be examined,
+ * `awaited` which command was running.
  */
 export function interruptedOutcome(
   { interrupt, limits, isResumed }: Session,

@@ -27,7 +27,7 @@ export interface RunHooks {
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** Called once, before the run spends anything; returns an outcome if it may not continue. */
   readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
-  /** Called with what the work tree is, before the run spends anything; returns an outcome when it may not begin from that. */
+  /** Called with the state of the work tree, before the run spends anything; returns an outcome if it may not begin from that. */
   readonly whyNotFrom?: (base: BaseRevision) => RunOutcome | null;
 }
 
@@ -35,7 +35,7 @@ export interface RunHooks {
 export interface RunInput extends ProcessParts, RunHooks {
   readonly settings: Settings;
   readonly apiKey: string | null;
-  /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
+  /** By the name of the provider: those of the fallback model and of the reviewer, if they differ. */
   readonly otherKeys?: Readonly<Record<string, string>>;
   /** Warnings from reading the settings. */
   readonly startNotes: readonly Warning[];
@@ -49,7 +49,7 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly sharedLog?: SharedLog;
   /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
-  /** Names of those that are not patchsmith's own: only the program that has them could resume the run. */
+  /** Names of the tools that are not patchsmith's own: only the program that provides them could resume the run. */
   readonly ownTools?: readonly string[];
   /** Number of files above which a work tree is large. Default: that of the workspace. */
   readonly manyFiles?: number;
@@ -65,7 +65,7 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly attempts?: Attempts | null;
   /** When the attempts began, if the chosen one is being brought in (Unix time in milliseconds). */
   readonly attemptsBeganAt?: number;
-  /** Whoever starts the run keeps others out of the work tree. Default: it does so itself. */
+  /** The caller keeps other runs out of the work tree. Default: the run does so itself. */
   readonly holdsWorkTree?: boolean;
   /** Only the steps before the first request, for a caller that prints the findings. Default: false. */
   readonly isCheck?: boolean;

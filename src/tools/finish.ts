@@ -26,7 +26,7 @@ export const finishTool: Tool<Input> = {
 const InputWithAnswer = Input.extend({ answer: z.json().optional() });
 type InputWithAnswer = z.infer<typeof InputWithAnswer>;
 
-/** The same, with an answer that fits the run's schema; who is blocked need not give one. */
+/** The same, with an answer that fits the run's schema; a model that is blocked need not give one. */
 export function finishWithAnswer({ schema, problemIn }: AnswerSchema): Tool<InputWithAnswer> {
   const { $schema: _, $id: __, ...body } = schema;
   return {
@@ -56,7 +56,7 @@ export function finishWithAnswer({ schema, problemIn }: AnswerSchema): Tool<Inpu
   };
 }
 
-/** A schema at another place of a document: references to its own parts lead there. */
+/** A schema moved to another place of a document, with references to its own parts adjusted. */
 function within(schema: unknown, place: string): unknown {
   if (Array.isArray(schema)) return schema.map((part) => within(part, place));
   if (typeof schema !== 'object' || schema === null) return schema;

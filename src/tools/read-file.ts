@@ -14,7 +14,7 @@ import { failedCall, literalCall, PATH_ALIASES, said, shellWord } from './result
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
 
-/** Bytes of lines that one call shows at most; of more it shows the beginning. */
+/** Maximum bytes of lines that one call shows; of a longer file it shows the beginning. */
 const MAX_READ_BYTES = 102_400;
 
 const Input = z.strictObject({

@@ -28,7 +28,7 @@ export interface ToolChoice extends CommandTimes {
   readonly pages?: PageReader | null;
   /** Searches the web; null if there is no key for it. */
   readonly search?: SearchProvider | null;
-  /** What `finish` has to answer; null when nothing was asked for. */
+  /** The answer that `finish` has to give; null if none was requested. */
   readonly answer?: AnswerSchema | null;
 }
 

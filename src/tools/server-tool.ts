@@ -1,4 +1,4 @@
-/** A tool of an MCP server. Which there are, and what they are called, is decided when the servers have been reached. */
+/** A tool of an MCP server. Tools and their names are determined once the servers are connected. */
 
 import * as z from 'zod';
 import { whole } from '../domain/conversation/excerpt.ts';
@@ -26,7 +26,7 @@ export interface ServerToolText {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** Whatever it is asked, the server judges its input. It may change files, so its calls are looked at like commands. */
+/** Accepts any input, which the server validates. It may change files, so its calls are treated like commands. */
 const LANE: Lane = 'command';
 
 /** The tool. A replay, which never calls it, needs no texts. */

@@ -12,7 +12,7 @@ export function lineReader(maxBytes: number): (bytes: Uint8Array) => string[] | 
       const part = bytes.subarray(from, at < 0 ? undefined : at);
       size += part.length;
       if (size > maxBytes) return null;
-      // The bytes belong to whoever called.
+      // The bytes belong to the caller.
       open.push(at < 0 ? Uint8Array.from(part) : part);
       if (at < 0) return lines;
       lines.push(Buffer.concat(open).toString('utf8'));

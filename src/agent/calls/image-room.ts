@@ -1,4 +1,4 @@
-/** Which of the images that calls have found go into the conversation. Decided in the order of the calls, so that a replay decides alike. */
+/** Which images of a turn's calls go into the conversation: decided in the order of the calls, so that a replay decides the same. */
 
 import {
   type FoundImage,
@@ -13,7 +13,7 @@ import type { ShownImages } from '../../domain/images/shown.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 
-/** How many more images the conversation can take during one turn. */
+/** How many images the conversation can still take during one turn. */
 export class ImageRoom {
   #shown: ShownImages;
   readonly #redact: Redact;
@@ -31,7 +31,7 @@ export class ImageRoom {
     const images: Image[] = [];
     const notes: string[] = [];
     for (const { bytes, ...header } of found) {
-      // Most of many do not fit, and only what fits is worth its base64.
+      // Of many images most do not fit, and only those that fit are converted to base64.
       const why = tooLargeImage({ ...header, bytes }) ?? this.#whyNoRoom(bytes.length);
       const data = why === null ? Buffer.from(bytes).toString('base64') : '';
       const refusal = why ?? this.#whyNotTold(data, bytes);
@@ -44,7 +44,7 @@ export class ImageRoom {
     return { images, notes };
   }
 
-  /** Counts images that are shown whatever room there is, since they are recorded. */
+  /** Counts images that are shown even without room, since they are recorded. */
   count(images: readonly Image[]): void {
     for (const image of images) {
       const { count, bytes, runBytes } = this.#shown;

@@ -86,7 +86,7 @@ export async function* recordChanges(
   return '';
 }
 
-/** What new rules and attributes do to other files is the doing of the calls that wrote them. */
+/** What new rules and attributes do to other files is attributed to the calls that wrote them. */
 async function* recordRules(
   ran: readonly RunnableCall[],
   iteration: number,

@@ -3,12 +3,12 @@
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import type { Tool } from '../../ports.ts';
 
-/** The calls with their parameters by the names of our tools. */
+/** The calls with their parameters under the names that our tools use. */
 export function withOwnNames(calls: readonly ToolCall[], tools: ReadonlyMap<string, Tool>): ToolCall[] {
   return calls.map((call) => ownNames(call, tools.get(call.name)?.aliases ?? {}));
 }
 
-/** A parameter that is also there by its own name is left alone: then it is not clear which of them is meant. */
+/** A parameter that is also given under its own name stays: it is not clear which of the two is meant. */
 function ownNames(call: ToolCall, aliases: Readonly<Record<string, string>>): ToolCall {
   const { input } = call;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return call;

@@ -86,7 +86,7 @@ export function targetsOf(lane: readonly PreparedCall[]): string[] {
   return lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
 }
 
-/** Calls of one tool, as who made a change. */
+/** Calls of one tool, as the source of a change. */
 export function sourceOf(
   first: { call: ToolCall },
   ...more: readonly { call: ToolCall }[]

@@ -16,7 +16,7 @@ export interface Telling {
   readonly room: ImageRoom;
 }
 
-/** The outcome of a call by the result of its tool. */
+/** Makes the outcome of a call from the result of its tool. */
 export function shownOutcome(
   tool: string,
   result: ToolResult,
@@ -44,7 +44,7 @@ export function shownOutcome(
   return { status: 'ok', text: all, ...command, ...(images.length > 0 ? { images: [...images] } : {}) };
 }
 
-/** The outcome with what else the model has to know of its call; an empty notice adds nothing. */
+/** The outcome with what else the model has to know about its call; an empty notice adds nothing. */
 export function withPolicyNotice(outcome: ToolOutcome, notice: string): ToolOutcome {
   return notice === '' ? outcome : { ...outcome, text: `${outcome.text.trimEnd()}\n\n${notice.trimEnd()}` };
 }

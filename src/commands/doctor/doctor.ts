@@ -45,7 +45,7 @@ export async function examineMachine({
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const checkout = found.status === 'ok' ? found.checkout : null;
   const readOnly = checkout === null ? null : whyReadOnly(checkout.root);
-  // Whether a run would go on without one does not matter here.
+  // Whether a run would continue without one does not matter here.
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
   const caches = await wantedCaches({ settings, env }, checkout);
   const diagnosis = await diagnose({
@@ -71,7 +71,7 @@ export async function examineMachine({
   const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : text);
   const verdict =
     readOnly === null ? verdictOn(diagnosis, connections) : usageError('ERR_UNWRITABLE', readOnly);
-  // A person who leaves early has seen enough; a machine has half a document.
+  // A person who stops reading has seen enough; a program would have half a document.
   return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;
 }
 

@@ -38,7 +38,7 @@ export interface InitInput {
   readonly template: string;
   /** Publish with the token of a GitHub App. */
   readonly withApp: boolean;
-  /** Carry on what the time limit of a job has cut off. */
+  /** Continue runs that the time limit of a job has cut off. */
   readonly isLong: boolean;
   /** Null for the checkout that contains `cwd`. */
   readonly repo: string | null;
@@ -97,7 +97,7 @@ export async function initialise({
   return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }
 
-/** Each with the names of files in place of which it is not written. */
+/** Each file, with the names of existing files that make it unnecessary. */
 function filesToWrite(
   root: string,
   { name, workflow, ...template }: WorkflowTemplate & { readonly name: string },

@@ -1,4 +1,4 @@
-/** What `init` prints of a repository: what it found and where, what it guessed and why. */
+/** What `init` prints about a repository: what it found and where, what it guessed and why. */
 
 import type { Project, Said } from '../../adapters/survey/project.ts';
 import type { Survey } from '../../adapters/survey/survey.ts';

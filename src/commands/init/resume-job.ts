@@ -32,7 +32,7 @@ function withCutOff(head: string): string {
     : head.replace('    steps:\n', `    outputs:\n${CUT_OFF}    steps:\n`);
 }
 
-/** The step of the run ends before its job, and its journal is kept after it. */
+/** The step of the run ends before its job does, so that its journal can be kept. */
 function limited(step: string, _at: number, steps: readonly string[]): string {
   if (isRun(step)) return inTime(step);
   return isKeep(step) ? `${step}${journalSteps(suffixIn(steps))}` : step;
@@ -75,7 +75,7 @@ function resumeOf(job: string): string {
 ${rest}${fetchSteps(suffix, ofMatrix, fetched)}${carried.join('')}`;
 }
 
-/** What a run takes from its journal, and not from the step that carries it on. */
+/** What a run takes from its journal, and not from the step that continues it. */
 const OF_THE_JOURNAL = /^(?:plan-file|plan-from-issue|plan-from-comment|continue|rules-from|verify-in):/;
 
 function resuming(step: string, fetched: string): string {
@@ -97,7 +97,7 @@ function resuming(step: string, fetched: string): string {
 
 const PERMITTED = '          # Permissions are granted again here; the journal grants none.';
 
-/** The publication waits for it, and takes what it has made. */
+/** The publication waits for this job, and takes its result. */
 function afterResume(job: string): string {
   const needs = [...needsOf(job), 'resume'].join(', ');
   return job

@@ -24,7 +24,7 @@ export interface BranchWork {
   readonly plan: Pick<RunPlan, 'source' | 'title' | 'sha256'>;
   /** The branch that it begins on; null where that is the default branch. */
   readonly base: string | null;
-  /** Whoever asks says it on the issue. */
+  /** The caller reports it on the issue. */
   readonly hasIssue: boolean;
 }
 

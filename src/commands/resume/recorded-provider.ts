@@ -9,8 +9,8 @@ import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { HostContext } from '../../host/context.ts';
 
 /**
- * What to say of the key of the provider that the run was answered by, when it is another than the chosen one: nothing when that
- * key is there, so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
+ * What to say about the key of the provider that answered the run, if it is not the chosen one: nothing if that key is there,
+ * so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
  */
 export async function keyMissedBy(
   context: HostContext,

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Keeps the default folder within its bound. Does nothing more than once an hour, since measuring takes time, and nothing for
  * a run that is alone, as in a job of its own: the newest always stays. Returns a line for people if something was removed.
- * Never rejects for anything a disk can do.
+ * Never rejects because of a disk error.
  */
 export async function keepWithinBound(
   env: HostContext['env'],

@@ -32,13 +32,13 @@ export async function startRun(
       servers,
       startNotes: [...(context.startNotes ?? []), ...notes],
       ...(trust === undefined ? {} : { trust }),
-      // A folder that was named is its owner's to tidy.
+      // If the folder was named explicitly, its owner cleans it up.
       ...(settings.runDir === null ? { afterwards: () => tidy(context, settings.maxTotalBytes) } : {}),
     }),
   };
 }
 
 async function tidy({ env, now }: HostContext, maxTotalBytes: number): Promise<string | null> {
-  // The run has ended, and what could not be tidied is tried again with the next one.
+  // The run has ended, and what could not be cleaned up is tried again with the next one.
   return keepWithinBound(env, maxTotalBytes, now()).catch(() => null);
 }

@@ -1,4 +1,4 @@
-/** Which model does the work, how it is reached, and what its conversation may grow to. */
+/** Which model does the work, how it is reached, and how long its conversation may get. */
 
 import * as z from 'zod';
 import { DEFAULT_PROVIDER, defaultProvider, PROVIDERS } from '../../adapters/providers/registry.ts';

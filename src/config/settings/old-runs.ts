@@ -1,4 +1,4 @@
-/** What becomes of runs that have ended: replayed, summed up, removed. */
+/** What is done with runs that have ended: replaying, summing up, removing. */
 
 import { SPENDING_GROUPS } from '../../domain/runs/spending-groups.ts';
 import { age, since, size } from '../values/amounts.ts';

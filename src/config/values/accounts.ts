@@ -15,7 +15,7 @@ export function person() {
   return value(A_PERSON, personFrom);
 }
 
-/** Several of them, one a line. */
+/** Several of them, one per line. */
 export function people() {
   return value(`${A_PERSON}, or a list of them`, (given) => {
     const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;

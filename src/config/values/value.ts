@@ -32,7 +32,7 @@ function inQuotes(given: unknown): string {
   return bare === undefined ? '' : `; for text, put it in quotes: "${bare}"`;
 }
 
-/** Lists and mappings are no text, not even one with a single entry. */
+/** Lists and mappings are not text, not even with a single entry. */
 export function scalarText(given: unknown): string {
   return typeof given === 'object' ? '' : String(given);
 }

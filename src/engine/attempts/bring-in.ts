@@ -36,7 +36,7 @@ export async function bringIn(
   const { input, startedAt, limits, result, progress } = session;
   const { watcher } = input;
   const { path } = best.attempt;
-  // If the process dies from here on, the run is resumed, and its caps are less what the others have spent.
+  // If the process dies from here on, the run is resumed, and its caps are reduced by what the others have spent.
   session.recordAndSave({ attempts: chosen });
   takeOver(path, directory.path);
   const { run, stop, more } = await recordedAttempt({ directory, best, attempts: chosen }, input.settings);
@@ -49,7 +49,7 @@ export async function bringIn(
     ...(stop === null || more !== null ? {} : { stop }),
   });
   const open: OpenFor = async (session) => {
-    // Whatever becomes of it, the result says what there is.
+    // However this ends, the result lists what exists.
     session.directory = directory;
     session.record({ ...withAttempts(inPlace(best, directory), attempts), attempts, warnings });
     const opened = await openRun(session, spec);
@@ -99,14 +99,14 @@ async function recordedAttempt(
   return { run, stop, more };
 }
 
-/** Said of it in the result, after what decided. */
+/** What the result says about it, after the deciding fact. */
 const WENT_ON = 'it continued with what the others left over';
 
 function endOf({ result: { outcome, exitCode, reason } }: Made): SupersededEnd {
   return { outcome, exitCode, reason };
 }
 
-/** The result of the attempt, for the files at their present place. */
+/** The result of the attempt, with the current paths of its files. */
 function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
   const { runId: _, status: __, patch, uncommittedPatch, ...others } = result;
   return {

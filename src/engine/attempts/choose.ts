@@ -14,7 +14,7 @@ import type { Session } from '../session.ts';
 import type { Chosen } from './bring-in.ts';
 import type { AttemptsPlace, Made } from './make-attempt.ts';
 
-/** Nothing is brought in after a signal, and of attempts that have not begun. */
+/** Nothing is brought in after a signal, or from attempts that have not begun. */
 export function choose(
   session: Session,
   { checkout, directory }: AttemptsPlace,
@@ -67,7 +67,7 @@ function leftBehind({ attempt: { number }, result: { verify, verifyIn, ignoredFi
   ];
 }
 
-/** What all of them were to do, on what, and who was asked. */
+/** The task of all attempts, their base, and the model that was asked. */
 function taskOf({ plan, followUp, principles, paths, provider, model, ...result }: RunResult) {
   const { baseSha, baseBranch, baseTree, baseDirty, sandbox } = result;
   return {

@@ -29,7 +29,7 @@ export interface Made {
   readonly attempt: AttemptFacts;
   readonly outcome: RunOutcome;
   readonly result: RunResult;
-  /** Those that are not about its copy alone. */
+  /** Warnings that are not only about its copy. */
   readonly warnings: readonly string[];
   /** It has a journal: its model was asked, or was about to be. */
   readonly hasBegun: boolean;
@@ -50,7 +50,7 @@ export interface AttemptAsked {
   onAnswer(): void;
 }
 
-/** Never rejects for anything a run can run into. */
+/** Never rejects because of anything that can happen to a run. */
 export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<Made> {
   const { number, asked, runId, runStartMs, root, onAnswer } = made;
   const { checkout, directory } = made.place;

@@ -26,7 +26,7 @@ import { bringIn, type Chosen } from './bring-in.ts';
 import { choose } from './choose.ts';
 import { type AttemptsPlace, type Made, makeAttempt } from './make-attempt.ts';
 
-/** Never rejects for anything a run can run into; that is in the outcome. */
+/** Never rejects because of anything that can happen to a run: that is in the outcome. */
 export async function runAttempts(input: RunInput): Promise<RunOutcome> {
   // The attempts write lines side by side, and a view would be painted over them.
   const session = new Session({ ...input, terminal: null });

@@ -5,7 +5,7 @@ import { besideOthers } from '../../files/time-limit.ts';
 import { runPatchsmith } from '../run.ts';
 import type { RunInput } from '../run-input.ts';
 
-/** Never rejects for anything a run can run into; that is in the outcome. */
+/** Never rejects because of anything that can happen to a run: that is in the outcome. */
 export async function runTask(input: RunInput): Promise<RunOutcome> {
   if (input.settings.attempts === 1) return runPatchsmith(input);
   const { runAttempts } = await import('./run-attempts.ts');

@@ -8,11 +8,11 @@ import { lastUnits } from '../../domain/text/shorten.ts';
 import { describeRefusal } from '../trust/trust.ts';
 import type { Continued } from './find.ts';
 
-/** Most characters of a log that the model sees, from its end; and of what a check says about itself. */
+/** Maximum characters of a log that the model sees, from its end; and of what a check reports about itself. */
 const MAX_LOG = 6_000;
 const MAX_SUMMARY = 2_000;
 
-/** What failed, or why that cannot be found out. */
+/** What failed, or why that is unknown. */
 export type ChecksRead = { status: 'ok'; asks: FollowUpAsk[] } | { status: 'failed'; outcome: RunOutcome };
 
 /** Checks that are still running do not count. */

@@ -24,7 +24,7 @@ export interface Continued {
   readonly trigger: Trigger;
 }
 
-/** What is known when it is looked for. */
+/** What the search starts from. */
 export interface ContinueQuestion {
   /** The setting: `auto`, or a number. */
   readonly asked: string;
@@ -97,7 +97,7 @@ function numberIn(asked: string): number {
   return Number(asked.replace('#', ''));
 }
 
-/** Null when the event is about none; for a comment on an issue, the pull request that the issue's plan has made. */
+/** Null when the event is not about a pull request; for a comment on an issue, the pull request that the issue's plan has made. */
 export async function pullOfEvent(
   where: OnGitHub,
   event: GitHubEvent | null,

@@ -14,7 +14,7 @@ import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal } from '../trust/trust.ts';
 import { pullOfEvent, triggerOf } from './find.ts';
 
-/** `number` is null when the event is about none; `conflicting` are those that a push to their base has left with conflicts. */
+/** `number` is null if the event is not about one; `conflicting` are those that a push to their base has left with conflicts. */
 export interface LocatedPull {
   readonly outcome: RunOutcome;
   readonly number: number | null;
@@ -72,7 +72,7 @@ const Mergeable = z.object({ mergeable: z.boolean().nullish() });
 /** GitHub computes it after a push; until then it is null. */
 const LOOKS = 6;
 
-/** Ours into this branch that GitHub cannot merge any more. */
+/** Our pull requests into this branch that GitHub can no longer merge. */
 async function conflictingOn(where: OnGitHub, base: string, pauseMs: number): Promise<number[]> {
   const pulls = (await listOwnPulls(where)).filter((pull) => pull.base.branch === base);
   const found: number[] = [];

@@ -16,7 +16,7 @@ import { sizesOf, treeDifferences } from '../../git/store/tree-differences.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
 
-/** Most files of a conflict, bytes of one of them, and characters of it that the model is shown. */
+/** Maximum files of a conflict, bytes of one of them, and characters of it that the model is shown. */
 const MAX_FILES = 20;
 const MAX_BYTES = 1024 * 1024;
 const MAX_HUNKS = 8_000;
@@ -93,7 +93,7 @@ async function conflictedFiles(
   });
 }
 
-/** Why the run does not try; null if it does. */
+/** Why the run does not try to resolve it; null if it does. */
 function whyNotResolvable(
   found: readonly ConflictedFile[],
   { base, permits, isProtected }: MergeQuestion,

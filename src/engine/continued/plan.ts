@@ -21,10 +21,10 @@ import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
 import { type ConflictFound, conflictWithBase, type MergeQuestion } from './merge.ts';
 import { openThreads, type ThreadsRead } from './threads.ts';
 
-/** Most characters of the work so far that the model is shown; it can read the files. */
+/** Maximum characters of the work so far that the model is shown; it can read the files. */
 const MAX_DIFF = 30_000;
 
-/** What is known before it is made. */
+/** What the plan is made from. */
 export interface ContinueTask extends IssueTask {
   readonly continued: Continued;
   readonly session: Session;
@@ -181,7 +181,7 @@ function rulesOf({ allow, protect, verify, verifyBaseline, setup }: Plan) {
   return { allow, protect, verify, verifyBaseline, setup };
 }
 
-/** The record is not believed to name a file elsewhere. */
+/** A record cannot make the run use a file elsewhere. */
 function isInRepository(path: string): boolean {
   const verdict = parseRepoPath(path);
   return verdict.ok && verdict.path === path && path !== '';

@@ -18,7 +18,7 @@ export type ThreadsRead =
   | { status: 'ok'; threads: AskedThread[]; asks: FollowUpAsk[] }
   | { status: 'failed'; outcome: RunOutcome };
 
-/** Most threads of one run, and characters of one comment in them. */
+/** Maximum threads of one run, and characters of one comment in them. */
 const MAX_THREADS = 20;
 const MAX_COMMENT = 4_000;
 

@@ -15,7 +15,7 @@ export function commandToContinue(
   if (input.attempt !== undefined) return null;
   if (directory === null || !providerNamed(provider, input.providers)?.canResume) return null;
   const flags = flagsToContinue(stop, limits);
-  // Whoever resumes decides whose key is used.
+  // The person who resumes the run decides whose key is used.
   const named = provider === null || provider === DEFAULT_PROVIDER ? [] : ['--provider', provider];
   const { fallbackModel, reviewModel } = input.settings;
   const after = [

@@ -30,8 +30,8 @@ export function concludeRun(session: Session, decided: RunOutcome): RunOutcome {
 }
 
 /**
- * The one machine document on stdout. Events were written as they happened. A run that went well but could not hand it over
- * has not: its reader would take a part, or nothing, for the whole. Null where the outcome stays.
+ * Prints the one machine-readable document on stdout. Events were written as they happened. A successful run whose document
+ * could not be written has failed: its reader would take a part of it, or nothing, for the whole. Null if the outcome stays.
  */
 export async function printDocument(session: Session, patch: ProvenPatch | null): Promise<RunOutcome | null> {
   const { stdout, settings } = session.input;

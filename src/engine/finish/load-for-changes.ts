@@ -1,6 +1,6 @@
 /** The modules that only a run with changes needs at its end. */
 
-/** Loads them while there is time: at the end each would be waited for. Whoever needs one imports it and hears of failures. */
+/** Loads them early, so that the end of a run does not wait. A failure is reported where the module is imported again. */
 export function loadForChanges(): void {
   const modules = [
     import('./review.ts'),

@@ -41,5 +41,5 @@ export async function namedProgramsIn(
   };
 }
 
-/** Others would need quoting, and are no programs that anyone names. */
+/** Other names would need quoting, and no one uses them for programs. */
 const PLAIN = /^[\w.+-]+$/;

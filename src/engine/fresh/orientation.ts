@@ -30,7 +30,7 @@ const LEAST_SHARE = 1 / 4;
 /** Time limit for what is executed, in milliseconds; answers that come later are left out. */
 const LOOK_MS = 2_000;
 
-/** Milliseconds without an answer after which the programs that have not said their version are not waited for. */
+/** Milliseconds without any answer after which programs that have not printed their version are abandoned. */
 const ANSWER_MS = 1_500;
 
 /** Absolute path of the working directory, and of the work tree that it is part of. */
@@ -91,7 +91,7 @@ async function lookAt(folder: string) {
   return { survey, files };
 }
 
-/** A guess would send the model the wrong way. */
+/** A guess could mislead the model. */
 function foundCommand(said: { readonly text: string; readonly basis: object } | null): string | null {
   return said !== null && 'found' in said.basis ? said.text : null;
 }

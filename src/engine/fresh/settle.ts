@@ -27,7 +27,7 @@ interface RequestedModel {
   readonly providing: Promise<Providing>;
 }
 
-/** What all stages of a new run after the first know. */
+/** What every stage of a new run after the first one needs. */
 export interface PlacedRun {
   readonly session: Session;
   readonly checkout: Checkout;
@@ -131,7 +131,7 @@ async function commandsBefore(
   };
 }
 
-/** The end of a run whose commands before the work did not end well; null if they did. */
+/** The end of a run whose commands before the work failed; null if they succeeded. */
 function endedBefore(session: Session, ran: RanBefore): RunOutcome | null {
   switch (ran.status) {
     case 'ok':

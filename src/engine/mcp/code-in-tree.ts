@@ -1,4 +1,4 @@
-/** What of a server's command line and variables would make code of the work tree run outside of the sandbox. */
+/** Finds what in a server's command line and variables would run code from the work tree outside the sandbox. */
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -38,7 +38,7 @@ function kindIn(root: string, name: string): 'file' | 'folder' | null {
     if (stat.isFile()) return 'file';
     return stat.isDirectory() ? 'folder' : null;
   } catch (error) {
-    // A word that is no path, such as one of a thousand characters.
+    // The word is not a path, for example because it has a thousand characters.
     if (error instanceof Error && 'code' in error) return null;
     throw error;
   }
@@ -65,7 +65,7 @@ function workplaceOf(root: string, args: readonly string[]): string | null {
 
 /** Programs that take a folder for a program: `node FOLDER` runs its index.js, `python FOLDER` its __main__.py. */
 const INTERPRETERS = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*)$/;
-/** What follows is no path: a module by its name, or a script. */
+/** Options whose value is not a path, but the name of a module, or a script. */
 const NAMED_OTHERWISE = ['-m', '-c', '-e', '-p', '--eval', '--print'];
 
 /** Up to the program, a folder would be one, or have some of its code; whatever follows is the program's own. */

@@ -53,7 +53,7 @@ interface AskedTool {
   readonly reader: string | null;
 }
 
-/** Carries out one call of a tool of the server; `hub` is undefined where the run has no such server any more. */
+/** Carries out one call of a tool of the server; `hub` is undefined if the run no longer has such a server. */
 export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTool): Promise<ServerReply> {
   const { shownAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
   if (hub === undefined || hub.state.status !== 'connected')
@@ -81,7 +81,7 @@ export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTo
   return shown !== null && reply.status === 'ok' ? { ...reply, images: shown.images } : reply;
 }
 
-/** The same end, from which the hub has learned whether the server is still there. */
+/** Returns the same end, after the hub has noted whether the server is still there. */
 function noted<Answer>(hub: Hub, end: CallEnd<Answer>): CallEnd<Answer> {
   if (end.status === 'failed' && end.reason === 'unreached') {
     hub.unreached = end.message;

@@ -1,11 +1,11 @@
-/** The MCP servers of a run, if it has any: what it takes to reach them is loaded only then. */
+/** The MCP servers of a run, if it has any: only then is the code that connects to them loaded. */
 
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
 import type { Stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { OpenServers, ServerPlaces } from './server-parts.ts';
 
-/** Reaches all servers side by side. Stops where a required one is not there; of others a warning tells. */
+/** Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. */
 export async function openServersOf(session: Session, places: ServerPlaces): Promise<OpenServers | Stopped> {
   const entries = Object.entries(session.input.servers ?? {});
   if (entries.length === 0) return NO_SERVERS;
@@ -13,7 +13,7 @@ export async function openServersOf(session: Session, places: ServerPlaces): Pro
   return openAll(session, places, entries);
 }
 
-/** The same for a resumed run, whose tools are the recorded ones, whatever the servers offer by now. */
+/** The same for a resumed run, whose tools are the recorded ones, whatever the servers offer now. */
 export async function reopenServersOf(
   session: Session,
   recorded: readonly ServerTool[],

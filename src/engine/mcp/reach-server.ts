@@ -14,7 +14,7 @@ import type { Session } from '../session.ts';
 import { codeInTree } from './code-in-tree.ts';
 import { writableMounts } from './writable-mounts.ts';
 
-/** A server that is there, or why it is not. */
+/** A connected server, or why there is none. */
 export type Reached =
   | {
       readonly status: 'ok';
@@ -66,7 +66,7 @@ export function whyNotStarted(
   return null;
 }
 
-/** Starts and connects. Whatever was started ends when that fails. */
+/** Starts the server and connects to it. If that fails, whatever was started is ended. */
 export async function reachServer(
   session: Session,
   place: ServerPlace,
@@ -96,7 +96,7 @@ export async function reachServer(
   if (connected.status === 'failed') return connected;
   const rules = { server: name, tools, isReadOnly: settings.readOnly, isSchema: schemaChecker() };
   const chosen = chosenTools(connected, rules);
-  // A server may put what it was given into its texts.
+  // A server's texts may contain the secrets that it was given.
   const shown = (tool: ChosenTool): ChosenTool => ({
     ...tool,
     description: session.redact(tool.description),

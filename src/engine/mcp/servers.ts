@@ -17,7 +17,7 @@ import { ask, type Hub, reasonText, useOf } from './hub.ts';
 import { type Reached, reachServer, whyNotStarted } from './reach-server.ts';
 import type { OpenServers, Rebinding, ServerPlaces } from './server-parts.ts';
 
-/** Reaches all servers side by side. Stops where a required one is not there; of others a warning tells. */
+/** Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. */
 export async function openAll(
   session: Session,
   places: ServerPlaces,
@@ -142,7 +142,7 @@ async function openServer(
   return hub;
 }
 
-/** The servers without those, in their order, whose tools take more room than is left for descriptions. */
+/** The servers in their order, without those whose tools take more room than is left for descriptions. */
 async function withinBounds(hubs: readonly Hub[]): Promise<readonly Hub[]> {
   let size = 0;
   const kept: Hub[] = [];

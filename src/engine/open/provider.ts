@@ -118,7 +118,7 @@ function priceOf(
 /** Models that a run may ask besides the first one. */
 type OtherModels = Readonly<Record<'fallback' | 'reviewer', FallbackModel | null>>;
 
-/** The key, and the address it is sent to, come only from whoever started this process. */
+/** The key, and the address it is sent to, come only from the caller of this process. */
 export async function openProvider(
   session: Session,
   choice: ModelChoice,

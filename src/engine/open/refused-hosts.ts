@@ -1,6 +1,6 @@
 /**
  * The hosts that are refused to commands: named at the end of a failed command's output with the flag that allows them, since
- * many programs pass on no more than that something did not work, and kept until the run records them.
+ * many programs only report that something failed, and kept until the run records them.
  */
 
 import type { Excerpt } from '../../domain/conversation/excerpt.ts';
@@ -106,7 +106,7 @@ function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): 
   return omitted === 0 ? { head: add(head), omitted, tail } : { head, omitted, tail: add(tail) };
 }
 
-/** As curl and git, Node.js, git and ssh, Go, Java, wget, Python's urllib3, and PostgreSQL's clients say it. */
+/** The words of curl and git, Node.js, git and ssh, Go, Java, wget, Python's urllib3, and PostgreSQL's clients. */
 const NOT_FOUND =
   /(?:[Cc]ould not resolve host(?:name)?:? |\b(?:EAI_AGAIN|ENOTFOUND) |unable to look up |\blookup (?=\S+(?: on \S+)?: )|UnknownHostException: |unable to resolve host address [‘']|Failed to resolve '|could not translate host name ")((?:[a-z0-9-]{1,63}\.){1,10}[a-z][a-z0-9-]{1,62})\b/g;
 

@@ -47,7 +47,7 @@ export function whyNoSetupEnv(
   return null;
 }
 
-/** Null when the sandbox keeps the commands apart. */
+/** Null if the sandbox isolates the commands from each other. */
 export function whyNotInSandbox(
   { input }: Pick<Session, 'input'>,
   { level }: Pick<Sandbox, 'level'>,

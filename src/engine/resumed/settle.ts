@@ -70,7 +70,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     if (put.status === 'stopped') return put;
     brought.push(...put.actions);
   }
-  // The model would be paid for finding out.
+  // Otherwise the model would find out at the user's expense.
   const missing =
     state.phase.at === 'ended' ? null : await whyNotRunnable(session, run.events[0].verify, sandbox);
   if (missing !== null) return stopped(usageError('ERR_PROGRAM_MISSING', missing));

@@ -26,7 +26,7 @@ export async function readBlobs(
 
 /**
  * Reads contents ahead, together in one git call; those of more than `maxBytes` bytes, and others, are read on request. A failure
- * is reported to whoever requests the content.
+ * is reported to the caller that requests the content.
  */
 export function readAhead(shadowDir: string, ids: Iterable<string>, maxBytes: number): ReadBlobs {
   const ahead = readBlobs(shadowDir, ids, () => maxBytes);

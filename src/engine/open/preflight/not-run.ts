@@ -1,4 +1,4 @@
-/** Tells of verify commands that ran before the work whether they were able to check anything. */
+/** Decides whether verify commands that ran before the work were able to check anything. */
 
 import { succeeded } from '../../../domain/conversation/tool.ts';
 import { missingProgram } from '../../../domain/review/denial-signs.ts';

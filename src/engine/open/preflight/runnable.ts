@@ -106,7 +106,7 @@ async function packagesNeeded(root: string, commands: readonly string[]): Promis
   return neededPackages(root, commands);
 }
 
-/** A virtual environment that is there, and lacks the module. */
+/** A virtual environment that exists but lacks the module. */
 function intoPython(part: NeededPart): string {
   if (part.kind !== 'module' || !part.python.includes('/')) return '';
   return ` Install it there: ${part.python} -m pip install ${part.name}.`;
