@@ -91,7 +91,7 @@ function resuming(step: string, fetched: string): string {
     `          run-dir: \${{ runner.temp }}/patchsmith-journal`,
     PERMITTED,
   ];
-  const named = lines.slice(0, from).map((line) => line.replace(/- name: .*/, '- name: Carry the run on'));
+  const named = lines.slice(0, from).map((line) => line.replace(/- name: .*/, '- name: Continue the run'));
   return afterName([...named, ...given, ...kept].join('\n'), fetched);
 }
 
