@@ -314,6 +314,11 @@ describe('the architecture', () => {
     expect(runners).toEqual([]);
   });
 
+  test('no time limit is one that garbage collection may remove', () => {
+    const weak = sourceFiles().filter((file) => readFileSync(file, 'utf8').includes('AbortSignal.timeout('));
+    expect(weak).toEqual([]);
+  });
+
   test('every source file says what it is for before anything else', () => {
     const silent = sourceFiles().filter((file) => !/^(#!.*\n)?\/\*\*/.test(readFileSync(file, 'utf8')));
     expect(silent).toEqual([]);

@@ -14,10 +14,10 @@ import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
+import { timeoutSignal } from '../files/time-limit.ts';
 import { columnsOf } from '../host/columns.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
-import { timeoutSignal } from '../host/timeout-signal.ts';
 import { inTerminal, pageOf } from '../texts/check-page.ts';
 import { countOf, linesOf } from './check/lines.ts';
 import type { Given } from './command.ts';

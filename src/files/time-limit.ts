@@ -7,6 +7,18 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { CutShort } from '../domain/run/cut-short.ts';
 
+/**
+ * Aborts after `delayMs` with a `TimeoutError`; does not keep the process alive. Replaces `AbortSignal.timeout`: Node.js 20
+ * holds that one weakly, and so does a signal that `AbortSignal.any` derives from it, so garbage collection could remove it
+ * early (https://github.com/nodejs/node/issues/57736).
+ */
+export function timeoutSignal(delayMs: number): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError'));
+  setTimeout(abort, delayMs).unref();
+  return controller.signal;
+}
+
 /** The limit of a call and of everything that it calls; null for none. */
 const current = new AsyncLocalStorage<{ readonly signal: AbortSignal | null }>();
 

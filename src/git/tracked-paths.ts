@@ -1,5 +1,6 @@
 /** Which paths of a checkout are in its index. */
 
+import { timeoutSignal } from '../files/time-limit.ts';
 import { askGit, findGit } from './git.ts';
 
 /** Reading an index takes milliseconds; anything slower is not an index. */
@@ -14,7 +15,7 @@ export async function trackedPaths(
   { folder = root, pathspecs = [] }: { folder?: string; pathspecs?: readonly string[] } = {},
 ): Promise<Buffer | null> {
   if (findGit() === null) return null;
-  const signal = AbortSignal.timeout(MAX_GIT_MS);
+  const signal = timeoutSignal(MAX_GIT_MS);
   const selected = pathspecs.length === 0 ? [] : ['--', ...pathspecs];
   try {
     const args = ['-c', `safe.directory=${root}`, 'ls-files', '-z', ...selected];

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
 
 /** Limits for one process. */
 export interface ProcessBounds {

@@ -1,7 +1,7 @@
 /** Whether GitHub has the contents behind Git LFS pointers. Protocol: git-lfs, docs/api/batch.md. */
 
 import * as z from 'zod';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
 
 /** Content that a pointer names. */
 export interface LfsObject {

@@ -6,7 +6,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { asSeen } from '../../domain/mcp/foreign-text.ts';
 import { CallAnswer, ResourceContents } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
 import { type ConnectOptions, inTime, isStatus, ServerLine } from './server-line.ts';
 
 /** A tool as its server describes it, not yet cleaned or bounded. */

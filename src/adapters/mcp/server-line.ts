@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
 import { type AddressTransport, addressTransport, type ServerAddress } from './address.ts';
 import { totalBytes } from './bounds.ts';
 import { type ProgramTransport, programTransport, type RunProgram } from './program.ts';

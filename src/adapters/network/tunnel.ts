@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
 import { readClientHello } from './client-hello.ts';
 import { codeOf, type NetworkGate, type Passed } from './gate.ts';
 import { readSecondHello, readServerAnswer } from './hello-retry.ts';

@@ -5,10 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { decodeName } from '../../files/names.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { checkRepositoryOf } from './repository-check.ts';
 
 /** The checkout that contains a path, or why it cannot be used. */

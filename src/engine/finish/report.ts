@@ -1,8 +1,7 @@
 /** The page about the run, once everything about it is decided and handed over: nothing waits for it, and nothing depends on it. */
 
 import { warning } from '../../domain/warnings/warning.ts';
-import { until } from '../../files/time-limit.ts';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
+import { timeoutSignal, until } from '../../files/time-limit.ts';
 import type { Session } from '../session.ts';
 import { tryStep } from './step.ts';
 

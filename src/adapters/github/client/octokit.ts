@@ -5,7 +5,7 @@ import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import Bottleneck from 'bottleneck/light.js';
-import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import { MAX_WAIT_S } from './passing-refusals.ts';
 
 /** How to reach GitHub, and with which token. */

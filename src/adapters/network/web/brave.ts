@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
-import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { WebSearch } from '../../../ports/network.ts';
 import { firstBytes } from './first-bytes.ts';
 import type { SearchEntry, SearchOptions } from './search-entry.ts';

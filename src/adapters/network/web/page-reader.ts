@@ -9,7 +9,7 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
-import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { PageRead, PageReader } from '../../../ports/network.ts';
 import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
 import { loginFor } from '../proxy-login.ts';

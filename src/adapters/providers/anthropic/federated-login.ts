@@ -7,7 +7,7 @@ import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
 import { sentence } from '../../../domain/text/sentence.ts';
-import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { Federation } from '../../../ports/network.ts';
 import { withBoundedRefusals } from '../asking/bounded-refusals.ts';
 import { type AttemptFailure, connectionFailure } from '../asking/failures.ts';

@@ -7,6 +7,7 @@ import { redactorFor } from '../../../domain/secrets/redact.ts';
 import { parseJson } from '../../../domain/text/bounded-json.ts';
 import { withoutHtml } from '../../../domain/text/html-page.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { OrganizationRequest } from '../organization-spending.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
@@ -93,7 +94,7 @@ async function readPage(
   { apiKey, fetch: ask, signal }: OrganizationRequest,
   address: string,
 ): Promise<string | Failed> {
-  const limit = AbortSignal.timeout(PAGE_MS);
+  const limit = timeoutSignal(PAGE_MS);
   try {
     const response = await ask(address, {
       headers: { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, accept: 'application/json' },

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { startOfText } from '../../../files/read-bytes.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { TraceSpan } from './spans.ts';
 import type { TraceTarget } from './target.ts';
 
@@ -97,7 +98,7 @@ export class Delivery {
   /** Never rejects. */
   async #post(batch: readonly TraceSpan[]): Promise<void> {
     const { url, headers, timeoutMs, encode, openFetch } = this.#options;
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeout = timeoutSignal(timeoutMs);
     try {
       const ask = await openFetch();
       const response = await ask(url, {

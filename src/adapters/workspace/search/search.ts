@@ -10,8 +10,8 @@ import { once } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { invisible } from '../../../files/stat.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import { O_PATH, TreeView } from '../../../files/tree-view.ts';
-import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports/workspace.ts';
 import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
 
