@@ -5,6 +5,7 @@ import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
 import { identicalRecorded } from '../domain/journal/change-events.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
+import { failuresIn } from '../domain/run/verify-baseline.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
@@ -159,7 +160,13 @@ export async function runCommands(
     const shown = cutTo(clean, REPORT_CHARS);
     const gap =
       shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
-    const report = { command, end, output: `${shown.head}${gap}${shown.tail}` };
+    const isPartlyShown = shown.omitted > 0 && !succeeded(end);
+    const report = {
+      command,
+      end,
+      output: `${shown.head}${gap}${shown.tail}`,
+      ...(isPartlyShown && { failures: failuresIn(clean) }),
+    };
     ended?.(report);
     reports.push(report);
     if (end.interrupted || (stopsAtFailure && !succeeded(end))) break;

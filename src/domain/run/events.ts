@@ -27,11 +27,27 @@ import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
 
+/** The failures that an output names, for comparison with those of the same command before the work. */
+export const NamedFailures = z.strictObject({
+  /** True if these are the lines that speak of failures; false if no line does, and these are all. */
+  inWords: z.boolean(),
+  /**
+   * Sorted, each once, without what differs from run to run; `times` is how often it occurs, and `worst` the largest number
+   * of failures it states, or 0.
+   */
+  lines: z.array(z.strictObject({ line: z.string(), times: z.number(), worst: z.number() })),
+  /** How many more lines there were, which sort after these. */
+  others: z.number(),
+});
+export type NamedFailures = z.infer<typeof NamedFailures>;
+
 /** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
 export const CommandReport = z.strictObject({
   command: z.string(),
   end: CommandEnd,
   output: z.string(),
+  /** Those of the whole output, if the command failed and `output` does not show all of it. */
+  failures: NamedFailures.optional(),
   /** When `patchsmith check` ran it (Unix time in milliseconds), whose work the run took over; left out where the run did it. */
   checkedAt: z.number().optional(),
 });

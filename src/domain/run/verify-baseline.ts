@@ -1,7 +1,9 @@
 /** Distinguishes failures of verify commands that existed before the run from new ones. */
 
+import { type Excerpt, whole } from '../conversation/excerpt.ts';
 import { succeeded } from '../conversation/tool.ts';
-import type { CommandReport } from './events.ts';
+import { firstUnits } from '../text/shorten.ts';
+import type { CommandReport, NamedFailures } from './events.ts';
 
 /**
  * The result of a verification, given how the same commands ended before the first turn; null when they were not run then.
@@ -25,20 +27,35 @@ export function judgeReports(
  * it did not name then. Lines that speak of failures or begin with a place in a file are compared, and every line where
  * there was none of these, without what differs from run to run or moves with an edit (numbers, addresses, temporary
  * paths, colours): none may be new, none may come more often, and a number of failures ("3 failed") may not have grown.
- * What was cut out of a long output is not compared. A program that was not found never fails as before.
+ * Of a long output all that was captured is compared, not only what is shown. A program that was not found never fails as
+ * before.
  */
 function failsAsBefore(before: CommandReport, after: CommandReport): boolean {
   if (succeeded(before.end) || before.end.interrupted || after.end.interrupted) return false;
   if (wasNotRun(after.end)) return false;
   if (before.end.exitCode !== after.end.exitCode || before.end.signal !== after.end.signal) return false;
   if (before.end.timedOut !== after.end.timedOut) return false;
-  // A formatter that lists files reports failures in its own words.
-  const inWords = linesOf(before.output).some(namesFailure);
-  const known = countedLines(before.output, inWords);
-  return [...countedLines(after.output, inWords)].every(([line, { times, worst }]) => {
+  return namesNothingNew(failuresOf(before), failuresOf(after));
+}
+
+function failuresOf({ failures, output }: CommandReport): NamedFailures {
+  return failures ?? failuresIn(whole(output));
+}
+
+/** Where one of the lists ends early, the lines that sort after its end are compared by their number. */
+function namesNothingNew(before: NamedFailures, after: NamedFailures): boolean {
+  // Nothing was said of failures before, and now it is; or the other way round.
+  if (before.inWords !== after.inWords) return before.inWords;
+  const ends = [before, after].flatMap(({ lines, others }) => (others > 0 ? [lines.at(-1)?.line ?? ''] : []));
+  const isListed = ({ line }: { line: string }) => ends.every((end) => line <= end);
+  const unlisted = ({ lines, others }: NamedFailures) =>
+    lines.filter((one) => !isListed(one)).reduce((sum, { times }) => sum + times, others);
+  const known = new Map(before.lines.map((one) => [one.line, one]));
+  const isOld = ({ line, times, worst }: NamedFailures['lines'][number]) => {
     const earlier = known.get(line);
     return earlier !== undefined && times <= earlier.times && worst <= earlier.worst;
-  });
+  };
+  return after.lines.filter(isListed).every(isOld) && unlisted(after) <= unlisted(before);
 }
 
 /** By its exit code a program could not be executed or was not found: that says nothing about the work. */
@@ -52,6 +69,28 @@ const PLACE = /^[^\s:()]+(?::\d+|\(\d+,\d+\))/;
 const SUCCESS = /^(?:ok\b|pass|[✓✔√])/i;
 const COUNT = /(\d+)\s+(?:fail|error)|(?:fail\w*|errors?)\W{1,3}(\d+)\b/gi;
 
+/** Maximum characters of the lines that are listed, and of one of them. */
+const LISTED_CHARS = 64 * 1024;
+const LINE_CHARS = 2_000;
+
+/** The failures that an output names. Lines that the gap of an excerpt cuts into are left out. */
+export function failuresIn({ head, omitted, tail }: Excerpt): NamedFailures {
+  const lines = omitted === 0 ? linesOf(head) : [...linesOf(head).slice(0, -1), ...linesOf(tail).slice(1)];
+  // A formatter that lists files reports failures in its own words.
+  const inWords = lines.some(namesFailure);
+  const counted = [...countedLines(lines, inWords)].map(([line, counts]) => ({ line, ...counts }));
+  counted.sort((a, b) => (a.line < b.line ? -1 : 1));
+  const listed: typeof counted = [];
+  let chars = 0;
+  let others = 0;
+  for (const one of counted) {
+    chars += one.line.length;
+    if (chars <= LISTED_CHARS) listed.push(one);
+    else others += one.times;
+  }
+  return { inWords, lines: listed, others };
+}
+
 function linesOf(output: string): string[] {
   const lines = output.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '').split(/\r\n|\n|\r/);
   return lines.map((line) => line.trim()).filter((line) => line !== '');
@@ -62,9 +101,12 @@ function namesFailure(line: string): boolean {
 }
 
 /** How often each line occurs, and the largest number of failures it names; failures only, if they are stated in words. */
-function countedLines(output: string, inWords: boolean): Map<string, { times: number; worst: number }> {
+function countedLines(
+  lines: readonly string[],
+  inWords: boolean,
+): Map<string, { times: number; worst: number }> {
   const counted = new Map<string, { times: number; worst: number }>();
-  for (const line of linesOf(output)) {
+  for (const line of lines) {
     if (inWords && !namesFailure(line)) continue;
     const counts = [...line.matchAll(COUNT)].map((match) => Number(match[1] ?? match[2]));
     const key = withoutChance(line);
@@ -75,8 +117,9 @@ function countedLines(output: string, inWords: boolean): Map<string, { times: nu
 }
 
 function withoutChance(line: string): string {
-  return line
+  const plain = line
     .replace(/\/tmp\/[^\s'":,)]+/g, '/tmp/#')
     .replace(/\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\b|\d+(?:\.\d+)?/gi, '#')
     .replace(/\s+/g, ' ');
+  return firstUnits(plain, LINE_CHARS);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandReport } from '../../../src/domain/run/events.ts';
-import { judgeReports } from '../../../src/domain/run/verify-baseline.ts';
+import { failuresIn, judgeReports } from '../../../src/domain/run/verify-baseline.ts';
 import { commandEnd } from '../../support/runs/events.ts';
 
 const report = (output: string, exitCode = 1, command = 'npm test'): CommandReport => ({
@@ -58,5 +58,36 @@ describe('a verify command that fails', () => {
     expect(judged(report('x'), timedOut)).toBe('failed');
     expect(judged(report('3 problems', 1), report('', 1))).toBe('preexisting');
     expect(judged(timedOut, timedOut)).toBe('preexisting');
+  });
+
+  test('is judged by all of a long output, not by what is shown of it', () => {
+    const failing = (index: number) =>
+      `not ok ${index} ${'abcdefghij'[index % 10]}${'-'.repeat(index)} fails`;
+    const output = (ms: string, more: readonly string[] = []) =>
+      [...Array.from({ length: 300 }, (_, index) => `${failing(index)} (${ms} ms)`), ...more].join('\n');
+    const long = (text: string) => ({
+      ...report('its ends'),
+      failures: failuresIn({ head: text.slice(0, 30_000), omitted: 100, tail: text.slice(30_100) }),
+    });
+    const before = long(output('1'));
+    expect(judged(before, long(output('1')))).toBe('preexisting');
+    expect(judged(before, long(output('1', ['not ok: another'])))).toBe('failed');
+    expect(judged(before, long(output('1').replace('not ok 7', 'ok 7')))).toBe('preexisting');
+  });
+
+  test('is compared by number where there are more failures than are listed', () => {
+    const words = Array.from({ length: 9_000 }, (_, index) =>
+      String.fromCharCode(97 + (index % 26)).repeat(1 + index / 26),
+    );
+    const long = (lines: readonly string[]) => ({
+      ...report(''),
+      failures: failuresIn({ head: lines.map((line) => `FAIL ${line}`).join('\n'), omitted: 0, tail: '' }),
+    });
+    const before = long(words);
+    expect(before.failures.others).toBeGreaterThan(0);
+    expect(judged(before, long(words))).toBe('preexisting');
+    expect(judged(before, long(words.slice(1)))).toBe('preexisting');
+    expect(judged(before, long(['aa1b', ...words]))).toBe('failed');
+    expect(judged(before, long([...words, 'zzz-another']))).toBe('failed');
   });
 });

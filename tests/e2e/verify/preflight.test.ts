@@ -110,3 +110,16 @@ test('a resumed run looks again before it asks the model', async () => {
   const resumed = await resume();
   expect(resumed.exitCode, resumed.stderr).toBe(0);
 });
+
+test('what failed before the work in a long output is compared with all of it, not with what is shown', async () => {
+  const many = (more: string) =>
+    `for i in $(seq 3000); do echo "not ok $i - case $((i % 7)) took $((RANDOM * RANDOM % 10 ** (1 + RANDOM % 8))) ms"; [ $i != 1500 ] || ${more}; done; exit 1`;
+  const asBefore = await plan({ verify: [many('true')], verify_baseline: true });
+  expect([asBefore.result.outcome, asBefore.result.verify[0]?.end.exitCode]).toEqual(['done', 1]);
+  expect(asBefore.result.verify[0]?.output).toContain('characters left out');
+  const another = await plan(
+    { verify: [many('{ [ ! -e b.txt ] || echo "not ok: another"; }')], verify_baseline: true },
+    ['--fix-rounds', '0'],
+  );
+  expect(another.result.outcome).toBe('verify_failed');
+});
