@@ -118,7 +118,7 @@ function namesNotFound({ head, tail }: Excerpt): string[] {
 export function refusalsSaid(output: string): string[] {
   const said = output.split('\n').flatMap((line) => {
     const at = line.indexOf(REFUSED);
-    // npm says what it asked for behind it, pnpm the status, Maven where to read on, and Bundler quotes it.
+    // npm says what it asked for behind it, pnpm the status, Maven where to read on, and Bundler and pip quote it.
     return at < 0
       ? []
       : [
@@ -126,7 +126,7 @@ export function refusalsSaid(output: string): string[] {
             line
               .slice(at)
               .trimEnd()
-              .replace(/(?: - (?:GET \S+|\d{3})| -> \[Help \d+\]|")$/, ''),
+              .replace(/(?: - (?:GET \S+|\d{3})| -> \[Help \d+\]|"|'\)+'?\)*: \S+)$/, ''),
             300,
           ),
         ];
