@@ -6,4 +6,5 @@ socket.write(`${process.env.RELAY_KEY}\n`);
 process.stdin.pipe(socket, { end: false });
 socket.pipe(process.stdout);
 socket.on('error', () => process.exit(1));
-socket.on('end', () => process.exit(0));
+// Everything before has been written once this has.
+socket.on('end', () => process.stdout.write('', () => process.exit(0)));
