@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { CACHE_PRESETS } from '../../adapters/sandboxes/caches/presets.ts';
 import { machineState } from '../../adapters/sandboxes/visible/machine-state.ts';
 import { type CheckedWorkKey, keepWork, keptWork } from '../../adapters/storage/checked-work.ts';
+import type { Settings } from '../../config/schema.ts';
+import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision, CommandReport, RunStarted } from '../../domain/run/events.ts';
 import { sha256Of } from '../../files/hash.ts';
@@ -45,17 +47,23 @@ const NOTHING: KnownEnds = { setup: null, verify: null };
 export async function beginReuse(session: Session, beginning: ReuseParts): Promise<Reuse> {
   const { settings, env, now, isCheck = false } = session.input;
   const { workspace, checkout, opened, task } = beginning;
-  // What commands could have written is not believed.
-  const isWritable = opened.sandbox === 'none' || settings.mounts.some((mount) => mount.endsWith(':rw'));
+  const { progress, redact } = session;
+  const hasSetup = task.plan.setup.length > 0;
+  const sayLost = (reason: string) => {
+    if (hasSetup) progress.note(`a run will repeat setup: ${reason}`);
+  };
   const git = gitStateOf(workspace);
-  if (isWritable || settings.preflight === 'off' || git === null)
-    return { known: async () => NOTHING, keep: async () => {} };
+  const refusal = refusalOf(session, opened.sandbox);
+  if (refusal !== null || git === null)
+    return {
+      known: async () => NOTHING,
+      keep: async () => sayLost(refusal ?? 'part of the git directory cannot be read'),
+    };
   const key = keyOf(session, beginning, git);
   const stateOfTree = (reports: Reports) =>
     stateIn(session, reports, () => folderState(workspace.root, ['.git']));
   const stateOfGit = () => stateIn(session, null, () => folderState(workspace.sandboxGitDir.gitDir));
   const gitBefore = isCheck ? await stateOfGit() : null;
-  const { progress, redact } = session;
   return {
     async known() {
       const kept = keptWork({ env, key, now: now() });
@@ -73,22 +81,44 @@ export async function beginReuse(session: Session, beginning: ReuseParts): Promi
     },
     async keep({ setup, verify }) {
       const state = await stateOfTree({ setup, verify });
-      if (state === null) return;
+      if (state === null)
+        return sayLost('the work tree has entries that cannot be examined, or too many to compare in time');
       const { caches } = await wantedCaches(session.input, checkout);
       const managers = caches === undefined ? [] : [...caches.named, ...caches.found];
-      const isInTree =
-        settings.setupEnv.length === 0 &&
-        settings.mounts.length === 0 &&
-        managers.every((manager) => CACHE_PRESETS[manager].installsInto === 'work tree') &&
-        gitBefore === (await stateOfGit());
+      const isGitAsBefore = gitBefore !== null && gitBefore === (await stateOfGit());
+      const lost = lostPartOf(settings, managers, isGitAsBefore);
       keepWork(
         { env, key, redact },
-        { at: now(), state, setup: isInTree ? [...setup] : null, verify: [...verify] },
+        { at: now(), state, setup: lost === null ? [...setup] : null, verify: [...verify] },
       );
-      if (isInTree && task.plan.setup.length > 0)
+      if (lost !== null) sayLost(lost);
+      else if (hasSetup)
         progress.note('for an hour, a run that starts from the same state reuses what setup did');
     },
   };
+}
+
+/** Why nothing of the check is believed; null if there is no reason. */
+function refusalOf({ input: { settings } }: Session, sandbox: RunStarted['sandbox']): string | null {
+  if (settings.preflight === 'off') return '--preflight off';
+  // What commands could have written is not believed.
+  if (sandbox === 'none') return 'without a sandbox, commands may have changed more than the work tree';
+  const writable = settings.mounts.find((mount) => mount.endsWith(':rw'));
+  return writable === undefined ? null : `commands may have changed files in --mount ${writable}`;
+}
+
+/** Which part of what setup did ends with the check; null if all of it is in the work tree. */
+function lostPartOf(
+  { setupEnv, mounts }: Settings,
+  managers: readonly PackageManager[],
+  isGitAsBefore: boolean,
+): string | null {
+  if (setupEnv.length > 0) return 'it may depend on --setup-env';
+  if (mounts.length > 0) return 'it may depend on --mount';
+  const cached = managers.find((manager) => CACHE_PRESETS[manager].installsInto !== 'work tree');
+  if (cached !== undefined)
+    return `${cached} uses packages from its cache, and what setup adds there is gone after the check`;
+  return isGitAsBefore ? null : 'commands wrote to their git directory, which is gone after the check';
 }
 
 /** Everything but the files of the work tree that the commands can depend on. */

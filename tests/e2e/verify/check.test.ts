@@ -327,23 +327,37 @@ test('a run takes over what setup has done in a check, as long as nothing has ch
   expect(changed.setup).toEqual([{ command: setup, end, output: '' }]);
 });
 
-test('setup runs again where what it did is gone with the check: settings of git, and packages of a cache', async () => {
-  for (const [setup, files, args] of [
-    ['echo x >> made; git config some.thing 1', {}, []],
-    ['echo x >> made', { 'go.sum': '' }, ['--cache', 'auto']],
-    ['echo x >> made', {}, ['--mount', temporaryFolder()]],
+test('setup runs again where what it did is gone with the check, and the check says why', async () => {
+  const folder = temporaryFolder();
+  const env = { REGISTRY_TOKEN: 'registry-token-0123456789' };
+  for (const [setup, files, args, reason] of [
+    [
+      'git config some.thing 1',
+      {},
+      [],
+      'commands wrote to their git directory, which is gone after the check',
+    ],
+    ['true', {}, ['--verify', 'git tag old'], 'commands wrote to their git directory'],
+    ['true', { 'go.sum': '' }, ['--cache', 'auto'], 'go uses packages from its cache'],
+    ['true', {}, ['--mount', folder], 'it may depend on --mount'],
+    ['true', {}, ['--mount', `${folder}:rw`], `commands may have changed files in --mount ${folder}:rw`],
+    ['true', {}, ['--setup-env', 'REGISTRY_TOKEN'], 'it may depend on --setup-env'],
+    ['true', {}, ['--preflight', 'off'], '--preflight off'],
   ] as const) {
-    const given = ['--setup', setup, ...args];
-    const { repository, state, stderr } = await check({ files: { ...FILES, ...files }, args: given });
-    expect(stderr, setup).not.toContain('takes over');
+    const given = ['--setup', `echo x >> made; ${setup}`, ...args];
+    const { repository, state, stderr } = await check({ files: { ...FILES, ...files }, args: given, env });
+    expect(stderr, reason).toContain(`a run will repeat setup: ${reason}`);
+    expect(stderr, reason).not.toContain('reuses what setup did');
+    const made = () => readFileSync(join(repository.root, 'made'), 'utf8');
+    expect(made(), stderr).toBe('x\n');
     const run = await scriptedRun({
       repository,
       turns: [{ text: 'Done.' }],
       args: given,
-      env: { XDG_STATE_HOME: state },
+      env: { ...env, XDG_STATE_HOME: state },
     });
-    expect(run.stderr, setup).not.toContain('as patchsmith check left it');
-    expect(readFileSync(join(repository.root, 'made'), 'utf8'), setup).toBe('x\nx\n');
+    expect(run.stderr, reason).not.toContain('as patchsmith check left it');
+    expect(made(), run.stderr).toBe('x\nx\n');
   }
 });
 
