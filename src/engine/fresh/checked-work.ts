@@ -100,7 +100,7 @@ export async function beginReuse(session: Session, beginning: ReuseParts): Promi
 
 /** Why nothing of the check is believed; null if there is no reason. */
 function refusalOf({ input: { settings } }: Session, sandbox: RunStarted['sandbox']): string | null {
-  if (settings.preflight === 'off') return '--preflight off';
+  if (settings.preflight === 'off') return 'nothing is kept with --preflight off';
   // What commands could have written is not believed.
   if (sandbox === 'none') return 'without a sandbox, commands may have changed more than the work tree';
   const writable = settings.mounts.find((mount) => mount.endsWith(':rw'));

@@ -342,7 +342,7 @@ test('setup runs again where what it did is gone with the check, and the check s
     ['true', {}, ['--mount', folder], 'it may depend on --mount'],
     ['true', {}, ['--mount', `${folder}:rw`], `commands may have changed files in --mount ${folder}:rw`],
     ['true', {}, ['--setup-env', 'REGISTRY_TOKEN'], 'it may depend on --setup-env'],
-    ['true', {}, ['--preflight', 'off'], '--preflight off'],
+    ['true', {}, ['--preflight', 'off'], 'nothing is kept with --preflight off'],
   ] as const) {
     const given = ['--setup', `echo x >> made; ${setup}`, ...args];
     const { repository, state, stderr } = await check({ files: { ...FILES, ...files }, args: given, env });
