@@ -46,6 +46,8 @@ const COMMON = {
   test: {
     // A file begins with what the files before it have loaded: no test replaces a module, and no module holds a state.
     isolate: false,
+    // What is built is loaded as users load it.
+    server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['tests/support/setup/same-values.ts', 'tests/support/setup/few-pages.ts'],
     env: FEW_PAGES,
     // After everything that a test waits for has given up by itself, and said what it was.

@@ -40,7 +40,12 @@ for (const name of outdir === 'dist' ? builtBefore() : []) rmSync(`${outdir}/${n
 const [cli, action, documents] = await Promise.all([
   build({
     ...common,
-    entryPoints: { cli: 'src/cli.ts', library: 'src/library.ts' },
+    entryPoints: {
+      cli: 'src/cli.ts',
+      library: 'src/library.ts',
+      // What cli.js starts, to be carried out in a process that goes on.
+      'command-line': 'src/commands/command-line.ts',
+    },
     splitting: true,
     metafile: true,
     // Ships its binary in platform packages, which cannot be bundled.
@@ -48,7 +53,7 @@ const [cli, action, documents] = await Promise.all([
   }),
   build({
     ...common,
-    entryPoints: { action: 'src/action.ts' },
+    entryPoints: { 'action-program': 'src/action/run-action.ts' },
     banner: { js: REQUIRE },
     legalComments: 'none',
     metafile: true,
@@ -70,7 +75,11 @@ for (const name of readdirSync(outdir).filter((file) => /^(?!action).*\.js$/.tes
 }
 for (const { path, contents } of documents.outputFiles) writeFileSync(path, contents);
 // The post step has its own file: if the main step was killed at once, nothing else could tell the two apart.
-writeFileSync(`${outdir}/action-post.js`, "process.argv[2] = 'post';\nawait import('./action.js');\n");
+for (const [file, step] of Object.entries({ action: 'main', 'action-post': 'post' }))
+  writeFileSync(
+    `${outdir}/${file}.js`,
+    `import { runAction } from './action-program.js';\nprocess.exit(await runAction(process, '${step}'));\n`,
+  );
 
 for (const [name, { metafile }] of Object.entries({ cli, action }))
   writeFileSync(

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { describe, expect, test } from 'vitest';
 import { PROVIDERS } from '../src/adapters/providers/registry.ts';
@@ -111,6 +111,24 @@ async function violations(): Promise<string[]> {
   return summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
 }
 
+/** An import or a hand-on that is more than types, with where it comes from. */
+const VALUE_FROM = /^(?:import|export) (?!type )(?:[^;]*? from )?'(\.[^']+)';/gm;
+
+/** The files that are loaded with these, in the repository. */
+function valuesReachedFrom(paths: readonly string[], reached = new Set<string>()): Set<string> {
+  for (const path of paths) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    if (!path.startsWith('tests/')) continue;
+    const from = [...readFileSync(path, 'utf8').matchAll(VALUE_FROM)];
+    valuesReachedFrom(
+      from.map(([, name = '']) => join(dirname(path), name)),
+      reached,
+    );
+  }
+  return reached;
+}
+
 const EXPORTED_NAME =
   /^export (?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
 
@@ -188,6 +206,12 @@ describe('the architecture', () => {
       /\bscriptedRun\b|runs\/cli\.ts'|jobs\/action-runner\.ts'/.test(readFileSync(file, 'utf8')),
     );
     expect(offenders).toEqual([]);
+  });
+
+  test('what stands where users stand reaches what is built, and never a value of the sources', () => {
+    const entries = filesBelow('tests', '.ts').filter((path) => /^tests\/(?:e2e|attacks)\//.test(path));
+    expect(entries.length).toBeGreaterThan(100);
+    expect([...valuesReachedFrom(entries)].filter((path) => !path.startsWith('tests/'))).toEqual([]);
   });
 
   test('no exported name has two meanings', () => {
@@ -291,7 +315,7 @@ describe('the architecture', () => {
     const places = readdirSync('src', { withFileTypes: true }).map(
       (entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`,
     );
-    const entries = ['cli.ts', 'action.ts', 'library.ts', 'action/'];
+    const entries = ['cli.ts', 'library.ts', 'action/'];
     const unsaid = places.filter(
       (place) => !MAY_IMPORT.has(place) && !entries.includes(place) && !place.endsWith('.d.ts'),
     );
@@ -301,7 +325,7 @@ describe('the architecture', () => {
   test('only the entry files read argv and the environment, and only they end the process', () => {
     const offenders = sourceFiles().filter(
       (file) =>
-        !['src/cli.ts', 'src/action.ts', 'src/library.ts'].includes(file) &&
+        !['src/cli.ts', 'src/library.ts'].includes(file) &&
         /process\.(argv|env|exit\b|exitCode)/.test(readFileSync(file, 'utf8')),
     );
     expect(offenders).toEqual([]);

@@ -28,14 +28,12 @@ const NO_IDENTITY = problem(
 );
 
 /**
- * Carries out the step for which the process was started (with the argument `post`, the post step), and returns its exit
- * code. The secrets are removed from the process's environment. The process exits by itself if something breaks.
+ * Carries out a step of the action, and returns its exit code. The secrets are removed from the process's environment. The
+ * process exits by itself if something breaks.
  */
-export async function runAction(host: NodeJS.Process): Promise<number> {
-  const action = new Action(host);
-  return await (host.argv[2] === 'post' ? action.post() : action.main()).catch((error) =>
-    action.crash(error),
-  );
+export async function runAction(host: NodeJS.Process, step: 'main' | 'post'): Promise<number> {
+  const action = new Action(host, step);
+  return await action[step]().catch((error) => action.crash(error));
 }
 
 /** The run to be published, if there is one: it exists even if the mode is misspelt. */
@@ -49,13 +47,13 @@ class Action {
   readonly #step: ActionStep;
   readonly #process: HostProcess;
 
-  constructor(host: NodeJS.Process) {
+  constructor(host: NodeJS.Process, step: 'main' | 'post') {
     this.#host = host;
     this.#files = runnerFiles(host.env);
     this.#step = new ActionStep(this.#files, (line) => void host.stderr.write(`${line}\n`));
     this.#process = openHostProcess(
       host,
-      host.argv[2] === 'post'
+      step === 'post'
         ? {}
         : {
             onInterrupt: (interruption) => this.#step.onInterrupt(interruption),

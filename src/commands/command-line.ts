@@ -4,6 +4,7 @@ import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import { refusedResult } from '../engine/finish/result.ts';
+import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess, VERSION } from '../host/process.ts';
 import { taken } from '../host/terminal.ts';
@@ -11,10 +12,17 @@ import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './registry.ts';
 
-/** Carries out what the arguments of a process ask for, and returns the exit code that it has to end with. */
-export async function runCommandLine(host: NodeJS.Process): Promise<number> {
+/**
+ * Carries out what the arguments of a process ask for, and returns the exit code that it has to end with. `pace` says how
+ * long the seconds between two requests to GitHub last.
+ */
+export async function runCommandLine(
+  host: NodeJS.Process,
+  pace: Pick<HostContext, 'secondMs'> = {},
+): Promise<number> {
   const opened = openHostProcess(host);
-  const exitCode = await carryOut(host, opened).catch(opened.crash);
+  const paced = { ...opened, context: { ...opened.context, ...pace } };
+  const exitCode = await carryOut(host, paced).catch(opened.crash);
   // A reader that is slow gets the last lines too; one that has stopped reading does not keep the process.
   await taken(opened.context.stderr, LAST_LINES_MS);
   return exitCode;

@@ -20,7 +20,8 @@ import type { LlmProvider, Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
 import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
-import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
+import { inputOf, sink } from '../support/runs/from-sources.ts';
+import { endOf } from '../support/runs/recorded-run.ts';
 
 afterAll(removeFolders);
 
@@ -107,7 +108,7 @@ async function runOfParrot() {
     input: { ...input, settings: { ...settings, repo: null, output: 'none' as const } },
     runDir,
     outcome,
-    ...endOf(runDir, input.printed),
+    ...endOf(runDir, input.printed.join('')),
     /** As a SIGKILL after the first answer would have left it. */
     kill() {
       for (const [to, from] of Object.entries(copies)) {
@@ -141,7 +142,7 @@ describe('a killed run of such a provider', () => {
     run.kill();
     const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false, given: [] });
     expect(resumed).toMatchObject({ status: 'printed', outcome: { name: 'done' } });
-    expect(endOf(run.runDir, []).patch).toBe(run.patch);
+    expect(endOf(run.runDir, '').patch).toBe(run.patch);
   });
 
   test.each<[string, ProviderRegistry, Partial<Settings>, string]>([

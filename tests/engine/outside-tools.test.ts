@@ -19,7 +19,8 @@ import type { Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
 import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
-import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
+import { inputOf, sink } from '../support/runs/from-sources.ts';
+import { endOf } from '../support/runs/recorded-run.ts';
 
 afterAll(removeFolders);
 
@@ -132,7 +133,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
     asked,
     said,
     outcome,
-    ...endOf(runDir, input.printed),
+    ...endOf(runDir, input.printed.join('')),
     replay() {
       const again = inputOf(
         { ...quiet, runDir: null, repo: root },
@@ -147,7 +148,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
       }
       asked.length = 0;
       await resumeRun({ ...input, settings: quiet }, { run: runDir, acceptChanges: false, given: [] });
-      return endOf(runDir, []);
+      return endOf(runDir, '');
     },
     rewrite(change: (journal: string) => string) {
       const journal = join(runDir, 'events.jsonl');

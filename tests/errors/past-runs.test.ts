@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lockRun } from '../../src/adapters/storage/run-lock.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
-import { cliHere } from '../support/runs/in-process.ts';
+import { sourcesHere } from '../support/runs/from-sources.ts';
 
 interface Past {
   readonly root: string;
@@ -23,7 +23,7 @@ async function pastRun(env: Readonly<Record<string, string>> = {}): Promise<Past
   git(root, 'init', '-q');
   const runDir = join(place, 'run');
   const cli = (args: readonly string[], cwd = root) =>
-    cliHere(args, {
+    sourcesHere(args, {
       cwd,
       env: { PATH: process.env.PATH, HOME: place, ANTHROPIC_API_KEY: 'sk-ant-test-0123456789', ...env },
     });

@@ -10,7 +10,7 @@ import { crashed } from '../../src/engine/finish/crash.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { defineTool, run } from '../../src/library.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
-import { cliHere } from '../support/runs/in-process.ts';
+import { sourcesHere } from '../support/runs/from-sources.ts';
 
 const KEY = { ANTHROPIC_API_KEY: 'sk-ant-test-0123456789' };
 const SCRIPT = { 'script.jsonl': '{"text": "Nothing to do."}\n' };
@@ -23,7 +23,7 @@ async function codesOf(
 ): Promise<string[]> {
   const cwd = tempFolder({ ...SCRIPT, ...files });
   git(cwd, 'init', '-q');
-  const end = await cliHere(args, {
+  const end = await sourcesHere(args, {
     cwd,
     env: { PATH: process.env.PATH, HOME: tempFolder(), ...KEY, ...env },
   });
@@ -101,7 +101,7 @@ test.each<[string, string[], Parameters<typeof codesOf>[1]?]>([
 
 test('ERR_NO_CHECKOUT', async () => {
   const cwd = tempFolder(SCRIPT);
-  const end = await cliHere(['run', '-m', 'x', ...played], {
+  const end = await sourcesHere(['run', '-m', 'x', ...played], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
   });
@@ -113,7 +113,7 @@ test('ERR_WORK_TREE_BUSY', async () => {
   git(cwd, 'init', '-q');
   const letGo = await lockWorkTree({ root: cwd, gitDir: join(cwd, '.git') });
   const env = { PATH: process.env.PATH, HOME: tempFolder() };
-  const end = await cliHere(['run', '-m', 'x', ...played], { cwd, env });
+  const end = await sourcesHere(['run', '-m', 'x', ...played], { cwd, env });
   letGo?.();
   expect(codesIn(end.stderr)).toEqual(['ERR_WORK_TREE_BUSY']);
 });
@@ -124,7 +124,7 @@ test('ERR_TEMPLATE_UNWRITTEN', async () => {
 });
 
 test('several at once are reported each with its own', async () => {
-  const { stdout } = await cliHere(['run', '--modle', 'x', '--output', 'json'], {
+  const { stdout } = await sourcesHere(['run', '--modle', 'x', '--output', 'json'], {
     cwd: tempFolder(),
     env: { PATH: process.env.PATH, HOME: tempFolder() },
   });

@@ -5,7 +5,7 @@ import { settingEntries } from '../../src/config/schema.ts';
 import { FAILURE_MEANINGS } from '../../src/domain/conversation/failure-meanings.ts';
 import { ERRORS } from '../../src/domain/errors/registry.ts';
 import { WARNINGS } from '../../src/domain/warnings/registry.ts';
-import { cliHere } from '../support/runs/in-process.ts';
+import { sourcesHere } from '../support/runs/from-sources.ts';
 
 /** Without the helpers: a code counts where a test expects it. */
 const tests = readdirSync('tests', { recursive: true, encoding: 'utf8' })
@@ -46,7 +46,7 @@ test('every page that the table names is there', () => {
 });
 
 test('help explains a code', async () => {
-  const said = (code: string) => cliHere(['help', code], { cwd: '/', env: {} });
+  const said = (code: string) => sourcesHere(['help', code], { cwd: '/', env: {} });
   const { meaning, fix } = ERRORS.ERR_NO_TASK;
   expect(await said('ERR_NO_TASK')).toEqual({
     exitCode: 0,

@@ -13,8 +13,7 @@ import { Session } from '../../src/engine/session.ts';
 import type { Sandbox } from '../../src/ports.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
 import { started } from '../support/runs/events.ts';
-import { cliHere } from '../support/runs/in-process.ts';
-import { inputOf, sink } from '../support/runs/recorded-run.ts';
+import { inputOf, sink, sourcesHere } from '../support/runs/from-sources.ts';
 
 const SCRIPT = { 'script.jsonl': '{"text": "Nothing to do."}\n' };
 const played = ['--provider', 'replay', '--recording', 'script.jsonl', '--sandbox', 'off'];
@@ -23,7 +22,7 @@ const played = ['--provider', 'replay', '--recording', 'script.jsonl', '--sandbo
 async function said(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const cwd = tempFolder(SCRIPT);
   git(cwd, 'init', '-q');
-  const { stderr } = await cliHere(args, {
+  const { stderr } = await sourcesHere(args, {
     cwd,
     env: { PATH: process.env.PATH, HOME: tempFolder(), ...env },
   });

@@ -52,10 +52,10 @@ const openDescriptors = () => readdirSync('/proc/self/fd').length;
 test('a name that no path can have is neither written nor read: no one could see it afterwards', () => {
   const room = 4_095 - Buffer.byteLength(`${root}/`);
   const long = (bytes: number) =>
-    `${'d'.repeat(99)}/`
+    `${`${'d'.repeat(99)}/`
       .repeat(60)
       .slice(0, bytes - 2)
-      .replace(/\/$/, 'd') + '/x';
+      .replace(/\/$/, 'd')}/x`;
   expect(write(long(room), 'x')).toEqual({ status: 'ok', created: true });
   expect(viewing(root, (view) => view.lookAt(long(room)).status)).toBe('seen');
   expect(read(long(room))).toMatchObject({ status: 'ok' });

@@ -5,7 +5,7 @@ import { findLastRun } from '../../../src/adapters/storage/last-run.ts';
 import type { RunStarted } from '../../../src/domain/run/events.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { started } from '../../support/runs/events.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { sourcesHere } from '../../support/runs/from-sources.ts';
 
 afterAll(removeFolders);
 
@@ -76,12 +76,14 @@ test('a command that uses the last run says which one it is', async () => {
     ['publish'],
     ['publish', 'last'],
   ])
-    expect([words, (await runHere(words, given).catch(String)).valueOf()]).toEqual([
+    expect([words, (await sourcesHere(words, given).catch(String)).valueOf()]).toEqual([
       words,
       expect.objectContaining({ stderr: expect.stringContaining(`last run: ${at(id(1))}\n`) }),
     ]);
-  await expect(runHere(['resume', 'last'], given)).rejects.toThrow(`of the run ${id(1)} come from replay`);
-  await expect(runHere(['undo'], { cwd: root, env: { XDG_STATE_HOME: `${state}/none` } })).rejects.toThrow(
-    `There is no run of ${root} in ${state}/none/patchsmith`,
+  await expect(sourcesHere(['resume', 'last'], given)).rejects.toThrow(
+    `of the run ${id(1)} come from replay`,
   );
+  await expect(
+    sourcesHere(['undo'], { cwd: root, env: { XDG_STATE_HOME: `${state}/none` } }),
+  ).rejects.toThrow(`There is no run of ${root} in ${state}/none/patchsmith`);
 });

@@ -8,7 +8,7 @@ import { resolveSettings } from '../../../src/config/resolve.ts';
 import { settingEntries } from '../../../src/config/schema.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
-import { cliHere } from '../../support/runs/in-process.ts';
+import { sourcesHere } from '../../support/runs/from-sources.ts';
 
 afterAll(removeFolders);
 
@@ -16,7 +16,7 @@ const FILE = 'verify:\n  - npm test\n  - "make a, b"\nmax-iterations: 9\ndeadlin
 
 async function config(args: readonly string[], env: Record<string, string> = {}, file = FILE) {
   const { root } = await makeRepository({ '.patchsmith.yml': file });
-  const end = await cliHere(args, {
+  const end = await sourcesHere(args, {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: root, ...env },
   });
@@ -122,7 +122,10 @@ test('neither key nor other secrets are shown', async () => {
 test('a key in .env is named by its file', async () => {
   const { root } = await makeRepository({ '.gitignore': '.env\n' });
   writeFileSync(join(root, '.env'), 'ANTHROPIC_API_KEY=sk-test-another-key\n');
-  const { stdout } = await cliHere(['config'], { cwd: root, env: { PATH: process.env.PATH, HOME: root } });
+  const { stdout } = await sourcesHere(['config'], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: root },
+  });
   expect(stdout).toMatch(/^ANTHROPIC_API_KEY {2,}\.env {2,}\*\*\*$/m);
 });
 

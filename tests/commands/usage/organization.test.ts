@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readOrganization } from '../../../src/adapters/providers/anthropic/organization.ts';
 import { type AdminServer, startAdminServer } from '../../support/claude-server/admin-server.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { sourcesHere } from '../../support/runs/from-sources.ts';
 
 const key = 'sk-ant-admin01-a-key-of-tests';
 const row = (model: string, part: object = {}) => ({
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const usage = (words: readonly string[] = [], env: Record<string, string> = {}, cwd = tempFolder()) =>
-  runHere(['usage', '--organization', ...words], {
+  sourcesHere(['usage', '--organization', ...words], {
     cwd,
     env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_ADMIN_API_KEY: key, ...env },
   });
@@ -137,7 +137,11 @@ test('a signal ends it while the server is silent', async () => {
   });
   const { port } = silent.address() as AddressInfo;
   const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_ADMIN_API_KEY: key };
-  const end = await runHere(['usage', '--organization'], { cwd: tempFolder(), env, interrupt: stop.signal });
+  const end = await sourcesHere(['usage', '--organization'], {
+    cwd: tempFolder(),
+    env,
+    interrupt: stop.signal,
+  });
   expect([end.exitCode, end.stdout]).toEqual([130, '']);
 });
 

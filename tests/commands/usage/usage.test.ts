@@ -8,7 +8,7 @@ import type { RunResult } from '../../../src/domain/run/result.ts';
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 import { started, turn } from '../../support/runs/events.ts';
 import { finishedRun } from '../../support/runs/finished-run.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { sourcesHere } from '../../support/runs/from-sources.ts';
 
 const id = (day: number) => `202601${String(day).padStart(2, '0')}-101500-3f9a2c`;
 const tokens = { ...noUsage, input: 100, cacheRead: 300, output: 50 };
@@ -38,9 +38,9 @@ function home() {
       const lines = [start, ...events].map((event, at) => JSON.stringify({ ...event, seq: at + 1, at: 1 }));
       writeFileSync(join(folder(day), 'events.jsonl'), `${lines.join('\n')}\n{"seq":`);
     },
-    usage: async (...words: string[]) => runHere(['usage', ...words], { cwd: state, env }),
+    usage: async (...words: string[]) => sourcesHere(['usage', ...words], { cwd: state, env }),
     async json(...words: string[]) {
-      const { stdout } = await runHere(['usage', '--json', ...words], { cwd: state, env });
+      const { stdout } = await sourcesHere(['usage', '--json', ...words], { cwd: state, env });
       return JSON.parse(stdout);
     },
   };

@@ -1,12 +1,12 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { withResumeJob } from '../../../src/commands/init/resume-job.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
+import { initialised } from '../../support/jobs/initialised.ts';
 import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
@@ -90,8 +90,7 @@ testAtNight('of two runs of a matrix made with --long, the one that is cut off i
     '.github/patchsmith/documentation.md': '---\nverify: [grep -q new a.txt]\n---\n\nWrite it down.\n',
   };
   const repository = await github.addRepository('acme/shop', { files });
-  const workflow = join(temporaryFolder(), 'matrix.yml');
-  writeFileSync(workflow, withResumeJob(readFileSync('docs/workflows/matrix.yml', 'utf8')));
+  const workflow = await initialised('matrix', '--long');
   let isCut = false;
   const jobs = await runWorkflow({
     workflow,

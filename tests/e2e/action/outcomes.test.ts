@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
+import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { type ActionEnd, type ActionRun, runAction, runPost } from '../../support/jobs/action-runner.ts';
 import { isRunning, killIfThere, oddSeconds } from '../../support/machine/processes.ts';
+import { resultIn } from '../../support/published.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
@@ -53,7 +54,7 @@ function expectOutcome(finished: Finished, outcome: string, exitCode: number): R
   ];
   expect(said.join()).not.toContain(KEY);
   if (outputs['result-file'] === undefined) return null;
-  const result = RunResult.parse(JSON.parse(readFileSync(outputs['result-file'], 'utf8')));
+  const result = resultIn(readFileSync(outputs['result-file'], 'utf8'));
   expect([result.outcome, result.exitCode, result.status]).toEqual([outcome, exitCode, 'finished']);
   return result;
 }

@@ -21,7 +21,14 @@ const RUNTIMES = [
 /** A copy of what a runner checks out of the action: the manifest and dist/, and no packages. */
 function checkedOutAction(): string {
   const folder = temporaryFolder();
-  for (const name of ['action.yml', 'dist/action.js', 'dist/action-post.js', 'dist/documents.js', 'dist/rg'])
+  for (const name of [
+    'action.yml',
+    'dist/action.js',
+    'dist/action-post.js',
+    'dist/action-program.js',
+    'dist/documents.js',
+    'dist/rg',
+  ])
     cpSync(name, join(folder, name), { recursive: true });
   return folder;
 }

@@ -1,17 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { withAppToken } from '../../../src/commands/init/app-token.ts';
-import { sha256Of } from '../../../src/files/hash.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { removeFolders } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
+import { initialised } from '../../support/jobs/initialised.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
+import { sha256Of } from '../../support/text/sha256.ts';
 import { until } from '../../support/waiting/until.ts';
 
 // Each workflow starts several processes.
@@ -422,8 +420,7 @@ testAtNight(
   "published with the token of an App, a pull request is the App's, and its checks run",
   async () => {
     const place = await scratch([edit, done]);
-    const workflow = join(temporaryFolder(), 'schedule.yml');
-    writeFileSync(workflow, withAppToken(readFileSync(template('schedule'), 'utf8')) ?? '');
+    const workflow = await initialised('schedule', '--app');
     // The setting is about the job's own token.
     place.repository.settings.actionsMayOpenPulls = false;
     const ends = await runWorkflow({

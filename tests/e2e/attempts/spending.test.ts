@@ -7,7 +7,7 @@ import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { copyLive } from '../../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { cliHere, runHere } from '../../support/runs/in-process.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -141,7 +141,7 @@ test('a run that dies while the chosen attempt is brought in knows what the othe
   const given = { ...env, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
   const where = ['--repo', repository.root, '--run-dir', runDir, '--message', 'Do it'];
   const caps = ['--attempts', '2', '--max-total-tokens', '40000', '--verify', 'grep -q ONE a.txt'];
-  await runHere(['run', ...where, ...caps], {
+  await cliHere(['run', ...where, ...caps], {
     cwd: repository.root,
     env: { ...given, PATH: env.PATH ?? '' },
     onStderr(text) {

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { materialise, testFixture } from '../../../src/commands/demo/materialise.ts';
-import { tempFolder } from '../../support/files/temp-folder.ts';
+import { git, tempFolder } from '../../support/files/temp-folder.ts';
 import { runCli } from '../../support/runs/cli.ts';
 
 test('the demo: red before, green after, and a patch on stdout that applies and mends the tests', async () => {
@@ -31,10 +30,17 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   const patchPath = /^patch: (.*)$/m.exec(stderr)?.[1] ?? '';
   expect(readFileSync(patchPath, 'utf8')).toBe(stdout);
   const fresh = tempFolder();
-  await materialise('price-list', fresh);
-  expect(await testFixture(fresh)).toBe(1);
+  cpSync('fixtures/repos/price-list', fresh, { recursive: true });
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+  ])
+    git(fresh, ...words);
+  const testFixture = async () =>
+    (await execa(process.execPath, ['--test'], { cwd: fresh, extendEnv: false, reject: false })).exitCode;
+  expect(await testFixture()).toBe(1);
   await execa('git', ['apply', '--index'], { cwd: fresh, input: stdout });
-  expect(await testFixture(fresh)).toBe(0);
+  expect(await testFixture()).toBe(0);
 });
 
 test('the demo of a hostile model prints what README shows, and the model reached nothing', async () => {

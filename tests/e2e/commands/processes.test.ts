@@ -6,7 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -22,9 +22,9 @@ test('after the last answer a run of one edit starts what its patch and the proo
   const started = startedProcesses();
   let before = 0;
   const words = ['run', '-m', 'Edit', '--provider', 'replay', '--recording', script, '--sandbox', 'off'];
-  const end = await runHere(words, {
+  const end = await cliHere(words, {
     cwd: root,
-    env: { HOME: temporaryFolder() },
+    env: { PATH: process.env.PATH, HOME: temporaryFolder() },
     onStderr: (text) => {
       if (text.includes('edit_file')) before = started.length;
     },
@@ -74,7 +74,7 @@ test('a run that is alone does not look for others to remove', async () => {
   const state = temporaryFolder();
   const words = ['run', '-m', 'Look', '--provider', 'replay', '--recording', script, '--sandbox', 'off'];
   const hasLooked = async () => {
-    await runHere(words, { cwd: root, env: { XDG_STATE_HOME: state } });
+    await cliHere(words, { cwd: root, env: { PATH: process.env.PATH, HOME: root, XDG_STATE_HOME: state } });
     return existsSync(join(state, 'patchsmith/.tidied'));
   };
   expect([await hasLooked(), await hasLooked()]).toEqual([false, true]);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { asksForSummary, messagesOf } from '../../support/claude-server/summaries.ts';
+import { totalTokens } from '../../support/claude-server/usage.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { COMPACT_AT, compactedRun, partsOf, read, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
@@ -125,7 +125,7 @@ describe('a full window', () => {
 test(
   'a run that was killed after any event around a compaction is carried on to the same patch',
   async () => {
-    const run = await cutRun(files, turnsOf(TURNS), { compactAt: COMPACT_AT });
+    const run = await cutRun(files, turnsOf(TURNS), ['--compact-at', `${COMPACT_AT}`]);
     expect([run.result.outcome, run.result.compactions.length], run.stderr).toEqual(['done', 2]);
     const at = run.events.find(({ type }) => type === 'context.compacted')?.seq ?? 0;
     for (const seq of [at - 1, at, at + 1, at + 3, run.events.length - 1]) {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import type { Block } from '../../support/claude-server/script.ts';
 import { answersIn, asksForSummary, messagesOf, summaryOf } from '../../support/claude-server/summaries.ts';
+import { totalTokens } from '../../support/claude-server/usage.ts';
 import {
   makeRepository,
   type Repository,

@@ -85,7 +85,12 @@ describe("the API's own compaction", () => {
   test(
     'is known to a run that was killed and carried on',
     async () => {
-      const run = await cutRun(files, turnsOf(14), { compactAt: COMPACT_AT, compaction: 'server' });
+      const run = await cutRun(files, turnsOf(14), [
+        '--compact-at',
+        `${COMPACT_AT}`,
+        '--compaction',
+        'server',
+      ]);
       expect(run.result.outcome, run.stderr).toBe('done');
       const at = run.events.find(({ type }) => type === 'context.compacted')?.seq ?? 0;
       for (const seq of [at - 1, at, at + 2]) {

@@ -55,7 +55,12 @@ test('a run continues after a refused summary, one that would close its tag, and
 test.each(['summarize', 'server'] as const)(
   'a run that was killed right after a compaction by %s is carried on in its segment',
   async (compaction) => {
-    const run = await cutRun(files, turnsOf(TURNS), { compactAt: COMPACT_AT, compaction });
+    const run = await cutRun(files, turnsOf(TURNS), [
+      '--compact-at',
+      `${COMPACT_AT}`,
+      '--compaction',
+      compaction,
+    ]);
     expect(run.result.outcome, run.stderr).toBe('done');
     expect(run.result.compactions[0]).toMatchObject({ how: compaction, why: 'tokens' });
     run.goBackTo(run.events.find(({ type }) => type === 'context.compacted')?.seq ?? Number.NaN);

@@ -1,9 +1,9 @@
 /** A check of a pull request of ours has failed: it goes on without a person asking, and not for ever. */
 
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { recordIn } from '../../../src/domain/github/publishing/record.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { NAME } from '../../support/jobs/publishing.ts';
+import { recordIn } from '../../support/jobs/pull-record.ts';
 import {
   expectDone,
   type Life,
@@ -63,7 +63,7 @@ test('the end of its log is what asks, and two rounds are the most', async () =>
     expect(prompt.match(/<\/check>/g)).toEqual(['</check>']);
     expect(prompt).not.toContain('lint');
     expectDone(await life.publish(more));
-    expect(recordIn(life.pull(1).body ?? '')?.record.rounds).toBe(round);
+    expect(recordIn(life.pull(1).body ?? '')?.rounds).toBe(round);
     expect(life.pull(1).body).toContain('for a failed check: Make a new');
     await life.toHead(1);
   }
@@ -93,7 +93,7 @@ test('the end of its log is what asks, and two rounds are the most', async () =>
     expect.stringMatching(/^\[WARN_CHECKS_LEFT_OUT\] Failed checks are left out\. /),
   );
   expectDone(await life.publish(asked));
-  expect(recordIn(issue.body ?? '')?.record.rounds).toBe(0);
+  expect(recordIn(issue.body ?? '')?.rounds).toBe(0);
 });
 
 test('a commit of a person on the branch is not built upon without being asked, and that is reported once', async () => {

@@ -3,9 +3,9 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { recordIn } from '../../../src/domain/github/publishing/record.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { recordIn } from '../../support/jobs/pull-record.ts';
 import {
   expectDone,
   type Life,
@@ -67,7 +67,7 @@ test('it is resolved on the merge of both, which becomes a commit with two paren
   expect(await life.hosted.git('merge-tree', '--write-tree', 'main', branch)).toBe(
     await life.hosted.git('rev-parse', `${head}^{tree}`),
   );
-  expect(recordIn(life.pull(1).body ?? '')?.record.rounds).toBe(1);
+  expect(recordIn(life.pull(1).body ?? '')?.rounds).toBe(1);
   expect(life.pull(1).body).toContain('for a conflict with the base');
   expect(life.hosted.pulls().length).toBe(1);
   const again = await life.publish(more);

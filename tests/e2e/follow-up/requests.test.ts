@@ -1,9 +1,9 @@
 /** A pull request of ours goes on where somebody with write access asks for more. */
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { recordIn } from '../../../src/domain/github/publishing/record.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { NAME } from '../../support/jobs/publishing.ts';
+import { recordIn, withRecord } from '../../support/jobs/pull-record.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -38,7 +38,7 @@ afterAll(removeFolders);
 
 test('a pull request keeps what its continuation needs', () => {
   const found = recordIn(life.pull(2).body ?? '');
-  expect(found?.record).toMatchObject({
+  expect(found).toMatchObject({
     source: { kind: 'issue', number: 1 },
     rules: [
       { allow: [], protect: ['b.txt'] },
@@ -311,9 +311,8 @@ describe('what is not ours is not continued', () => {
     const issue = life.pull(2);
     const found = recordIn(issue.body ?? '');
     if (found === null) throw new Error('There is no record.');
-    const { withRecord } = await import('../../../src/domain/github/publishing/record.ts');
     const source = { kind: 'file', path: '/etc/passwd' } as const;
-    issue.body = withRecord(issue.body ?? '', { ...found.record, source });
+    issue.body = withRecord(issue.body ?? '', { ...found, source });
     life.github.addReview(NAME, 2, { path: 'a.txt', line: 1, body: 'Newer.', author: 'ann' });
     const more = await life.run(writes('a.txt', 'newer\n', 'Newer.'), ['--continue', '2']);
     expectDone(more);

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { resultOf } from '../../support/published.ts';
 import { runCli } from '../../support/runs/cli.ts';
 
 afterAll(removeFolders);
@@ -27,7 +27,7 @@ async function run(path: string, root: string, ...args: string[]) {
     ...args,
   ];
   const end = await runCli(line, { cwd: root, built: true, env: { SECRET_WORD: 'abcdefgh-01234567' } });
-  const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+  const result = resultOf(runDir);
   return { ...end, result };
 }
 
@@ -72,6 +72,7 @@ test('a run that a limit has ended is resumed with the program, which is named a
 
 const WRITER = `
 import { appendFileSync } from 'node:fs';
+import { resultOf } from '../../support/published.ts';
 let line = '';
 for await (const chunk of process.stdin) line += chunk;
 const { purpose, segment, messages } = JSON.parse(line);

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { resultOutputs } from '../../../src/action/outputs.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -50,7 +49,6 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   expect(exitCode, stderr).toBe(0);
   expect(result.reason).toMatch(/^The model answered without changing a file; denied: /);
   expect([result.outcome, result.answer, patch]).toEqual(['done', answer, '']);
-  expect(resultOutputs(result).answer).toBe(JSON.stringify(answer));
 
   const shown = server.requests[0]?.body?.tools as { name: string; input_schema: unknown }[];
   expect(shown.map(({ name }) => name)).toEqual([
@@ -72,10 +70,10 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   const asked = events.flatMap((event) => (event.type === 'message.added' ? [event.text] : []));
   expect(asked).toEqual([expect.stringContaining('call `finish`')]);
 
-  const replayed = await runHere(['replay', runDir, '--repo', repository.root], {
+  const replayed = await cliHere(['replay', runDir, '--repo', repository.root], {
     cwd: repository.root,
-    env: {},
-  }).catch((error: unknown) => error);
+    env: { PATH: process.env.PATH, HOME: repository.root },
+  });
   expect(replayed).toMatchObject({ exitCode: 0 });
 });
 

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { totalTokens } from '../../../src/domain/conversation/conversation.ts';
 import { messagesOf } from '../../support/claude-server/summaries.ts';
+import { totalTokens } from '../../support/claude-server/usage.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
@@ -56,7 +56,7 @@ test('a run that is killed around its review is continued, and pays for no secon
   const review = submit([{ ...finding, severity: 'note' }]);
   const files = { 'a.txt': 'old\n' };
   const turns = [{ calls: [write('b.txt')] }, { text: 'Done.' }, review];
-  const run = await cutRun(files, turns, { review: true }, undefined, { all: true });
+  const run = await cutRun(files, turns, ['--review'], undefined, { all: true });
   expect([run.result.outcome, run.result.review?.status], run.stderr).toEqual(['done', 'done']);
   const done = run.events.find(({ type }) => type === 'review.completed')?.seq ?? Number.NaN;
   const asked = () =>

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -62,10 +62,10 @@ test('the web is there where hosts are named or a key is set, and adding to a fi
   ]);
 
   // What came from outside is in the journal: a replay has the same tools, and asks nobody.
-  const replayed = await runHere(['replay', runDir, '--repo', repository.root], {
+  const replayed = await cliHere(['replay', runDir, '--repo', repository.root], {
     cwd: repository.root,
-    env: {},
-  }).catch((error: unknown) => error);
+    env: { PATH: process.env.PATH, HOME: repository.root },
+  });
   expect(replayed).toMatchObject({ exitCode: 0 });
 });
 
@@ -77,9 +77,9 @@ test('the key to search with may be in a .env that git does not track, and is hi
   repository.write('.env', `BRAVE_API_KEY=${KEY}\n`);
   const args = ['run', '-m', 'Do it', '--provider', 'replay', '--recording', 'script.yml'];
   const run = () =>
-    runHere([...args, '--output', 'jsonl', '--run-dir', join(temporaryFolder(), 'run')], {
+    cliHere([...args, '--output', 'jsonl', '--run-dir', join(temporaryFolder(), 'run')], {
       cwd: repository.root,
-      env: {},
+      env: { PATH: process.env.PATH, HOME: repository.root },
     });
   const ended = await run();
   expect(ended.exitCode, ended.stderr).toBe(0);

@@ -199,14 +199,16 @@ describe('a run with --allow-domain', () => {
     const run = await cutRun(
       { 'a.txt': 'a\n' },
       [command('echo one > one.txt'), command(`${askFor('evil.example:443')} > status.txt`), done],
-      { sandbox: 'required', allowedDomains: ['good.example'] },
+      ['--sandbox', 'required', '--allow-domain', 'good.example'],
     );
     expect(run.result.outcome, run.stderr).toBe('done');
     run.goBackTo(run.events.findIndex(({ type }) => type === 'turn.completed') + 1);
-    expect(await run.resume({ today: { allowedDomains: ['other.example'] } })).toMatch(
+    expect(await run.resume({ today: ['--allow-domain', 'other.example'] })).toMatch(
       /^\[ERR_PERMISSIONS_WIDER\] .* Repeat the flags that you agree to: patchsmith resume /,
     );
-    const resumed = await run.resume({ today: { allowedDomains: ['good.example', 'other.example'] } });
+    const resumed = await run.resume({
+      today: ['--allow-domain', 'good.example', '--allow-domain', 'other.example'],
+    });
     if (typeof resumed === 'string') throw new Error(resumed);
     expect(resumed.result.network).toEqual(run.result.network);
     expect(resumed.patch).toContain('+HTTP/1.1 403 Refused by the sandbox: evil.example is not one of');

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { resultOf } from '../../support/published.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
@@ -71,7 +71,7 @@ test('--allow-private opens a host of the private network at its port, for setup
   const events = readFileSync(join(runDir, 'events.jsonl'), 'utf8');
   expect(events).toContain('registry /tiny\\n');
   expect(events).not.toContain('registry /\\n');
-  const { network } = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+  const { network } = resultOf(runDir);
   expect(network).toMatchObject({
     allowed: ['registry.corp:4873'],
     refused: [{ host: 'registry.corp:4874' }, { host: '10.77.0.2:4873' }, { host: '10.77.0.1:4873' }],

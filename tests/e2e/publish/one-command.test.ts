@@ -3,13 +3,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
+import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import { done, edit, type Place, place } from '../../support/jobs/publishing-job.ts';
+import { resultOf } from '../../support/published.ts';
 import { type CliEnd, runCli } from '../../support/runs/cli.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
@@ -46,7 +47,7 @@ async function runAndPublish(
 }
 
 function resultIn(runDir: string): RunResult {
-  return RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+  return resultOf(runDir);
 }
 
 describe('run --publish', () => {
@@ -247,7 +248,7 @@ test('a signal between run and publication leaves a run that can be published, a
   const runDir = join(temporaryFolder(), 'run');
   const stop = new AbortController();
   const given = { cwd: at.checkout.root, env: environment(at) };
-  const cut = await runHere(['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--output', 'json'], {
+  const cut = await cliHere(['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--output', 'json'], {
     ...given,
     interrupt: stop.signal,
     onStderr(line) {
@@ -261,7 +262,7 @@ test('a signal between run and publication leaves a run that can be published, a
   expect(JSON.parse(cut.stdout)).toMatchObject({ outcome: 'interrupted', exitCode: 130, publication: null });
   expect(at.hosted.pulls()).toEqual([]);
 
-  const published = await runHere(['publish', runDir], given);
+  const published = await cliHere(['publish', runDir], given);
   expect(published.exitCode, published.stderr).toBe(0);
   expect(at.hosted.pulls()).toHaveLength(1);
 });
@@ -270,7 +271,7 @@ testAtNight('a patch that is too large is refused by publish, and the run says s
   const at = await place([edit, done]);
   const runDir = join(temporaryFolder(), 'run');
   const words = ['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--max-patch-size', '9'];
-  const end = await runHere(words, { cwd: at.checkout.root, env: environment(at) });
+  const end = await cliHere(words, { cwd: at.checkout.root, env: environment(at) });
   expect(end.exitCode, end.stderr).toBe(8);
   const [warning] = resultIn(runDir).warnings.filter((one) => one.includes('too large'));
   expect(warning).toMatch(

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Publication } from '../../../src/domain/github/publishing/publication.ts';
 import type { NewToken } from '../../support/github-server/server.ts';
 import { ENOUGH, openShop } from '../../support/jobs/shop.ts';
+import { publicationIn } from '../../support/published.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
 const shop = openShop();
@@ -37,9 +37,7 @@ describe('a finished run', () => {
     expect(await shop.upstream.git('log', '-1', '--format=%B', branch)).toBe(
       `Do it\n\nPatchsmith-Run: ${shop.run.result.runId}\nPatchsmith-Tree: ${shop.run.result.treeSha}\nPatchsmith-Base: main\n`.trim(),
     );
-    expect(
-      Publication.parse(JSON.parse(readFileSync(join(shop.run.runDir, 'publish.json'), 'utf8'))),
-    ).toEqual(said);
+    expect(publicationIn(readFileSync(join(shop.run.runDir, 'publish.json'), 'utf8'))).toEqual(said);
   });
 
   test('of the same plan adds a commit to the same branch and pull request', async () => {

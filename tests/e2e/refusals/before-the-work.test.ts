@@ -1,8 +1,6 @@
 /** Each refusal before a model is paid, as the maintainer reads it: the whole of the log, the comment and the label. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';
-import { sha256Of } from '../../../src/files/hash.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
@@ -10,6 +8,7 @@ import { runAction } from '../../support/jobs/action-runner.ts';
 import { asRead } from '../../support/jobs/as-read.ts';
 import { JOB_PERMISSIONS, NAME } from '../../support/jobs/publishing.ts';
 import { KEY } from '../../support/runs/scripted-run.ts';
+import { sha256Of } from '../../support/text/sha256.ts';
 
 let root: string;
 let github: GitHub;
@@ -200,9 +199,7 @@ describe('the job that checks first', () => {
   });
 
   test('others have committed to the branch of a plan without an issue: its pull request says so', async () => {
-    const source = { kind: 'file', path: 'plans/weekly.md' } as const;
-    const plan = { source, title: '', sha256: '', allow: [], protect: [] };
-    const branch = branchOf(plan, planId(plan, NAME, sha256Of));
+    const branch = `patchsmith/weekly-${sha256Of(`${NAME}:plans/weekly.md`).slice(0, 8)}`;
     await shop.commit(branch, { 'b.txt': 'b\n' }, { author: 'Ben' });
     const writer = github.addToken({ kind: 'installation', permissions: JOB_PERMISSIONS });
     const opening = { title: 'Weekly', head: branch, base: 'main' };

@@ -148,12 +148,12 @@ describe('a run that did not come to its end', () => {
     const run = await cutRun(
       { 'a.txt': 'old\n' },
       [edit('old', 'one'), edit('one', 'two'), { text: 'Done.' }],
-      { maxIterations: 1 },
+      ['--max-iterations', '1'],
       () => void (page !== '' && pages.push(existsSync(page))),
     );
     expect(pageOf(run.runDir).data.result.outcome).toBe('limit_reached');
     page = join(run.runDir, 'report.html');
-    const end = await run.resume({ today: { maxIterations: 9 } });
+    const end = await run.resume({ today: ['--max-iterations', '9'] });
     expect(typeof end === 'string' ? end : end.result.outcome).toBe('done');
     expect(new Set(pages)).toEqual(new Set([false]));
     const { data } = pageOf(run.runDir);

@@ -3,11 +3,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reportKilledStep } from '../../../src/action/post-step.ts';
-import { endDeadRun } from '../../../src/adapters/storage/dead-run.ts';
-import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
-import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { copyLive } from '../../support/files/live-copy.ts';
 import {
@@ -16,6 +11,8 @@ import {
   removeFolders,
   temporaryFolder,
 } from '../../support/files/repository.ts';
+import { runPost } from '../../support/jobs/action-runner.ts';
+import { resultOf } from '../../support/published.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -29,14 +26,18 @@ const done = { text: 'Done.' };
 const DEAD = "The runner's process ended without a result (killed, or out of memory). ";
 
 /** A run that dies while the model is silent in its second turn. */
-async function deadRun(signal: 'SIGKILL' | 'SIGABRT'): Promise<{ repository: Repository; runDir: string }> {
+async function deadRun(
+  signal: 'SIGKILL' | 'SIGABRT',
+  whileItLives: (runDir: string, root: string) => Promise<void> = async () => {},
+): Promise<{ repository: Repository; runDir: string }> {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const { runDir, result } = await scriptedRun({
     repository,
     turns: [edit, { fault: { kind: 'stall', afterEvents: 1 } }],
     args: ['--sandbox', 'off'],
-    during: async ({ pid, server }) => {
+    during: async ({ pid, server, runDir }) => {
       await until('the second turn is asked for', () => server.requests.length === 2);
+      await whileItLives(runDir, repository.root);
       process.kill(pid, signal);
     },
   });
@@ -56,9 +57,6 @@ function another(): string {
   return runDir;
 }
 
-const resultOf = (runDir: string) =>
-  RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
-
 const ended = (runDir: string) => ({
   status: 'finished',
   outcome: 'internal_error',
@@ -68,12 +66,12 @@ const ended = (runDir: string) => ({
   patch: null,
 });
 
-const over = (command: string, runDir: string, baseUrl = 'http://127.0.0.1:9') =>
+const over = (command: string, runDir: string, { cwd = dead.repository.root } = {}) =>
   runCli([command, runDir, ...(command === 'publish' ? ['--dry-run', '--repository', 'o/r'] : [])], {
-    cwd: dead.repository.root,
+    cwd,
     env: {
       ANTHROPIC_API_KEY: KEY,
-      ANTHROPIC_BASE_URL: baseUrl,
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
       GITHUB_TOKEN: 'ghs_0123456789abcdefghij',
       XDG_STATE_HOME: temporaryFolder(),
     },
@@ -94,8 +92,8 @@ describe('a run whose process was killed', () => {
 
   test('the post step of the action says so', async () => {
     const runDir = another();
-    const { lines, summary } = await reportKilledStep({ runDir, wasPublishing: false });
-    expect(lines).toContain('outcome: internal_error (exit 1)');
+    const { stderr, summary } = await runPost({ workspace: dead.repository.root }, { 'run-dir': runDir });
+    expect(stderr).toContain('outcome: internal_error (exit 1)');
     expect(summary).toContain(`patchsmith resume ${runDir}`);
     expect(resultOf(runDir)).toMatchObject(ended(runDir));
   });
@@ -103,35 +101,35 @@ describe('a run whose process was killed', () => {
   test('before its first turn has nothing to be continued', async () => {
     const runDir = another();
     rmSync(join(runDir, 'events.jsonl'));
-    expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject({
+    await over('publish', runDir);
+    expect(resultOf(runDir)).toMatchObject({
       reason: `${DEAD}It had not started to work: start a new run with patchsmith run.`,
     });
     expect((await over('resume', runDir)).stderr).toContain('Start a new run');
   });
 
   test('is running as long as a process holds its lock', async () => {
-    const runDir = another();
-    const letGo = await lockRun(runDir);
-    for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {
-      const { exitCode, stderr } = await over(command, runDir);
-      expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('running')]);
-      expect(resultOf(runDir).status).toBe('running');
-    }
-    letGo?.();
+    expect.assertions(11);
+    await deadRun('SIGKILL', async (runDir, root) => {
+      for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {
+        const { exitCode, stderr } = await over(command, runDir, { cwd: root });
+        expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('running')]);
+        expect(resultOf(runDir).status).toBe('running');
+      }
+    });
   });
 
   test('is reported where its directory cannot be written, and nothing is written through what lies there', async () => {
     const runDir = another();
     mkdirSync(join(runDir, 'result.json.new', 'full'), { recursive: true });
-    expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject(ended(runDir));
-    expect(resultOf(runDir).status).toBe('running');
     expect((await over('publish', runDir)).stderr).toContain(DEAD);
+    expect(resultOf(runDir).status).toBe('running');
   });
 
   testAtNight('is not written where others may write', async () => {
     const runDir = another();
     chmodSync(runDir, 0o777);
-    expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject(ended(runDir));
+    expect((await over('publish', runDir)).exitCode).not.toBe(0);
     expect(resultOf(runDir).status).toBe('running');
   });
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { resultOf } from '../../support/published.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
@@ -62,7 +62,7 @@ testAtNight('a run that is killed again and again, in its sandbox, comes to its 
       kills += 1;
     }
     const events = validEvents(readFileSync(journal, 'utf8'));
-    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    const result = resultOf(runDir);
     // In the middle of each answer at least, however slow whoever kills it is.
     expect(kills).toBeGreaterThanOrEqual(2);
     expect(events.filter(({ type }) => type === 'run.resumed')).toHaveLength(kills);
@@ -119,7 +119,7 @@ testAtNight(
         reject: false,
       });
       expect(exitCode, stderr).toBe(0);
-      const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+      const result = resultOf(runDir);
       expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
       expect([result.outcome, result.iterations, result.changedFiles.map(({ path }) => path)]).toEqual([
         'done',
@@ -156,7 +156,7 @@ test('a run that ended on a full disk continues when there is room again', async
     });
     expect(ran.stdout.split('\n'), ran.stderr).toEqual(['first 1', 'second 0']);
     expect(ran.stderr).toContain('ENOSPC');
-    const result = RunResult.parse(JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8')));
+    const result = resultOf(folder);
     expect([result.outcome, result.changedFiles.map(({ path }) => path)]).toEqual([
       'done',
       ['a.txt', 'b.txt', 'c.txt'],

@@ -35,7 +35,7 @@ function makersIn({ provenance }: RunResult) {
 test(
   'a run that is carried on knows who had changed what, what was red before, and whether foreign changes count',
   async () => {
-    const asked = { verify: ['echo FAIL old; exit 3'], verifyBaseline: true, includeForeign: true };
+    const asked = ['--verify', 'echo FAIL old; exit 3', '--verify-baseline', '--include-foreign'];
     const meddle = (root: string, answer: number) => {
       if (answer === 1) writeFileSync(join(root, 'theirs.txt'), 'foreign\n');
     };

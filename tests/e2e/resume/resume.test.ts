@@ -66,7 +66,10 @@ const TURNS = [
   },
   { calls: [call('finish', { status: 'done', summary: 'All done.' })] },
 ];
-const VERIFY = { verify: ['grep -q green state.txt', 'echo cache > cache.tmp; test -e cache.tmp'] };
+const VERIFY = [
+  ...['--verify', 'grep -q green state.txt'],
+  ...['--verify', 'echo cache > cache.tmp; test -e cache.tmp'],
+];
 
 function ended(end: RunEnd | string): RunEnd {
   if (typeof end === 'string') throw new Error(end);
@@ -135,7 +138,7 @@ testAtNight('what commands have left in their git dir makes no one wait', async 
 test('what is protected today stays, whatever the journal says', async () => {
   const run = await cutRun(FILES, [edit]);
   run.goBackTo(1);
-  const end = ended(await run.resume({ today: { protect: ['a.txt'] } }));
+  const end = ended(await run.resume({ today: ['--protect', 'a.txt'] }));
   expect([run.patch === '', end.patch, end.result.changedFiles]).toEqual([false, '', []]);
 });
 
@@ -251,7 +254,7 @@ describe('a change that the run did not make', () => {
     run.goBackTo(seqOf(run, 'tool.completed'));
     writeFileSync(join(run.root, 'b.txt'), 'theirs\n');
     writeFileSync(join(run.root, 'a.txt'), 'theirs\n');
-    const end = ended(await run.resume({ acceptChanges: true }));
+    const end = ended(await run.resume({ today: ['--accept-changes'] }));
     expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
     expect(end.result.baseTree).not.toBe(run.result.baseTree);
     expect(end.result.unexplained).toEqual([{ path: 'a.txt', by: 'outside' }]);
@@ -264,14 +267,14 @@ describe('a change that the run did not make', () => {
   test('with another fallback model continues without it, with a warning', async () => {
     const run = await cutRun(FILES, [edit]);
     run.goBackTo(seqOf(run, 'tool.completed'));
-    const end = ended(await run.resume({ today: { fallbackModel: 'claude-haiku-5-5' } }));
+    const end = ended(await run.resume({ today: ['--fallback-model', 'claude-haiku-5-5'] }));
     expect(end.result.warnings).toContainEqual(expect.stringMatching(/^\[WARN_FALLBACK_NOT_ADDED\] /));
   });
 });
 
 describe('limits', () => {
   test('count on: turns, tokens, money and time from before, but not the time the run was dead', async () => {
-    const run = await cutRun(FILES, [edit, write, { text: 'Done.' }], { maxIterations: 2 });
+    const run = await cutRun(FILES, [edit, write, { text: 'Done.' }], ['--max-iterations', '2']);
     expect(run.result.outcome).toBe('limit_reached');
     run.goBackTo(seqOf(run, 'tool.completed'));
     await sleep(50);
@@ -315,7 +318,7 @@ describe('a run directory', () => {
     cpSync(`${run.runDir}.gone/.git`, join(other, '.git'), { recursive: true });
     execFileSync('git', ['checkout', '--quiet', '--force', 'HEAD', '--', '.'], { cwd: other });
     expect(await run.resume({ runDir: moved })).toContain('--repo names another place');
-    const end = ended(await run.resume({ runDir: moved, repo: other }));
+    const end = ended(await run.resume({ runDir: moved, today: ['--repo', other] }));
     expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
     expect(readFileSync(join(other, 'new.txt'), 'utf8')).toBe('moved\n');
     expect(existsSync(join(other, 'old.txt'))).toBe(false);
@@ -331,11 +334,11 @@ describe('a run directory', () => {
         `---\nsetup: ${setup}\nverify: [test -e ignored/tool]\nprotect: [b.txt]\n---\nDo it.\n`,
       );
       const forbidden = { calls: [call('write_file', { path: 'b.txt', content: 'x' })] };
-      const run = await cutRun(FILES, [edit, forbidden, write], { plan, message: null });
+      const run = await cutRun(FILES, [edit, forbidden, write], ['--plan', plan]);
       run.goBackTo(seqOf(run, 'tool.completed'));
       const other = join(temporaryFolder(), 'checkout');
       execFileSync('git', ['clone', '--quiet', run.root, other]);
-      const end = ended(await run.resume({ repo: other }));
+      const end = ended(await run.resume({ today: ['--repo', other] }));
       expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', run.patch]);
       expect(outcomesOf(end)[1]).toMatchObject({ reason: 'policy' });
       expect(readFileSync(join(other, 'gen.txt'), 'utf8')).toBe('generated\n');
@@ -350,7 +353,9 @@ describe('a run directory', () => {
     execFileSync('git', ['clone', '--quiet', run.root, other]);
     mkdirSync(join(other, 'build'));
     writeFileSync(join(other, 'build/mine'), '');
-    expect(await run.resume({ repo: other })).toMatch(/^\[ERR_CHANGES_NOT_TRANSFERRED\] .*"build"/);
+    expect(await run.resume({ today: ['--repo', other] })).toMatch(
+      /^\[ERR_CHANGES_NOT_TRANSFERRED\] .*"build"/,
+    );
   });
 
   testAtNight('does not continue in a work tree that its directory was moved into', async () => {
@@ -364,7 +369,7 @@ describe('a run directory', () => {
   testAtNight('that was begun without a sandbox is not told now that there is one', async () => {
     const run = await cutRun(FILES, [edit, write]);
     run.goBackTo(seqOf(run, 'tool.completed'));
-    expect(await run.resume({ today: { sandbox: 'required' } })).toMatch(
+    expect(await run.resume({ today: ['--sandbox', 'required'] })).toMatch(
       /^\[ERR_SANDBOX_WEAKER\] The run began without a sandbox/,
     );
   });
@@ -375,6 +380,8 @@ describe('a run directory', () => {
     const other = `${run.runDir}.checkout`;
     cpSync(run.root, other, { recursive: true });
     writeFileSync(join(other, 'b.txt'), 'another\n');
-    expect(await run.resume({ repo: other })).toContain('is not as the run left it: b.txt (changed)');
+    expect(await run.resume({ today: ['--repo', other] })).toContain(
+      'is not as the run left it: b.txt (changed)',
+    );
   });
 });

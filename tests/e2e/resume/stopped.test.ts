@@ -4,11 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
+import { resultOf } from '../../support/published.ts';
 import { CLI, checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, patient, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
@@ -40,10 +40,10 @@ async function replay(runDir: string): Promise<string> {
 describe('a run that has reached a limit', () => {
   test('continues with a higher one to the patch of an unbroken run, and says what it supersedes', async () => {
     const unbroken = await cutRun(FILES, [edit, write, command, done]);
-    const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 2 });
+    const run = await cutRun(FILES, [edit, write, command, done], ['--max-iterations', '2']);
     expect(run.result).toMatchObject({ outcome: 'limit_reached', exitCode: 7, superseded: [] });
     expect(run.stderr).toContain(`continue: patchsmith resume ${run.runDir} --max-iterations 4\n`);
-    const end = ended(await run.resume({ today: { maxIterations: 10 } }));
+    const end = ended(await run.resume({ today: ['--max-iterations', '10'] }));
     expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', unbroken.patch]);
     const { outcome, exitCode, reason } = run.result;
     expect(end.result.superseded).toEqual([{ outcome, exitCode, reason }]);
@@ -61,17 +61,17 @@ describe('a run that has reached a limit', () => {
   });
 
   test('and is resumed with the same one is refused with the flag that it takes', async () => {
-    const run = await cutRun(FILES, [edit, write, done], { maxIterations: 1 });
+    const run = await cutRun(FILES, [edit, write, done], ['--max-iterations', '1']);
     const before = readFileSync(join(run.runDir, 'result.json'), 'utf8');
     const more = `To continue, it needs more: patchsmith resume ${run.runDir} --max-iterations 2`;
     expect(await run.resume()).toContain(more);
-    expect(await run.resume({ today: { maxIterations: 1 } })).toContain(more);
+    expect(await run.resume({ today: ['--max-iterations', '1'] })).toContain(more);
     expect(readFileSync(join(run.runDir, 'result.json'), 'utf8')).toBe(before);
   });
 
   test('and is stopped again before it continues says nothing of what it has changed, and can be resumed', async () => {
-    const run = await cutRun(FILES, [edit, write, done], { maxIterations: 2 });
-    const today = { maxIterations: 9 };
+    const run = await cutRun(FILES, [edit, write, done], ['--max-iterations', '2']);
+    const today = ['--max-iterations', '9'];
     const interrupt = AbortSignal.abort({ cause: 'signal', signal: 'SIGTERM' });
     const end = ended(await run.resume({ today, interrupt }));
     expect(end.stderr).toContain(
@@ -82,19 +82,19 @@ describe('a run that has reached a limit', () => {
   });
 
   test('may reach the next one, and count on from there', async () => {
-    const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 1 });
-    const second = ended(await run.resume({ today: { maxIterations: 2 } }));
+    const run = await cutRun(FILES, [edit, write, command, done], ['--max-iterations', '1']);
+    const second = ended(await run.resume({ today: ['--max-iterations', '2'] }));
     expect([second.result.outcome, second.result.iterations]).toEqual(['limit_reached', 2]);
-    expect(await run.resume({ today: { maxIterations: 2 } })).toContain('--max-iterations 4');
-    const third = ended(await run.resume({ today: { maxIterations: 9 } }));
+    expect(await run.resume({ today: ['--max-iterations', '2'] })).toContain('--max-iterations 4');
+    const third = ended(await run.resume({ today: ['--max-iterations', '9'] }));
     expect([third.result.outcome, third.result.superseded.length]).toEqual(['done', 2]);
   });
 
   test(
     'continues to the same patch when it is killed again after any event',
     async () => {
-      const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 2 });
-      const more = { maxIterations: 10 };
+      const run = await cutRun(FILES, [edit, write, command, done], ['--max-iterations', '2']);
+      const more = ['--max-iterations', '10'];
       const whole = ended(await run.resume({ today: more, keep: true }));
       const cuts = cutsOf(whole.events.slice(run.events.length));
       expect(cuts.map(({ type }) => type)).toContain('run.resumed');
@@ -114,11 +114,11 @@ describe('a run that has reached a limit', () => {
   );
 
   test('has no patch of its earlier end left when it is killed', async () => {
-    const run = await cutRun(FILES, [edit, write, done], { maxIterations: 1 });
+    const run = await cutRun(FILES, [edit, write, done], ['--max-iterations', '1']);
     expect(existsSync(join(run.runDir, 'changes.patch'))).toBe(true);
-    ended(await run.resume({ today: { maxIterations: 5 }, keep: true }));
+    ended(await run.resume({ today: ['--max-iterations', '5'], keep: true }));
     run.goBackTo(run.events.length + 1);
-    const result = RunResult.parse(JSON.parse(readFileSync(join(run.runDir, 'result.json'), 'utf8')));
+    const result = resultOf(run.runDir);
     expect([result.status, result.patch, result.superseded.length]).toEqual(['running', null, 1]);
     expect(existsSync(join(run.runDir, 'changes.patch'))).toBe(false);
   });
@@ -130,7 +130,7 @@ test.each([
   ['could not serve', 529],
 ])('a run that the provider %s continues as soon as it answers', async (_, status) => {
   const turns: ScriptedTurn[] = [edit, { fault: { kind: 'http', status } }, done];
-  const run = await cutRun(FILES, turns, { rateLimitWaitMs: 0, outageWaitMs: 0 });
+  const run = await cutRun(FILES, turns, ['--rate-limit-wait', '0', '--outage-wait', '0']);
   expect([run.result.outcome, run.stderr.includes(`continue: patchsmith resume ${run.runDir}\n`)]).toEqual([
     'provider_error',
     true,
@@ -156,24 +156,24 @@ test('a run that reached its deadline continues with a later one, counted from i
   );
   expect(ended(await run.resume()).result.outcome).toBe('deadline');
   expect(await run.resume()).toContain(`--deadline ${(2 * spent) / 1_000}s`);
-  const end = ended(await run.resume({ today: { deadlineMs: spent + 600_000 } }));
+  const end = ended(await run.resume({ today: ['--deadline', `${spent + 600_000}ms`] }));
   expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
 });
 
 test('a run with failed verification continues with more fix rounds', async () => {
-  const given = { verify: ['test -e new.txt'], fixRounds: 0 };
+  const given = ['--verify', 'test -e new.txt', '--fix-rounds', '0'];
   const run = await cutRun(FILES, [edit, done, write, done], given);
   expect([run.result.outcome, await run.resume()]).toEqual([
     'verify_failed',
     expect.stringContaining('--fix-rounds 3'),
   ]);
-  expect(ended(await run.resume({ today: { fixRounds: 1 } })).result.outcome).toBe('done');
+  expect(ended(await run.resume({ today: ['--fix-rounds', '1'] })).result.outcome).toBe('done');
 });
 
 test('a run that has come to its own end is refused, whatever is raised', async () => {
   for (const turn of [done, { calls: [call('finish', { status: 'blocked', summary: 'No.' })] }]) {
     const run = await cutRun(FILES, [turn]);
-    expect(await run.resume({ today: { maxIterations: 99 } })).toContain('Only a run that was killed');
+    expect(await run.resume({ today: ['--max-iterations', '99'] })).toContain('Only a run that was killed');
     expect(run.stderr).not.toContain('continue:');
   }
 });
@@ -211,7 +211,7 @@ test('a run that Ctrl-C has stopped in a command says how to continue, and does;
     turns[1] = command;
     const second = await cli('resume', runDir);
     expect(second.exitCode, second.stderr).toBe(0);
-    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    const result = resultOf(runDir);
     expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
     expect(result.superseded.map(({ outcome }) => outcome)).toEqual(['interrupted']);
     expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt', 'c.txt', 'new.txt']);

@@ -19,7 +19,7 @@ const TURNS = [{ calls: [call('write_file', { path: 'new.txt', content: 'new\n' 
 async function runWithSetup(marks: string): Promise<CutRun> {
   const plan = join(temporaryFolder(), 'plan.md');
   writeFileSync(plan, `---\nsetup: ["echo ran >> ${marks}; echo made > ignored.txt"]\n---\nDo it.\n`);
-  return cutRun({ 'a.txt': 'a\n', '.gitignore': 'ignored.txt\n' }, TURNS, { plan, message: null });
+  return cutRun({ 'a.txt': 'a\n', '.gitignore': 'ignored.txt\n' }, TURNS, ['--plan', plan]);
 }
 
 /** A clone in which a token is left for git, as actions/checkout leaves it. */

@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { resultIn } from '../../support/published.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
-import { turn } from '../../support/runs/events.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -76,8 +75,9 @@ describe('stdout has exactly the requested output', () => {
     async (output) => {
       const cwd = temporaryFolder();
       const { exitCode, stdout } = await runCli(['run', '--output', output, '--efort', 'max'], { cwd });
-      const { type: _, ...result } = JSON.parse(stdout);
-      expect([exitCode, RunResult.parse(result)]).toMatchObject([2, { outcome: 'usage_error', exitCode: 2 }]);
+      const { type: _, ...document } = JSON.parse(stdout);
+      const result = resultIn(JSON.stringify(document));
+      expect([exitCode, result]).toMatchObject([2, { outcome: 'usage_error', exitCode: 2 }]);
       expect(result.reason).toContain('--efort: there is no such flag');
     },
   );
@@ -85,7 +85,7 @@ describe('stdout has exactly the requested output', () => {
   test('a run does not succeed if its document cannot be written', async () => {
     const repository = await repositoryOf();
     const recording = join(temporaryFolder(), 'recording.jsonl');
-    writeFileSync(recording, JSON.stringify(turn({ text: 'Done.' })));
+    writeFileSync(recording, '{"text": "Done."}');
     const runDir = join(temporaryFolder(), 'run');
     const args = ['-m', 'x', '--repo', repository.root, '--run-dir', runDir, '--output', 'json'];
     const run = await execa(

@@ -167,8 +167,15 @@ describe('a run with protected paths that was killed', () => {
         command('echo x > docs/one.md; rm -r docs/deep; echo x > src/a.txt'),
         command('echo more >> kept.txt; echo y > src/b.txt'),
       ];
-      const verify = ['echo v > docs/v; echo v > log.txt'];
-      const run = await cutRun(FILES, turns, { protect: ['docs', 'kept.txt'], verify });
+      const verify = 'echo v > docs/v; echo v > log.txt';
+      const run = await cutRun(FILES, turns, [
+        '--protect',
+        'docs',
+        '--protect',
+        'kept.txt',
+        '--verify',
+        verify,
+      ]);
       expect(run.result.outcome, run.stderr).toBe('done');
       const after = treeOf(run.root);
       const cuts = cutsOf(run.events);
@@ -185,9 +192,11 @@ describe('a run with protected paths that was killed', () => {
   );
 
   test('while paths were being reverted reverts the rest, and leaves no trace', async () => {
-    const run = await cutRun(FILES, [command('rm -r docs/deep; echo x > docs/one.md')], {
-      protect: ['docs'],
-    });
+    const run = await cutRun(
+      FILES,
+      [command('rm -r docs/deep; echo x > docs/one.md')],
+      ['--protect', 'docs'],
+    );
     run.goBackTo(run.events.find(({ type }) => type === 'tool.started')?.seq ?? 0);
     execFileSync('rm', ['-r', join(run.root, 'docs/deep')]);
     writeFileSync(join(run.root, 'docs/.patchsmith-0123456789abcdef.tmp'), 'on');

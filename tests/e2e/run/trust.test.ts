@@ -1,8 +1,6 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../../src/domain/errors/registry.ts';
-import { exitCodesOfError } from '../../../src/domain/run/exit-code.ts';
 import {
   makeRepository,
   type Repository,
@@ -86,9 +84,10 @@ const endOf = ({ exitCode, result }: FinishedRun) => [exitCode, result.outcome];
 const spent = ({ server }: FinishedRun) => server.requests.length;
 
 /** It never came to asking the model. */
-function refusedWith(run: FinishedRun, code: ErrorCode, reason: RegExp) {
-  const [exitCode] = exitCodesOfError(ERRORS[code].outcome);
-  expect([run.result.errorCode, run.exitCode, spent(run)], run.stderr).toEqual([code, exitCode, 0]);
+function refusedWith(run: FinishedRun, code: string, reason: RegExp) {
+  const documented = new RegExp(`\`${code}\` \\| (\\d+) `).exec(readFileSync('docs/errors.md', 'utf8'))?.[1];
+  const ends = [run.result.errorCode, String(run.exitCode), spent(run)];
+  expect(ends, run.stderr).toEqual([code, documented, 0]);
   expect(run.result.reason).toMatch(reason);
 }
 

@@ -3,10 +3,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { CheckReport } from '../../../src/domain/check-report.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
+import { checkReportIn } from '../../support/published.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -163,7 +163,7 @@ test('what is wrong stands on one page, each part as far as it could be looked a
     args: ['--output', 'json', '--model', 'claude-none'],
     env: { ANTHROPIC_API_KEY: '' },
   });
-  const report = CheckReport.parse(JSON.parse(stdout));
+  const report = checkReportIn(stdout);
   expect([exitCode, report.exitCode, report.outcome]).toEqual([2, 2, 'usage_error']);
   expect(report.lines.map(({ part, status }) => `${status} ${part}`)).toEqual([
     'ok settings',

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
+import type { RunResult } from '../../../src/library.ts';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { resultIn } from '../../support/published.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -124,7 +125,7 @@ test('a host that was refused to a run before it was continued stays denied', as
   };
   const args = ['resume', one.runDir, '--max-iterations', '9', '--output', 'json'];
   const again = await cliHere(args, { cwd: root, env });
-  const result = RunResult.parse(JSON.parse(again.stdout));
+  const result = resultIn(again.stdout);
   expect([again.exitCode, result.outcome, hostsIn(result)], again.stderr).toEqual([
     8,
     'policy_violation',
@@ -157,7 +158,7 @@ test('so does one that was refused to a command in which the run was killed', as
     ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
   };
   const again = await cliHere(['resume', one.runDir, '--output', 'json'], { cwd: root, env });
-  const result = RunResult.parse(JSON.parse(again.stdout));
+  const result = resultIn(again.stdout);
   expect([again.exitCode, hostsIn(result)], again.stderr).toEqual([
     0,
     [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]],

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
+import { resultOf } from '../../support/published.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
@@ -20,7 +20,7 @@ describe('every run that has a run directory leaves a final result there', () =>
     const runDir = join(temporaryFolder(), 'run');
     const args = ['run', '--repo', repository.root, '--run-dir', runDir, '--bogus', '--deadline', 'soon'];
     const { exitCode } = await runCli(args, { cwd: repository.root });
-    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    const result = resultOf(runDir);
     expect([exitCode, result.status, result.outcome, result.exitCode]).toEqual([
       2,
       'finished',

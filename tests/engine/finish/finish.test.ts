@@ -12,7 +12,7 @@ import { runOpened } from '../../../src/engine/run.ts';
 import type { Workspace } from '../../../src/ports/workspace.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { inputOf, sink } from '../../support/runs/recorded-run.ts';
+import { inputOf, sink } from '../../support/runs/from-sources.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);

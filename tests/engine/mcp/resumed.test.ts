@@ -42,7 +42,7 @@ async function killedAt(words: string) {
     async resume(again: FilledEntries | undefined = run.input.servers) {
       const input = { ...run.input, cwd: root, settings, ...(again === undefined ? {} : { servers: again }) };
       const resumed = await resumeRun(input, { run: runDir, acceptChanges: false, given: [] });
-      return { resumed, end: endOf(runDir, []) };
+      return { resumed, end: endOf(runDir, '') };
     },
   };
 }

@@ -7,7 +7,7 @@ import { replayRun } from '../../../src/commands/replay/replay.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
-import { inputOf, sink } from '../../support/runs/recorded-run.ts';
+import { inputOf, sink } from '../../support/runs/from-sources.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { sampled } from '../../support/setup/sample.ts';
 

@@ -1,9 +1,10 @@
 /** From a scripted turn to the message that the API would give, and to the events that stream it. */
 
-import { noUsage, type Usage } from '../../../src/domain/conversation/conversation.ts';
+import type { Usage } from '../../../src/domain/conversation/conversation.ts';
 import type { Position } from './checks/prefix.ts';
 import { thinkingBlock } from './checks/thinking.ts';
 import type { Block, ScriptedTurn } from './script.ts';
+import { noUsage } from './usage.ts';
 
 export interface ScriptedAnswer {
   readonly id: string;

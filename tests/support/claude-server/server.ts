@@ -5,8 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addUsage, noUsage, type Usage } from '../../../src/domain/conversation/conversation.ts';
-import { costOf } from '../../../src/domain/run/pricing.ts';
+import type { Usage } from '../../../src/domain/conversation/conversation.ts';
 import { answerTo, eventsOf, messageOf, type ScriptedAnswer } from './answer.ts';
 import { PromptCache } from './checks/cache.ts';
 import { type CheckedRequest, checkRequest } from './checks/check-request.ts';
@@ -16,6 +15,7 @@ import { answerModel } from './model-question.ts';
 import type { Script, ScriptedTurn } from './script.ts';
 import { reset, sendEvents, sendHttpError } from './send.ts';
 import { type FederationRule, TokenExchange } from './token-exchange.ts';
+import { addUsage, costOf, noUsage } from './usage.ts';
 
 export interface ClaudeServerOptions {
   readonly turns: Script;
@@ -208,7 +208,7 @@ class Desk {
   }
 
   #charge(model: string, usage: Usage): void {
-    const usd = costOf(model, usage, null);
+    const usd = costOf(model, usage);
     this.#usage = addUsage(this.#usage, usage);
     this.#usd = this.#usd === null || usd === null ? null : this.#usd + usd;
   }

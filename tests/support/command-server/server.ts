@@ -2,9 +2,8 @@
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { commandSchema } from '../../../scripts/docs/derived-docs.ts';
 import type { Fault, Script, ScriptedTurn } from '../claude-server/script.ts';
+import { validatorOf } from '../published.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -16,7 +15,7 @@ export interface CommandServer {
   close(): Promise<void>;
 }
 
-const validate = new Ajv2020({ strict: false }).compile(JSON.parse(commandSchema()) as Fields);
+const validate = validatorOf('provider-command');
 
 export async function startCommandServer(turns: Script, key: string): Promise<CommandServer> {
   const requests: { body: Fields; refused: string | null }[] = [];

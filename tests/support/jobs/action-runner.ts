@@ -1,15 +1,14 @@
 /**
  * Runs the action as a GitHub runner does: inputs as variables, files for what it tells, and a post step. It is the built one
- * where that makes a difference (signals, another node, another user, another place), and else the one in this process.
+ * in a process of its own where that makes a difference (signals, another node, another user, another place).
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { parse } from 'yaml';
-import { runAction as actHere } from '../../../src/action/run-action.ts';
 import { temporaryFolder } from '../files/repository.ts';
-import { exitCodeOf, fakeProcess } from '../runs/in-process.ts';
+import { actionHere } from '../runs/in-process.ts';
 import { holdingEvents } from '../runs/valid-events.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 
@@ -45,7 +44,7 @@ export interface ActionRun {
   readonly wrap?: readonly string[];
   /** Another folder of the action than this checkout. */
   readonly action?: string;
-  /** The built action in a process of its own. */
+  /** In a process of its own. */
   readonly built?: boolean;
 }
 
@@ -81,9 +80,9 @@ function withoutDuring({ during: _during, ...run }: ActionRun): ActionRun {
   return run;
 }
 
-/** The post step of a main step that left nothing. */
-export function runPost(run: ActionRun): Promise<StepEnd> {
-  return step(run, { temp: temporaryFolder(), file: MANIFEST.runs.post, state: {} });
+/** The post step of a main step that left this state and nothing else. */
+export function runPost(run: ActionRun, state: Record<string, string> = {}): Promise<StepEnd> {
+  return step(run, { temp: temporaryFolder(), file: MANIFEST.runs.post, state });
 }
 
 async function step(
@@ -184,11 +183,10 @@ async function spawned(
   return child;
 }
 
-/** What the built action does, in this process. */
-async function here(file: string, { cwd, env }: Given) {
-  const host = fakeProcess({ cwd, env, args: file === MANIFEST.runs.post ? ['post'] : [] });
-  const exitCode = await exitCodeOf(() => actHere(host.process));
-  return { exitCode, signal: undefined, stdout: host.stdout(), stderr: host.stderr() };
+/** The built action, in this process. */
+async function here(file: string, given: Given) {
+  const end = await actionHere(file === MANIFEST.runs.post ? 'post' : 'main', given);
+  return { ...end, signal: undefined };
 }
 
 /** Reads a file of `name=value` and `name<<delimiter` entries; throws where the runner would fail the step. */

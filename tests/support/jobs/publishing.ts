@@ -4,7 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect } from 'vitest';
-import { Publication } from '../../../src/domain/github/publishing/publication.ts';
+import type { Publication } from '../../../src/domain/github/publishing/publication.ts';
 import type { PlanSource } from '../../../src/domain/run/plan.ts';
 import type { RunResult } from '../../../src/domain/run/result.ts';
 import type { Script } from '../claude-server/script.ts';
@@ -16,8 +16,9 @@ import {
   startGitHub,
 } from '../github-server/server.ts';
 import type { NewRepository } from '../github-server/state/new-repository.ts';
+import { publicationIn } from '../published.ts';
 import { CLI } from '../runs/cli.ts';
-import { runHere } from '../runs/in-process.ts';
+import { cliHere } from '../runs/in-process.ts';
 import { scriptedRun } from '../runs/scripted-run.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 
@@ -129,11 +130,15 @@ export async function publish(there: OnGitHub, publishing: Publishing = {}): Pro
   const { exitCode, stdout, stderr } =
     built || killAt !== undefined
       ? await spawned(words, { artifact, env, github, killAt })
-      : await runHere(words, { cwd: artifact, env, secondMs: SECOND_MS });
+      : await cliHere(words, {
+          cwd: artifact,
+          env: { PATH: process.env.PATH, HOME: artifact, ...env },
+          secondMs: SECOND_MS,
+        });
   return {
     exitCode,
     stderr,
-    said: stdout.trim() === '' ? null : Publication.parse(JSON.parse(stdout)),
+    said: stdout.trim() === '' ? null : publicationIn(stdout),
   };
 }
 

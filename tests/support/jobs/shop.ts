@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { Publication } from '../../../src/domain/github/publishing/publication.ts';
-import { RunResult } from '../../../src/domain/run/result.ts';
+import type { Publication } from '../../../src/domain/github/publishing/publication.ts';
+import type { RunResult } from '../../../src/library.ts';
 import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../files/repository.ts';
 import {
   type GitHub,
@@ -13,7 +13,8 @@ import {
   type NewToken,
   startGitHub,
 } from '../github-server/server.ts';
-import { runHere } from '../runs/in-process.ts';
+import { publicationIn, resultIn } from '../published.ts';
+import { cliHere } from '../runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../runs/scripted-run.ts';
 import { SECOND_MS } from './publishing.ts';
 
@@ -119,12 +120,14 @@ export function openShop(): Shop {
     finished,
     async publish(args = [], { token = ENOUGH } = {}) {
       const secret = github.addToken(token);
-      const { exitCode, stdout, stderr } = await runHere(
+      const { exitCode, stdout, stderr } = await cliHere(
         ['publish', run.runDir, '--output', 'json', ...args],
         {
           cwd: run.runDir,
           secondMs: SECOND_MS,
           env: {
+            PATH: process.env.PATH,
+            HOME: run.runDir,
             GITHUB_TOKEN: secret,
             GITHUB_REPOSITORY: upstream.fullName,
             GITHUB_API_URL: github.url,
@@ -134,12 +137,12 @@ export function openShop(): Shop {
       );
       expect(`${stdout}${stderr}`).not.toContain(secret);
       if (stdout === '') throw new Error(stderr);
-      return { exitCode, said: Publication.parse(JSON.parse(stdout)), stderr };
+      return { exitCode, said: publicationIn(stdout), stderr };
     },
     writes: () => github.requests.filter(isWrite).map(({ method, path }) => `${method} ${path}`),
     tamper(change) {
       const path = join(run.runDir, 'result.json');
-      const result = RunResult.parse(JSON.parse(readFileSync(path, 'utf8')));
+      const result = resultIn(readFileSync(path, 'utf8'));
       change(result);
       writeFileSync(path, JSON.stringify(result));
     },

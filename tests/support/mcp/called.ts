@@ -10,7 +10,8 @@ import type { RunOutcome } from '../../../src/domain/run/outcome.ts';
 import { runPatchsmith } from '../../../src/engine/run.ts';
 import type { RunInput } from '../../../src/engine/run-input.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
-import { endOf, inputOf, type RunEnd, sink } from '../runs/recorded-run.ts';
+import { inputOf, sink } from '../runs/from-sources.ts';
+import { endOf, type RunEnd } from '../runs/recorded-run.ts';
 
 /** The server of the tests' own; node runs it. */
 export const SERVER = join(import.meta.dirname, 'server.mjs');
@@ -78,7 +79,7 @@ export async function calledRun(given: Asked): Promise<CalledRun> {
   // A run that is refused has no journal.
   const journal = join(runDir, 'events.jsonl');
   if (!existsSync(journal)) writeFileSync(journal, '');
-  return { outcome, repository, runDir, input, asked, said, ...endOf(runDir, input.printed) };
+  return { outcome, repository, runDir, input, asked, said, ...endOf(runDir, input.printed.join('')) };
 }
 
 /** A provider that makes these calls, whatever it is told. */

@@ -3,10 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { RunResult } from '../../../src/domain/run/result.ts';
+import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../claude-server/script.ts';
 import { startClaudeServer } from '../claude-server/server.ts';
 import { type Repository, temporaryFolder } from '../files/repository.ts';
+import { resultIn } from '../published.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { CLI } from './cli.ts';
 import { KEY } from './scripted-run.ts';
@@ -103,7 +104,7 @@ function endIn(folder: string, name: string): ProcessEnd {
     exitCode: Number(read(`${name}.exit`)),
     stderr,
     lastLine: stderr.trimEnd().split('\n').at(-1) ?? '',
-    result: result === null ? null : RunResult.parse(JSON.parse(result)),
+    result: result === null ? null : resultIn(result),
     patch: read(`${name}/changes.patch`),
   };
 }

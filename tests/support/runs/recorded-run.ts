@@ -1,22 +1,18 @@
-/** Runs in this process that can be cut off after every event, and carried on. */
+/** Runs that can be cut off after every event, and carried on. */
 
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { resumeRun } from '../../../src/commands/resume/resume.ts';
-import { type SettingKey, Settings } from '../../../src/config/schema.ts';
-import { problemLine } from '../../../src/domain/errors/problem.ts';
-import type { RunEvent } from '../../../src/domain/run/events.ts';
-import { RunResult } from '../../../src/domain/run/result.ts';
-import { runPatchsmith } from '../../../src/engine/run.ts';
-import type { RunInput } from '../../../src/engine/run-input.ts';
+import type { RunEvent, RunResult } from '../../../src/library.ts';
 import type { ScriptedTurn } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
 import { answersIn, asksForSummary, summaryOf } from '../claude-server/summaries.ts';
 import { copyLive } from '../files/live-copy.ts';
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
+import { resultOf } from '../published.ts';
 import { IS_FULL, sampled } from '../setup/sample.ts';
+import type { CommandEnd, Given } from './fake-process.ts';
+import { cliHere } from './in-process.ts';
 import { KEY } from './scripted-run.ts';
 import { validEvents } from './valid-events.ts';
 
@@ -36,11 +32,9 @@ export interface CutRun extends RunEnd {
   goBackTo(seq: number): void;
   /** `patchsmith resume`; code and reason when it was refused. */
   resume(asked?: {
-    repo?: string;
     runDir?: string;
-    acceptChanges?: boolean;
-    /** Settings that are others than the run's, as given with flags. */
-    today?: Partial<Settings>;
+    /** Flags, which the run itself was not given. */
+    today?: readonly string[];
     interrupt?: AbortSignal;
     /** Copies are kept after the events of this part as well, to go back to. */
     keep?: boolean;
@@ -55,17 +49,21 @@ export interface CutRun extends RunEnd {
 export async function cutRun(
   files: Readonly<Record<string, string | Uint8Array>>,
   turns: readonly ScriptedTurn[],
-  given: Partial<Settings> = {},
+  args: readonly string[] = [],
   meddle: (root: string, answer: number) => void = () => {},
   {
     prepare,
     all = IS_FULL,
     each,
-    ...more
-  }: Partial<Pick<RunInput, 'manyFiles' | 'atStage' | 'interrupt'>> & {
+    interrupt,
+    carryOut = cliHere,
+  }: {
     prepare?: (root: string) => void;
     all?: boolean;
     each?: RunEvent['type'];
+    interrupt?: AbortSignal;
+    /** What carries out a command line; default: the built command. */
+    carryOut?: (args: readonly string[], given: Given) => Promise<CommandEnd>;
   } = {},
 ): Promise<CutRun> {
   const { root } = await makeRepository(files);
@@ -82,28 +80,39 @@ export async function cutRun(
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
   const copyOf = (seq: number) => join(folder, `after-${seq}`);
-  const settings: Settings = {
-    ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl', ...given }),
-    runDir,
-    baseUrl: server.url,
-  };
+  const environment = () => ({
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    XDG_STATE_HOME: temporaryFolder(),
+    ANTHROPIC_API_KEY: KEY,
+    ANTHROPIC_BASE_URL: server.url,
+  });
   let seq = 0;
   const kinds = new Set<string>();
-  const copying = sink((line) => {
-    seq += 1;
+  const keepCopy = (line: string) => {
     // Nothing is written once more when the stream is closed.
-    const kind = line === '' ? '' : kindOf(JSON.parse(line) as RunEvent);
+    if (line === '') return;
+    const event = JSON.parse(line) as RunEvent | { type: 'result' };
+    if (event.type === 'result') return;
+    seq += 1;
+    const kind = kindOf(event);
     if (!all && seq > 4 && kinds.has(kind) && kind !== each) return;
     kinds.add(kind);
     rmSync(copyOf(seq), { recursive: true, force: true });
     mkdirSync(copyOf(seq));
     copyLive(root, join(copyOf(seq), 'root'));
     copyLive(runDir, join(copyOf(seq), 'run'));
+  };
+  const task = args.includes('--plan') ? [] : ['-m', 'Do it'];
+  const where = ['--repo', root, '--run-dir', runDir, '--output', 'jsonl', ...sandboxFor(args)];
+  const { stderr } = await carryOut(['run', ...task, ...where, ...args], {
+    cwd: '/',
+    env: environment(),
+    onStdout: keepCopy,
+    ...(interrupt && { interrupt }),
   });
-  const input = { ...inputOf(settings, copying), ...more };
-  await runPatchsmith(input);
   return {
-    ...endOf(runDir, input.printed),
+    ...endOf(runDir, stderr),
     root,
     runDir,
     server,
@@ -116,79 +125,42 @@ export async function cutRun(
         copyLive(join(copyOf(at), from), to);
       }
     },
-    async resume({
-      repo,
-      runDir: moved = runDir,
-      acceptChanges = false,
-      today = {},
-      keep = false,
-      interrupt,
-    } = {}) {
-      if (keep) seq = endOf(runDir, []).events.length;
+    async resume({ runDir: moved = runDir, today = [], keep = false, interrupt: stop } = {}) {
+      if (keep) seq = endOf(runDir, '').events.length;
       if (keep) kinds.clear();
-      const again = {
-        ...inputOf(
-          { ...settings, repo: repo ?? null, output: keep ? 'jsonl' : 'none', ...today },
-          keep ? copying : sink(() => {}),
-        ),
+      const how = ['--output', keep ? 'jsonl' : 'json', ...sandboxFor([...args, ...today])];
+      const end = await carryOut(['resume', moved, ...how, ...today], {
         cwd: root,
-        ...(interrupt && { interrupt }),
-      };
-      const given = Object.keys(today) as SettingKey[];
-      const resumed = await resumeRun(again, { run: moved, acceptChanges, given });
-      if (resumed.status === 'refused') return resumed.problems.map(problemLine).join('; ');
-      const { name, errorCode, reason } = resumed.outcome;
-      const isRefusal = name === 'usage_error' || name === 'sandbox_unavailable';
-      return isRefusal ? `[${errorCode}] ${reason}` : endOf(moved, again.printed);
+        env: environment(),
+        ...(keep && { onStdout: keepCopy }),
+        ...(stop && { interrupt: stop }),
+      });
+      const { type: _, ...last } = JSON.parse(
+        end.stdout
+          .trimEnd()
+          .split(keep ? '\n' : '\0')
+          .at(-1) ?? '',
+      );
+      const isRefusal = last.outcome === 'usage_error' || last.outcome === 'sandbox_unavailable';
+      return isRefusal ? `[${last.errorCode}] ${last.reason}` : endOf(moved, end.stderr);
     },
   };
 }
 
-/** The input of a run in this process; `printed` collects what it writes to stderr. */
-export function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {
-  const printed: string[] = [];
-  const stderr = sink((text) => printed.push(text));
-  return {
-    settings,
-    apiKey: KEY,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, XDG_STATE_HOME: temporaryFolder() },
-    cwd: '/',
-    stdin: Readable.from([]),
-    stdout,
-    stderr,
-    interrupt: new AbortController().signal,
-    now: Date.now,
-    version: '0.0.0',
-    startNotes: [],
-    printed,
-  };
-}
-
-/** Calls back at once with every piece that is written. */
-export function sink(onText: (text: string) => void): Writable {
-  return new Writable({
-    decodeStrings: false,
-    write(chunk, _encoding, done) {
-      // What throws here would leave whoever waits for the stream waiting for ever.
-      try {
-        onText(String(chunk));
-        done();
-      } catch (error) {
-        done(Error('The test could not take what was printed.', { cause: error }));
-      }
-    },
-  });
+/** Commands are not contained, if nothing else is asked for. */
+function sandboxFor(args: readonly string[]): string[] {
+  return args.includes('--sandbox') ? [] : ['--sandbox', 'off'];
 }
 
 /** What a run left in its directory. */
-export function endOf(runDir: string, printed: readonly string[]): RunEnd {
+export function endOf(runDir: string, stderr: string): RunEnd {
   const read = (name: string) => readFileSync(join(runDir, name), 'utf8');
-  const result = RunResult.parse(JSON.parse(read('result.json')));
+  const result = resultOf(runDir);
   return {
     result,
     events: validEvents(read('events.jsonl')),
     patch: result.patch === null ? '' : read('changes.patch'),
-    stderr: printed.join(''),
+    stderr,
   };
 }
 

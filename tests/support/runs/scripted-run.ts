@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import type { RunEvent } from '../../../src/domain/run/events.ts';
-import { RunResult } from '../../../src/domain/run/result.ts';
+import type { RunEvent, RunResult } from '../../../src/library.ts';
 import type { Script, ScriptedCall } from '../claude-server/script.ts';
 import type { ClaudeServer } from '../claude-server/server.ts';
 import { startClaudeServer } from '../claude-server/server.ts';
 import { type Repository, temporaryFolder } from '../files/repository.ts';
+import { resultOf } from '../published.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { CLI } from './cli.ts';
 import { cliHere } from './in-process.ts';
@@ -118,7 +118,7 @@ function filesOf(runDir: string, stderr: string) {
   const read = (name: string) =>
     existsSync(join(runDir, name)) ? readFileSync(join(runDir, name), 'utf8') : '';
   return {
-    result: RunResult.parse(JSON.parse(read('result.json'))),
+    result: resultOf(runDir),
     events: validEvents(read('events.jsonl')),
     patch: read('changes.patch'),
   };

@@ -1,13 +1,12 @@
 /** A run whose models may be of two vendors, each on a server of its own. */
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { RunResult } from '../../../src/domain/run/result.ts';
 import type { Script } from '../claude-server/script.ts';
 import { startClaudeServer } from '../claude-server/server.ts';
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
 import { startOpenAiServer } from '../openai-server/server.ts';
+import { resultOf } from '../published.ts';
 import { cliHere } from './in-process.ts';
 
 const CLAUDE_KEY = 'sk-ant-test-0123456789abcdef';
@@ -41,8 +40,7 @@ export async function twoVendors(
   const run = async (...flags: string[]) => {
     const fixed = ['--sandbox', 'off', '--run-dir', runDir, '--outage-wait', '1s'];
     const end = await cli('run', '-m', 'Write it', ...fixed, ...flags);
-    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
-    return { ...end, result };
+    return { ...end, result: resultOf(runDir) };
   };
   return { claude, openAi, root, runDir, run, cli, folder };
 }

@@ -1,35 +1,16 @@
-/**
- * Holds the events of every run in the tests against what docs/events.schema.json is generated from: the schema itself takes
- * half a second to compile. A test shows that nothing passes here that the schema refuses.
- */
+/** Holds the events of every run in the tests against docs/events.schema.json. */
 
 import { closeSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import type * as z from 'zod';
-import { EVENT_LINES } from '../../../scripts/docs/derived-docs.ts';
-import { idsIn, runFolders } from '../../../src/adapters/storage/listing/run-folders.ts';
-import type { RunEvent } from '../../../src/domain/run/events.ts';
-
-const LINES = new Map<unknown, z.ZodType>(EVENT_LINES.map((line) => [line.shape.type.value, line]));
-
-/** Whether this is a line that a run may write: nothing is missing, and nothing is in it that is not described. */
-export function isEventLine(value: { readonly type?: unknown }): boolean {
-  const read = LINES.get(value.type)?.safeParse(value);
-  // What is filled in for older journals must be there in a new one.
-  return read?.success === true && isDeepStrictEqual(read.data, value);
-}
+import type { RunEvent } from '../../../src/library.ts';
+import { eventIn } from '../published.ts';
 
 /** The events of a journal or of `--output jsonl`. Throws for a line that the schema does not describe. */
 export function validEvents(text: string): RunEvent[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => {
-      const event = JSON.parse(line) as RunEvent;
-      if (isEventLine(event)) return event;
-      throw new Error(`docs/events.schema.json does not describe ${line}`);
-    });
+    .map(eventIn);
 }
 
 /** A command that may carry out runs. */
@@ -64,11 +45,21 @@ function printed(end: unknown): string {
 /** The journals in the folders that a command line names, and in those where runs are kept by default. */
 function journalsOf({ args, cwd, env }: Started): string[] {
   const named = args.map((word) => resolve(cwd, word.replace(/^--[\w-]+=/, '')));
-  const kept = runFolders(env).flatMap((folder) => idsIn(folder).map((id) => join(folder, id)));
-  return [...new Set([...named, ...kept])]
+  return [...new Set([...named, ...keptRuns(env)])]
     .flatMap((run) => [run, ...attemptsIn(run)])
     .map((folder) => join(folder, 'events.jsonl'))
     .filter((journal) => lstatOf(journal)?.isFile());
+}
+
+/** The runs where they are kept by default. */
+function keptRuns({ RUNNER_TEMP, XDG_STATE_HOME, HOME }: Started['env']): string[] {
+  const state = XDG_STATE_HOME || (HOME && join(HOME, '.local/state'));
+  return [RUNNER_TEMP, state].flatMap((place) => {
+    const folder = place ? join(place, 'patchsmith') : '';
+    if (!lstatOf(folder)?.isDirectory()) return [];
+    const ids = readdirSync(folder).filter((name) => /^\d{8}-\d{6}-\w+$/.test(name));
+    return ids.map((id) => join(folder, id));
+  });
 }
 
 function attemptsIn(run: string): string[] {
@@ -89,8 +80,14 @@ function lstatOf(path: string): Stats | undefined {
 function linesIn(path: string): { bytes: number; changed: string } {
   const { size, mtimeMs, ino } = lstatSync(path);
   const from = Math.max(0, size - 2 ** 20);
+  // What a crash left after the last event goes with the next one.
+  const end = [
+    ...bytesIn(path, from, size)
+      .toString('latin1')
+      .matchAll(/^\{.*\}\n/gm),
+  ].at(-1);
   return {
-    bytes: from + bytesIn(path, from, size).lastIndexOf('\n') + 1,
+    bytes: from + (end === undefined ? 0 : end.index + end[0].length),
     changed: `${ino} ${mtimeMs} ${size}`,
   };
 }

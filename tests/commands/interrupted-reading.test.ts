@@ -4,19 +4,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { MAX_EVENTS, readJournal, stateAfter } from '../../../src/adapters/storage/read-journal.ts';
-import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
-import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
-import { runCommandLine } from '../../../src/commands/command-line.ts';
-import { CutShort } from '../../../src/domain/run/cut-short.ts';
-import type { RunEvents } from '../../../src/domain/run/events.ts';
-import { until } from '../../../src/files/time-limit.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { started } from '../../support/runs/events.ts';
-import { finishedRun } from '../../support/runs/finished-run.ts';
-import { fakeProcess, runHere } from '../../support/runs/in-process.ts';
-import { KEY } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
+import { MAX_EVENTS, readJournal, stateAfter } from '../../src/adapters/storage/read-journal.ts';
+import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
+import { whyNotUsable } from '../../src/adapters/storage/run-directory-check.ts';
+import { CutShort } from '../../src/domain/run/cut-short.ts';
+import type { RunEvents } from '../../src/domain/run/events.ts';
+import { until } from '../../src/files/time-limit.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { started } from '../support/runs/events.ts';
+import { finishedRun } from '../support/runs/finished-run.ts';
+import { sourcesHere } from '../support/runs/from-sources.ts';
+import { KEY } from '../support/runs/scripted-run.ts';
+import { testAtNight } from '../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -85,8 +84,8 @@ describe('a command ends at a signal before it has read a run', () => {
       // What a run has spent stands in its journal where it has not ended.
       if (command === 'usage') writeFileSync(join(runDir, 'result.json'), '{}');
       const words = ['runs', 'usage'].includes(command) ? [command] : [command, runDir];
-      const env = { XDG_STATE_HOME: state, ANTHROPIC_API_KEY: KEY };
-      const end = await runHere(words, { cwd: root, env, interrupt: SIGTERM });
+      const env = { PATH: process.env.PATH, HOME: root, XDG_STATE_HOME: state, ANTHROPIC_API_KEY: KEY };
+      const end = await sourcesHere(words, { cwd: root, env, interrupt: SIGTERM });
       expect(end.exitCode, end.stderr).toBe(143);
     },
   );
@@ -95,14 +94,13 @@ describe('a command ends at a signal before it has read a run', () => {
 test('resume keeps its deadline while it reads, and tells machines so', async () => {
   const { root } = await makeRepository({});
   const { runDir } = recorded(eventsOf(root, 1_000));
-  const host = fakeProcess({
-    cwd: root,
-    env: { PATH: process.env.PATH, HOME: root, ANTHROPIC_API_KEY: KEY },
-    args: ['resume', runDir, '--deadline', '0.001s', '--output', 'json'],
-  });
-  expect(await runCommandLine(host.process)).toBe(124);
-  expect(JSON.parse(host.stdout())).toMatchObject({ outcome: 'deadline', exitCode: 124 });
-  expect(host.stderr()).toContain('the run directory was not read completely');
+  const { exitCode, stdout, stderr } = await sourcesHere(
+    ['resume', runDir, '--deadline', '0.001s', '--output', 'json'],
+    { cwd: root, env: { PATH: process.env.PATH, HOME: root, ANTHROPIC_API_KEY: KEY } },
+  );
+  expect(exitCode).toBe(124);
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: 'deadline', exitCode: 124 });
+  expect(stderr).toContain('the run directory was not read completely');
 });
 
 testAtNight('a journal of more events than any run has is refused by their number', async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { sourcesHere, withHooks } from '../../support/runs/from-sources.ts';
 import { type CutRun, cutRun, cutsOf } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
@@ -37,10 +37,10 @@ const COMMAND = { calls: [call('run_command', { command: 'echo made > made.txt; 
 function run(
   turns: Parameters<typeof cutRun>[1],
   prepare?: (root: string) => void,
-  settings = {},
+  args: readonly string[] = [],
 ): Promise<CutRun> {
-  return cutRun(FILES, turns, settings, () => {}, {
-    manyFiles: 1,
+  return cutRun(FILES, turns, args, () => {}, {
+    carryOut: withHooks({ manyFiles: 1 }),
     prepare(root) {
       writeFileSync(join(root, 'dirty.txt'), 'uncommitted\n');
       writeFileSync(join(root, 'src/c.log'), 'two\n');
@@ -93,7 +93,7 @@ test(
     expect(texts[3]).not.toContain('c.log');
 
     const env = { XDG_STATE_HOME: temporaryFolder() };
-    const replayed = await runHere(['replay', made.runDir, '--sandbox', 'off'], {
+    const replayed = await sourcesHere(['replay', made.runDir, '--sandbox', 'off'], {
       cwd: made.root,
       env,
     });
@@ -123,7 +123,7 @@ test('a repository that no sandbox covers ends the run before its first command'
       mkdirSync(join(root, 'inner'));
       symlinkSync(join(elsewhere, '.git'), join(root, 'inner/.git'));
     },
-    { sandbox: 'required' },
+    ['--sandbox', 'required'],
   );
   expect([made.result.outcome, made.result.exitCode]).toEqual(['sandbox_unavailable', 10]);
   expect(made.result.reason).toContain('"inner/.git" cannot be hidden from commands');

@@ -10,15 +10,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
-import { notePlace } from '../../../src/adapters/storage/run-places.ts';
-import type { RunResult } from '../../../src/domain/run/result.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { makePipe } from '../../support/files/temp-folder.ts';
-import { runCli } from '../../support/runs/cli.ts';
-import { started } from '../../support/runs/events.ts';
-import { finishedRun } from '../../support/runs/finished-run.ts';
-import { cliHere } from '../../support/runs/in-process.ts';
+import { lockRun } from '../../src/adapters/storage/run-lock.ts';
+import { notePlace } from '../../src/adapters/storage/run-places.ts';
+import type { RunResult } from '../../src/domain/run/result.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { makePipe } from '../support/files/temp-folder.ts';
+import { started } from '../support/runs/events.ts';
+import { finishedRun } from '../support/runs/finished-run.ts';
+import { sourcesHere } from '../support/runs/from-sources.ts';
 
 afterAll(removeFolders);
 
@@ -45,7 +44,12 @@ function home() {
       for (const name of ['result.json', 'events.jsonl']) utimesSync(join(folder, name), time, time);
       return folder;
     },
-    over: (...words: string[]) => runCli(words, { cwd: temporaryFolder(), env: { XDG_STATE_HOME: state } }),
+    over: async (...words: string[]) => {
+      const cwd = temporaryFolder();
+      const env = { PATH: process.env.PATH, HOME: cwd, XDG_STATE_HOME: state };
+      const end = await sourcesHere(words, { cwd, env });
+      return { ...end, lastLine: end.stderr.trimEnd().split('\n').at(-1) };
+    },
   };
 }
 
@@ -178,7 +182,7 @@ test('a run trims its default folder once an hour with a message, and one with i
   writeFileSync(script, `${JSON.stringify({ text: 'Nothing to do.' })}\n`);
   const given = { cwd: root, env: { ...env, PATH: process.env.PATH, HOME: temporaryFolder() } };
   const run = (...more: string[]) =>
-    cliHere(
+    sourcesHere(
       [
         ...['run', '-m', 'Do it', '--provider', 'replay', '--recording', script, '--sandbox', 'off'],
         ...['--max-total-size', '1500k', ...more],
@@ -192,7 +196,7 @@ test('a run trims its default folder once an hour with a message, and one with i
   const mine = join(temporaryFolder(), 'mine');
   for (const more of [[], ['--run-dir', mine]]) expect((await run(...more)).stderr).not.toContain('old run');
   expect(existsSync(at(id(1)))).toBe(true);
-  expect((await cliHere(['show'], given)).stdout).toContain(`in ${mine} `);
+  expect((await sourcesHere(['show'], given)).stdout).toContain(`in ${mine} `);
   expect(
     readFileSync(
       join(runs, `${JSON.parse(readFileSync(join(mine, 'result.json'), 'utf8')).runId}.elsewhere`),

@@ -7,7 +7,7 @@ import type { BaselineStage } from '../../../src/adapters/workspace/snapshot/sna
 import { checkTime } from '../../../src/files/time-limit.ts';
 import { filesBelow } from '../../adapters/workspace/scratch-checkout.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runHere } from '../../support/runs/in-process.ts';
+import { sourcesHere, withHooks } from '../../support/runs/from-sources.ts';
 import { type CutRun, cutRun, cutsOf } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
@@ -30,7 +30,7 @@ const COMMAND = { calls: [call('run_command', { command: 'cat src/new.txt > made
 function run(
   turns: Parameters<typeof cutRun>[1],
   prepare: (root: string) => void = () => undefined,
-  settings = {},
+  args: readonly string[] = [],
   until: BaselineStage = 'compared',
 ): Promise<CutRun> {
   let release = () => {};
@@ -40,9 +40,11 @@ function run(
   const goOn = (_: string, answer: number) => {
     if (answer >= 2) release();
   };
-  return cutRun(FILES, turns, settings, goOn, {
-    manyFiles: 1,
-    atStage: (stage) => (stage === until ? held : Promise.resolve()),
+  return cutRun(FILES, turns, args, goOn, {
+    carryOut: withHooks({
+      manyFiles: 1,
+      atStage: (stage) => (stage === until ? held : Promise.resolve()),
+    }),
     prepare(root) {
       writeFileSync(join(root, 'dirty.txt'), 'uncommitted\n');
       mkdirSync(join(root, 'empty'));
@@ -58,7 +60,7 @@ function typesOf({ events }: Pick<CutRun, 'events'>): string[] {
 }
 
 function undo(made: CutRun, ...flags: string[]) {
-  return runHere(['undo', made.runDir, ...flags], {
+  return sourcesHere(['undo', made.runDir, ...flags], {
     cwd: made.root,
     env: { XDG_STATE_HOME: temporaryFolder() },
   });
@@ -87,7 +89,7 @@ test(
     expect(made.patch).toContain('+newer');
 
     const env = { XDG_STATE_HOME: temporaryFolder() };
-    const replayed = await runHere(['replay', made.runDir, '--sandbox', 'off'], { cwd: made.root, env });
+    const replayed = await sourcesHere(['replay', made.runDir, '--sandbox', 'off'], { cwd: made.root, env });
     expect(replayed.stderr).toContain('replayed to the same patch, byte for byte');
 
     // All three have been written, and not all of them are recorded.
@@ -152,12 +154,14 @@ test('a write that waited for its content alone is reverted as well', async () =
     call('write_file', { path: 'src/new.txt', content: 'win\r\n' }),
   ];
   let root = '';
-  const made = await cutRun(FILES, [{ calls }, COMMAND], { sandbox: 'required' }, undefined, {
-    manyFiles: 1,
-    async atStage(stage) {
-      while (stage === 'compared' && !readFileSync(join(root, 'a.txt'), 'utf8').includes('three'))
-        await setImmediate();
-    },
+  const made = await cutRun(FILES, [{ calls }, COMMAND], ['--sandbox', 'required'], undefined, {
+    carryOut: withHooks({
+      manyFiles: 1,
+      async atStage(stage) {
+        while (stage === 'compared' && !readFileSync(join(root, 'a.txt'), 'utf8').includes('three'))
+          await setImmediate();
+      },
+    }),
     prepare(made) {
       root = made;
       const elsewhere = temporaryFolder();
@@ -191,7 +195,7 @@ test('what was written before a baseline that cannot be taken is reverted', asyn
       symlinkSync(join(elsewhere, '.git'), join(root, 'inner/.git'));
       keep(root);
     },
-    { sandbox: 'required' },
+    ['--sandbox', 'required'],
   );
   expect([uncovered.result.outcome, uncovered.result.exitCode]).toEqual(['sandbox_unavailable', 10]);
   const unusable = await run(
@@ -200,7 +204,7 @@ test('what was written before a baseline that cannot be taken is reverted', asyn
       mkdirSync(join(root, 'lib'));
       writeFileSync(join(root, 'lib/.gitignore'), '# \n'.repeat(2 ** 24));
     },
-    {},
+    [],
     'begun',
   );
   expect(unusable.result.outcome).toBe('usage_error');
@@ -222,12 +226,14 @@ test('a run that is stopped before its baseline keeps what it has written, to be
   const stop = (_: string, answer: number) => {
     if (answer >= 2) signals.abort({ cause: 'signal', signal: 'SIGTERM' });
   };
-  const made = await cutRun(FILES, [FIRST, SECOND, COMMAND], {}, stop, {
-    manyFiles: 1,
+  const made = await cutRun(FILES, [FIRST, SECOND, COMMAND], [], stop, {
     interrupt: signals.signal,
-    async atStage(stage) {
-      for (; stage === 'compared'; checkTime()) await setImmediate();
-    },
+    carryOut: withHooks({
+      manyFiles: 1,
+      async atStage(stage) {
+        for (; stage === 'compared'; checkTime()) await setImmediate();
+      },
+    }),
     prepare(root) {
       writeFileSync(join(root, 'dirty.txt'), 'uncommitted\n');
       original = filesBelow(root);
