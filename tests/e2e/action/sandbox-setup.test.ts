@@ -58,7 +58,7 @@ test.each([
 });
 
 test('the workflows of init leave it to the action', () => {
-  for (const name of readdirSync('docs/workflows')) {
+  for (const name of readdirSync('docs/workflows').filter((file) => file.endsWith('.yml'))) {
     const workflow = readFileSync(join('docs/workflows', name), 'utf8');
     expect(workflow).toContain('runs-on: ubuntu-');
     expect(workflow).not.toMatch(/sudo|bubblewrap/);

@@ -72,7 +72,6 @@ test('a run that a limit has ended is resumed with the program, which is named a
 
 const WRITER = `
 import { appendFileSync } from 'node:fs';
-import { resultOf } from '../../support/published.ts';
 let line = '';
 for await (const chunk of process.stdin) line += chunk;
 const { purpose, segment, messages } = JSON.parse(line);

@@ -122,9 +122,13 @@ describe('a refusal by GitHub is reported with the missing permission', () => {
 
   testAtNight('a team of another organisation, before anything is made', async () => {
     const there = await onGitHub(made, { teams: ['core'] });
-    await expect(publish(there, { args: ['--team-reviewer=@other/core'] })).rejects.toThrow(
-      '--team-reviewer: the team "other/core" is not one of acme, which owns the repository',
-    );
+    const { exitCode, stderr } = await publish(there, { args: ['--team-reviewer=@other/core'] });
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        '--team-reviewer: the team "other/core" is not one of acme, which owns the repository',
+      ),
+    ]);
     expect(there.repository.pulls()).toHaveLength(0);
   });
 

@@ -56,7 +56,7 @@ test(
     const ends: unknown[] = [];
     for (const seq of cuts) {
       run.goBackTo(seq);
-      const end = await run.resume();
+      const end = await run.resume({ today: ['--include-foreign'] });
       if (typeof end === 'string') throw new Error(end);
       const { outcome, preexistingFailures } = end.result;
       ends.push([seq, outcome, end.patch, makersIn(end.result), preexistingFailures]);
