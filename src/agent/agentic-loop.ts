@@ -42,6 +42,8 @@ export interface LoopParts {
   refused(): HostRefusal[];
   /** Calls `wake` once there is a host among them that was never refused before; replaces an earlier `wake`. */
   onRefused(wake: () => void): void;
+  /** Ends what lives longer than a call until the next one, so that the work is judged while only the runner acts. */
+  restServers(): Promise<void>;
   /** Has the finished work reviewed, and says what blocks it; never asked where the run has no review. */
   review(
     state: RunState,
@@ -96,6 +98,7 @@ export class AgenticLoop {
         yield this.#advance(replacement);
         this.#parts.executor.forgetAllBut(new Set());
       } else if (stop) {
+        await this.#parts.restServers();
         const { iterations, changes } = this.#state;
         for await (const action of this.#parts.executor.settle(iterations, changes.history))
           yield this.#advance(action);
@@ -161,6 +164,7 @@ export class AgenticLoop {
         yield { type: 'message.added', text: answerPrompt() };
         break;
       case 'verify':
+        await this.#parts.restServers();
         yield* executor.takeBaseline();
         yield* verification.run({
           commands: state.verify,
@@ -177,6 +181,7 @@ export class AgenticLoop {
         break;
       case 'review':
       case 'objections': {
+        await this.#parts.restServers();
         yield* executor.takeBaseline();
         const provider = asked(this.#parts.provider, state.models.length > 1);
         yield* this.#parts.review(state, { provider, signal: interrupt, now: () => this.#state });

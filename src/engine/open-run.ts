@@ -87,6 +87,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
     judge: (outcome) => outcome,
     tools,
     servers: () => [],
+    restServers: async () => undefined,
     ...settled,
     ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace, ...parts.refusals },
     status: 'ready',

@@ -32,6 +32,8 @@ export interface Ready {
   readonly tools: readonly Tool[];
   /** The MCP servers and what they were used for, as of now. */
   readonly servers: () => readonly ServerUse[];
+  /** Ends the MCP servers that are programs until the next call, so that nothing but the runner acts. Never rejects. */
+  readonly restServers: () => Promise<void>;
   /** The hosts that were refused to commands since this was last asked. */
   readonly refused: () => HostRefusal[];
   /** Calls `wake` once there is a host among them that was never refused before; replaces an earlier `wake`. */

@@ -103,6 +103,7 @@ export interface Settled
         | 'judge'
         | 'tools'
         | 'servers'
+        | 'restServers'
       >
     > {
   readonly status: 'settled';

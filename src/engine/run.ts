@@ -142,6 +142,7 @@ function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => vo
     overChanges: () => workspace.exceeded(),
     refused: ready.refused,
     onRefused: ready.onRefused,
+    restServers: ready.restServers,
     async *review(reviewed, asking) {
       const { reviewWork } = await import('../agent/review.ts');
       yield* reviewWork(reviewed, { ...asking, workspace, redact });

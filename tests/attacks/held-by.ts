@@ -186,6 +186,12 @@ export const HOLDS = {
     means:
       'verification runs in a fresh checkout of the base with the patch, without anything else from the work tree',
   },
+  alone: {
+    label: 'ended servers',
+    reach: 'everywhere',
+    means:
+      'MCP servers that are programs are ended before verification, review and the patch, and started again by the next call',
+  },
   review: {
     label: 'flags',
     reach: 'everywhere',

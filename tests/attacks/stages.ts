@@ -20,6 +20,7 @@ import { FLAGGED, PROTECTED, WITHHELD } from './stages/policy.ts';
 import { DISK, RESOURCES, SURVIVORS } from './stages/processes.ts';
 import { REACH } from './stages/reach.ts';
 import { REACHED, SHOWN } from './stages/secrets.ts';
+import { DURING_VERIFICATION } from './stages/servers/during-verification.ts';
 import { SERVERS } from './stages/servers/mcp.ts';
 import { WEB } from './stages/servers/web.ts';
 import { SETUP_ENV } from './stages/setup-env.ts';
@@ -33,6 +34,7 @@ export const STAGES: readonly Stage[] = [
   SHOWN,
   SETUP_ENV,
   SERVERS,
+  DURING_VERIFICATION,
   WEB,
   NETWORK,
   UPSTREAM,

@@ -30,6 +30,8 @@ export interface ServerConnection {
     limits: CallLimits,
   ): Promise<CallEnd<CallAnswer>>;
   read(uri: string, limits: CallLimits): Promise<CallEnd<ResourceContents>>;
+  /** Ends a server that was started here until the next call, which starts it again. Never rejects. */
+  rest(): Promise<void>;
   /** Ends the server, if it was started here. Never rejects. */
   close(): Promise<void>;
 }
@@ -84,6 +86,7 @@ export async function connectServer(
         ending(limits, (given) =>
           line.request({ method: 'resources/read', params: { uri } }, ResourceContents, given),
         ),
+      rest: () => line.rest(),
       close: () => line.close(),
     };
   } catch (error) {

@@ -5,7 +5,7 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol
 import { describeEnd } from '../../domain/conversation/tool.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
-import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
+import { type GivenUp, MAX_MESSAGE_BYTES, type totalBytes, withBoundedAnswers } from './bounds.ts';
 import { lineReader } from './line-reader.ts';
 
 /** How many characters are kept of the end of a server's stderr. */
@@ -19,8 +19,8 @@ export type RunProgram = (talk: CommandTalk, signal: AbortSignal) => Promise<Com
 /** A transport to a program, which also says why the connection ended. */
 export type ProgramTransport = Transport & GivenUp;
 
-/** Makes a transport that starts the program with `start`, and ends it with `close`. */
-export function programTransport(run: RunProgram): ProgramTransport {
+/** Makes a transport that starts the program with `start`, and ends it with `close`. `total` counts everything that it prints. */
+export function programTransport(run: RunProgram, total: ReturnType<typeof totalBytes>): ProgramTransport {
   const stopping = new AbortController();
   let input: CommandInput | null = null;
   let ended: Promise<void> = Promise.resolve();
@@ -49,7 +49,7 @@ export function programTransport(run: RunProgram): ProgramTransport {
           input = given;
           resolve();
         },
-        onOutput: receiver({ isOver: () => why !== null, giveUp, hear }),
+        onOutput: receiver({ isOver: () => why !== null, giveUp, hear, total }),
         onErrors(bytes) {
           errors = (errors + Buffer.from(bytes).toString('utf8')).slice(-MAX_ERRORS);
         },
@@ -84,12 +84,13 @@ function receiver({
   isOver,
   giveUp,
   hear,
+  total,
 }: {
   isOver(): boolean;
   giveUp(reason: string): void;
   hear(message: JSONRPCMessage): void;
+  total: ReturnType<typeof totalBytes>;
 }): (bytes: Uint8Array) => void {
-  const total = totalBytes();
   const reader = lineReader(MAX_MESSAGE_BYTES);
   return (bytes) => {
     const excess = total(bytes.length);

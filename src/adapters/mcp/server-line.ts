@@ -43,8 +43,10 @@ export class ServerLine {
   readonly #total = totalBytes();
   #line: OpenLine;
   #isClosing = false;
+  /** The program was ended on purpose, and the next request starts it. */
+  #isResting = false;
   /** Several calls of a turn notice this at the same time. */
-  #renewal: { lost: OpenLine; done: Promise<void> } | null = null;
+  #renewal: { lost: OpenLine; done: Promise<void>; stop: AbortController } | null = null;
 
   constructor(options: ConnectOptions) {
     this.#options = options;
@@ -62,18 +64,30 @@ export class ServerLine {
     this.#watch(this.#line);
   }
 
-  /** Like the client's, except that it uses a new session if the current one is over. */
+  /** Like the client's, except that it uses a new session if the current one is over, and starts a program that rests. */
   readonly request: Client['request'] = async (...asked) => {
+    const signal = asked[2]?.signal ?? this.#options.signal;
+    if (this.#isResting) await inTime(this.#renew(this.#line), signal);
     const used = this.#line;
     try {
       return await used.client.request(...asked);
     } catch (error) {
       // This is how the protocol says that a session is over. The call has not been carried out.
       if (!isStatus(error, 404) || !hasSession(used)) throw error;
-      await inTime(this.#renew(used), asked[2]?.signal ?? this.#options.signal);
+      await inTime(this.#renew(used), signal);
       return this.#line.client.request(...asked);
     }
   };
+
+  /** Ends a program with all its processes until the next request. A server by HTTP is left alone. Never rejects. */
+  async rest(): Promise<void> {
+    if (this.#options.way.by === 'http') return;
+    this.#isResting = true;
+    // A call that timed out may have left one behind.
+    this.#renewal?.stop.abort();
+    await this.#renewal?.done.catch(() => undefined);
+    await closeConnection(this.#line);
+  }
 
   /** Never rejects. */
   async close(): Promise<void> {
@@ -85,14 +99,15 @@ export class ServerLine {
     const { way, version } = this.#options;
     return {
       client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
-      transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way, this.#total),
+      transport:
+        way.by === 'stdio' ? programTransport(way.run, this.#total) : addressTransport(way, this.#total),
     };
   }
 
   #watch(line: OpenLine): void {
     line.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#options.onChange());
     line.client.onclose = () => {
-      if (!this.#isClosing && this.#line === line)
+      if (!this.#isClosing && !this.#isResting && this.#line === line)
         this.#options.onGone(line.transport.whyGone() ?? 'the connection has ended');
     };
   }
@@ -100,26 +115,31 @@ export class ServerLine {
   #renew(lost: OpenLine): Promise<void> {
     if (this.#line !== lost) return Promise.resolve();
     if (this.#renewal?.lost === lost) return this.#renewal.done;
-    const done = this.#replace(lost).finally(() => {
+    const stop = new AbortController();
+    const done = this.#replace(lost, stop.signal).finally(() => {
       this.#renewal = null;
     });
-    this.#renewal = { lost, done };
+    this.#renewal = { lost, done, stop };
     return done;
   }
 
-  async #replace(lost: OpenLine): Promise<void> {
-    const { connectMs, signal: ofRun } = this.#options;
+  async #replace(lost: OpenLine, stopped: AbortSignal): Promise<void> {
+    const { connectMs, signal: ofRun, onGone } = this.#options;
     const next = this.#open();
-    const signal = AbortSignal.any([ofRun, timeoutSignal(connectMs)]);
+    const given = AbortSignal.any([ofRun, stopped]);
     try {
-      await greet(next, { signal, timeout: connectMs });
-      if (this.#isClosing) throw new Error('the run has ended');
+      await greet(next, { signal: AbortSignal.any([given, timeoutSignal(connectMs)]), timeout: connectMs });
+      if (this.#isClosing || stopped.aborted) throw new Error('the run has ended');
     } catch (error) {
+      const why = next.transport.whyGone();
       await closeConnection(next);
+      if (this.#isResting && !this.#isClosing && !given.aborted)
+        onGone(`it could not be started again: ${why ?? `it was not ready within ${connectMs / 1_000} s`}`);
       throw error;
     }
     this.#watch(next);
     this.#line = next;
+    this.#isResting = false;
     await lost.client.close().catch(() => undefined);
   }
 }

@@ -111,6 +111,7 @@ async function settle(
     start,
     tools: equipped.tools,
     servers: servers.used,
+    restServers: servers.rest,
     sinks: [servers.counter],
     beginning: newRun(start, session.startedAt, directory, session.redact),
     ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),

@@ -29,6 +29,7 @@ export const NO_SERVERS: OpenServers = {
   status: 'ok',
   tools: [],
   recorded: [],
+  rest: async () => undefined,
   used: () => [],
   counter: { accept: () => undefined, close: () => undefined },
 };

@@ -12,6 +12,7 @@ import { shellWord } from '../../tools/result.ts';
 import { sandboxSettings } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
 import { codeInTree } from './code-in-tree.ts';
+import type { ServerPlaces } from './server-parts.ts';
 import { writableMounts } from './writable-mounts.ts';
 
 /** A connected server, or why there is none. */
@@ -30,20 +31,14 @@ export interface WantedServer extends Pick<ConnectOptions, 'onChange' | 'onGone'
   readonly entry: FilledEntry;
 }
 
-/** Where servers run. */
-export interface ServerPlace {
-  readonly sandbox: Sandbox;
-  readonly scratchDir: string;
-  readonly root: string;
-  readonly own: (close: () => unknown) => void;
-}
-
 type Named = readonly [name: string, entry: FilledEntry];
+type ProgramEntry = Extract<FilledEntry, { by: 'stdio' }>;
+type NamedProgram = readonly [name: string, entry: ProgramEntry];
 
 /** Why a server would hand out what it is given, or run what it must not; null when none does. */
 export function whyNotStarted(
   { input: { trust, settings } }: Pick<Session, 'input'>,
-  { sandbox, root }: Pick<ServerPlace, 'sandbox' | 'root'>,
+  { sandbox, root }: Pick<ServerPlaces, 'sandbox' | 'root'>,
   entries: readonly Named[],
 ): string | null {
   for (const [name, entry] of entries) {
@@ -66,10 +61,24 @@ export function whyNotStarted(
   return null;
 }
 
+/**
+ * Why a program is not started once the model has worked in the work tree; null if it may be. A file that its command line names
+ * may be the model's by now, and so may any code that a server in the sandbox loads.
+ */
+function whyNotAgain(
+  session: Pick<Session, 'input'>,
+  place: ServerPlaces,
+  [name, entry]: NamedProgram,
+): string | null {
+  if (entry.isContained && entry.secrets.length > 0)
+    return 'it has secret variables, and in the sandbox it could run what the model has written to the work tree since its first start; with sandbox: false it is started again';
+  return whyNotStarted(session, place, [[name, entry]]);
+}
+
 /** Starts the server and connects to it. If that fails, whatever was started is ended. */
 export async function reachServer(
   session: Session,
-  place: ServerPlace,
+  place: ServerPlaces,
   { name, entry, onChange, onGone }: WantedServer,
 ): Promise<Reached> {
   const { settings, version, env } = session.input;
@@ -83,7 +92,7 @@ export async function reachServer(
           headers: entry.headers,
           fetch: await fetchByEnvironment(env, { plainHttp: entry.url.startsWith('http:') }),
         }
-      : { by: 'stdio', run: programOf(entry, await sandboxOf(session, place, entry)) };
+      : { by: 'stdio', run: await programOf(session, place, [name, entry]) };
   const { connectMs, tools } = entry;
   const connected = await connectServer({
     way,
@@ -110,8 +119,8 @@ export async function reachServer(
 
 async function sandboxOf(
   { input }: Session,
-  { sandbox, scratchDir, root, own }: ServerPlace,
-  { isContained }: Extract<FilledEntry, { by: 'stdio' }>,
+  { sandbox, scratchDir, root, own }: ServerPlaces,
+  { isContained }: ProgramEntry,
 ): Promise<Sandbox> {
   if (isContained) return sandbox;
   const { openOutside } = await import('../../adapters/sandboxes/outside.ts');
@@ -123,11 +132,20 @@ async function sandboxOf(
 /** Longer than any run. */
 const NO_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
 
-function programOf(
-  { command, args, env }: Extract<FilledEntry, { by: 'stdio' }>,
-  sandbox: Sandbox,
-): Extract<ConnectOptions['way'], { by: 'stdio' }>['run'] {
+async function programOf(
+  session: Session,
+  place: ServerPlaces,
+  [name, entry]: NamedProgram,
+): Promise<Extract<ConnectOptions['way'], { by: 'stdio' }>['run']> {
+  const { command, args, env } = entry;
+  const sandbox = await sandboxOf(session, place, entry);
+  let isFirst = place.events === undefined;
   const script = `exec ${[command, ...args].map(shellWord).join(' ')}`;
   const variables = Object.keys(env).length === 0 ? {} : { env };
-  return (talk, signal) => sandbox.run({ script, timeoutMs: NO_TIMEOUT_MS, signal, talk, ...variables });
+  return async (talk, signal) => {
+    const why = isFirst ? null : whyNotAgain(session, place, [name, entry]);
+    isFirst = false;
+    if (why !== null) throw new Error(why);
+    return sandbox.run({ script, timeoutMs: NO_TIMEOUT_MS, signal, talk, ...variables });
+  };
 }

@@ -11,7 +11,7 @@ export interface ServerPlaces {
   /** Of the work tree. */
   readonly root: string;
   readonly own: (close: () => unknown) => void;
-  /** What a resumed run has done so far. Default: nothing. */
+  /** What a resumed run has done so far; absent for a new one. */
   readonly events?: readonly RunEvent[];
 }
 
@@ -20,6 +20,8 @@ export interface OpenServers {
   readonly status: 'ok';
   readonly tools: readonly Tool[];
   readonly recorded: readonly ServerTool[];
+  /** Ends those that are programs, with all their processes; the next call of a tool starts its server again. Never rejects. */
+  readonly rest: () => Promise<void>;
   /** What the result says, as of now. */
   readonly used: () => ServerUse[];
   /** Counts the calls. */

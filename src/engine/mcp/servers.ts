@@ -177,6 +177,11 @@ function opened(
     status: 'ok',
     tools: chosen.map((tool) => bind(tool, tool)),
     recorded,
+    async rest() {
+      await Promise.all(
+        hubs.map(({ state }) => (state.status === 'connected' ? state.connection.rest() : null)),
+      );
+    },
     counter: { accept: (event) => counter.accept(event), close: () => undefined },
     used: () => hubs.map((hub) => useOf(hub, counter.of(hub.name))),
     bound(earlier) {

@@ -220,6 +220,7 @@ async function settle(
     start,
     tools: [...tools.filter(({ name }) => !serverTools.some((tool) => tool.name === name)), ...servers.tools],
     servers: servers.used,
+    restServers: servers.rest,
     sinks: [servers.counter],
     beginning: {
       first: settled.first,

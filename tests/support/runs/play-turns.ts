@@ -68,6 +68,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     overChanges: () => null,
     refused: () => [],
     onRefused() {},
+    restServers: async () => undefined,
     onText: () => undefined,
   });
   const events: RunEvent[] = [];
