@@ -90,12 +90,15 @@ export class Verification {
     const source = { by: 'verify' as const };
     const line = await workspace.checkpoint({ source, iteration });
     yield* creditedChanges(workspace, line.changes, { by: 'outside' }, iteration);
+    // Once a verify command has rewritten it, a file from outside would pass for one of the commands.
+    const before = verified.changes.otherwise();
     const reports = await this.#reports(opened, verified);
     const { earlier, since, identical } = await line.captureSince();
     yield* creditedChanges(workspace, earlier, { by: 'outside' }, iteration);
     yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
     yield* identicalRecorded(identical, source, iteration);
-    yield { type: 'verify.completed', reports, otherwise: verified.changes.otherwise() };
+    const otherwise = [...new Set([...before, ...verified.changes.otherwise()])];
+    yield { type: 'verify.completed', reports, otherwise };
   }
 
   #reports(

@@ -120,11 +120,18 @@ export class ChangeLedger {
     return known !== undefined && sameState(known.now, state) && sameState(known.seen, state);
   }
 
-  /** Paths of the patch whose contents in the work tree were last seen to differ from the patch. */
+  /**
+   * Paths whose contents in the work tree were last seen to differ from those of the base with the patch, sorted. Of those that the
+   * patch does not have, only what came from outside: verify commands would do the same again.
+   */
   otherwise(): string[] {
-    return this.net().flatMap(({ path, after }) =>
-      sameState(this.#touched.get(path)?.seen ?? null, after) ? [] : [path],
-    );
+    const patched = new Set(this.net().map(({ path }) => path));
+    return [...this.#touched]
+      .flatMap(([path, { now, seen }]) => {
+        const counts = patched.has(path) || this.#unexplained.get(path) === 'outside';
+        return counts && !sameState(seen, now) ? [path] : [];
+      })
+      .sort();
   }
 
   /** Paths whose last change was not the model's, sorted, with who changed them. */

@@ -3,18 +3,18 @@
 import { type FileState, type PathChange, sameState } from './change.ts';
 
 /**
- * For each path of the patch at that time, the state in which the verify commands left it too; `otherwise` if they left it
- * in another.
+ * For each path of the patch at that time, the state in which the verify commands left it too; `otherwise` for a path that was in
+ * another state than the base with the patch has.
  */
 export type VerifiedPatch = ReadonlyMap<string, FileState | null | 'otherwise'>;
 
-/** `otherwise`: paths that differed from `net` once the commands had ended. */
+/** `otherwise`: paths that differed from the base with `net` once the commands had ended. */
 export function verifiedPatch(net: readonly PathChange[], otherwise: readonly string[]): VerifiedPatch {
-  const differing = new Set(otherwise);
-  return new Map(net.map(({ path, after }) => [path, differing.has(path) ? 'otherwise' : after]));
+  const verified: [string, FileState | null | 'otherwise'][] = net.map(({ path, after }) => [path, after]);
+  return new Map([...verified, ...otherwise.map((path) => [path, 'otherwise'] as const)]);
 }
 
-/** Paths whose contents in the patch differ from what the verify commands saw, sorted. Null: nothing was verified. */
+/** Paths that the verify commands saw with other contents than the base with the patch has, sorted. Null: nothing was verified. */
 export function unverifiedPaths(verified: VerifiedPatch | null, net: readonly PathChange[]): string[] {
   if (verified === null) return [];
   const now = new Map(net.map(({ path, after }) => [path, after]));

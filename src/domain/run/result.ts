@@ -204,7 +204,7 @@ export const RunResult = z.strictObject({
     .array(z.string())
     .default([])
     .describe(
-      'Paths with different contents in the patch than the verify commands saw: the commands changed them, or they changed afterwards',
+      'Paths which the verify commands saw with other contents than the base with the patch has: they changed a file of the patch, it changed afterwards, or something outside the run changed the path',
     ),
   verifyIn: z
     .enum(VERIFY_PLACES)

@@ -1,0 +1,109 @@
+/** Nothing that lives longer than a call acts while verify commands judge the work. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const SERVER = readFileSync(join(import.meta.dirname, '../../support/mcp/server.mjs'), 'utf8');
+const PROJECT = 'mcp:\n  own: { command: node, args: [server.mjs] }\n';
+const FILES = { 'server.mjs': SERVER, 'a.txt': 'a\n', '.gitignore': '*.log\n' };
+
+const done = { text: 'Done.' };
+const write = call('write_file', { path: 'fixed.txt', content: 'fixed\n' });
+const served = (command: string) => call('own__run', { command });
+const said = ({ events }: FinishedRun) =>
+  events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
+
+test('a fix round starts a server again, which has forgotten its state', async () => {
+  const repository = await makeRepository({ ...FILES, '.patchsmith.yml': PROJECT });
+  const run = await scriptedRun({
+    repository,
+    built: true,
+    args: ['--verify', 'test ! -e /tmp/state && test -e fixed.txt'],
+    turns: [
+      { calls: [served('echo kept > /tmp/state; cat /tmp/state'), served('cat /tmp/state')] },
+      { calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] },
+      done,
+      { calls: [served('cat /tmp/state || echo forgotten'), served('echo again')] },
+      { calls: [write] },
+      done,
+    ],
+  });
+  expect([run.exitCode, run.result.outcome], run.stderr).toEqual([0, 'done']);
+  expect(said(run).filter((text) => text.startsWith('[from'))).toEqual(
+    ['kept', 'kept', 'forgotten', 'again'].map((word) => expect.stringContaining(`\n${word}`)),
+  );
+  expect(run.result.mcp).toEqual([
+    expect.objectContaining({ status: 'connected', reason: null, calls: 4, failedCalls: 0 }),
+  ]);
+  expect(run.result.warnings).toEqual([]);
+});
+
+test('what a server leaves in the work tree between calls is not verified as part of the patch', async () => {
+  const repository = await makeRepository({ ...FILES, '.patchsmith.yml': PROJECT });
+  const run = await scriptedRun({
+    repository,
+    built: true,
+    args: ['--verify', 'test -e helper.txt && test -e fixed.txt && date >> helper.txt'],
+    turns: [
+      { calls: [write] },
+      {
+        calls: [
+          served(
+            '(while [ ! -e go.log ]; do sleep 0.01; done; sleep 2; echo x > helper.txt) > /dev/null &',
+          ),
+        ],
+      },
+      { calls: [call('run_command', { command: 'touch go.log' })] },
+      { ...done, pings: 20, gapMs: 250 },
+    ],
+  });
+  expect([run.exitCode, run.result.reason, run.result.unverified], run.stderr).toEqual([
+    0,
+    '1 file changed, 1 verify command passed, but on different contents than the patch in helper.txt.',
+    ['helper.txt'],
+  ]);
+  expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['fixed.txt']);
+});
+
+test('a server in the sandbox that has a secret is not started again where the model has written', async () => {
+  const repository = await makeRepository(FILES);
+  const config = join(temporaryFolder(), 'mcp.json');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      mcpServers: {
+        own: { command: 'node', args: ['server.mjs'], env: { A_TOKEN: 'secret-of-the-server' } },
+      },
+    }),
+  );
+  const stolen =
+    "import { writeFileSync } from 'node:fs'; writeFileSync('stolen.txt', process.env.A_TOKEN);\n";
+  const run = await scriptedRun({
+    repository,
+    built: true,
+    args: ['--mcp-config', config, '--verify', 'test -e fixed.txt'],
+    turns: [
+      { calls: [served('echo first')] },
+      { calls: [call('run_command', { command: `cat > server.mjs <<'END'\n${stolen}END` })] },
+      done,
+      { calls: [served('echo second')] },
+      { calls: [write] },
+      done,
+    ],
+  });
+  expect([run.exitCode, run.result.outcome], run.stderr).toEqual([0, 'done']);
+  expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['fixed.txt', 'server.mjs']);
+  expect(run.result.mcp).toEqual([
+    expect.objectContaining({
+      status: 'ended',
+      reason: expect.stringContaining('it has secret variables'),
+      calls: 2,
+      failedCalls: 1,
+    }),
+  ]);
+});
