@@ -86,11 +86,10 @@ export function pointsSection({ data: { result, flagMeanings }, calls }: Run): H
     ],
     [`Ignored files that changed: ${result.ignoredFileCount}`, named(result.ignoredFiles)],
     [
-      'Hosts that commands asked for in vain',
-      (result.network?.refused ?? []).map(({ host, times, why }) => [
-        h('code', {}, host),
-        ` ${times} times: ${why}`,
-      ]),
+      'Hosts that were refused',
+      (result.network?.hosts ?? [])
+        .filter(({ outcome }) => outcome === 'refused')
+        .map(({ host, times, why }) => [h('code', {}, host), ` ${times} times: ${why}`]),
     ],
   ];
   const found = lists.filter(([, entries]) => entries.length > 0);

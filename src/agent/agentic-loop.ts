@@ -10,7 +10,7 @@ import { dueCompaction } from '../domain/compaction/due.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
 import { shownImages } from '../domain/images/shown.ts';
-import type { HostRefusal } from '../domain/review/refused-hosts.ts';
+import type { AskedHost } from '../domain/review/egress.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import { advance } from '../domain/run/fold/advance.ts';
@@ -38,10 +38,10 @@ export interface LoopParts {
   readonly interrupt: AbortSignal;
   /** The limit that changes have reached; null when none was reached. */
   overChanges(): ExceededChangeLimit | null;
-  /** The hosts that were refused to commands since this was last asked. */
-  refused(): HostRefusal[];
-  /** Calls `wake` once there is a host among them that was never refused before; replaces an earlier `wake`. */
-  onRefused(wake: () => void): void;
+  /** The hosts that were asked for since the last call; those that are only counted again wait until it `isLast`. */
+  asked(isLast?: boolean): AskedHost[];
+  /** Calls `wake` once there is a host among them that was never asked for before; replaces an earlier `wake`. */
+  onAsked(wake: () => void): void;
   /** Ends what lives longer than a call until the next one, so that the work is judged while only the runner acts. */
   restServers(): Promise<void>;
   /** Has the finished work reviewed, and says what blocks it; never asked where the run has no review. */
@@ -82,7 +82,7 @@ export class AgenticLoop {
     const { interrupt, overChanges } = this.#parts;
     for (const action of first) yield this.#advance(action);
     while (this.#state.stop === null) {
-      yield* this.#refused();
+      yield* this.#asked();
       if (interrupt.aborted && this.#state.interruption === null) {
         yield this.#advance({ type: 'run.interrupted', interruption: interrupt.reason });
       }
@@ -102,13 +102,14 @@ export class AgenticLoop {
         const { iterations, changes } = this.#state;
         for await (const action of this.#parts.executor.settle(iterations, changes.history))
           yield this.#advance(action);
+        yield* this.#asked(true);
         yield this.#advance({ type: 'run.stopped', stop });
         const resumed = this.#parts.resumption?.() ?? null;
         if (resumed !== null) yield this.#advance(resumed);
       } else {
         const steps = this.#step(this.#state);
-        for await (const action of wokenBetween(steps, (wake) => this.#parts.onRefused(wake))) {
-          yield* this.#refused();
+        for await (const action of wokenBetween(steps, (wake) => this.#parts.onAsked(wake))) {
+          yield* this.#asked();
           if (action !== null) yield this.#advance(action);
         }
       }
@@ -126,9 +127,9 @@ export class AgenticLoop {
   }
 
   /** Recorded while the call or command that asked for the hosts runs, so that a run which is killed in it has not lost them. */
-  *#refused(): Generator<RunEvent> {
-    const hosts = this.#parts.refused();
-    if (hosts.length > 0) yield this.#advance({ type: 'network.refused', hosts });
+  *#asked(isLast = false): Generator<RunEvent> {
+    const hosts = this.#parts.asked(isLast);
+    if (hosts.length > 0) yield this.#advance({ type: 'network.used', hosts });
   }
 
   #advance(action: RunAction): RunEvent {

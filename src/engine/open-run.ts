@@ -88,8 +88,10 @@ async function openInOrder<Taken extends TakenWorkspace>(
     tools,
     servers: () => [],
     restServers: async () => undefined,
+    asked: (isLast) => session.asked.take(isLast),
+    onAsked: (wake) => session.asked.onNew(wake),
     ...settled,
-    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace, ...parts.refusals },
+    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace },
     status: 'ready',
     directory: located.directory,
     close: () => closing.close(),
@@ -124,7 +126,6 @@ interface OpenParts<Taken> extends FirstLook {
   readonly provider: LlmProvider;
   readonly warnings: readonly Warning[];
   readonly beside: OpenSibling;
-  readonly refusals: Pick<Ready, 'refused' | 'onRefused'>;
   readonly begun: BegunTaking<Taken>;
 }
 

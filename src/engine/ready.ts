@@ -8,7 +8,7 @@ import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
 import { NO_DENIALS } from '../domain/review/denied.ts';
-import type { HostRefusal } from '../domain/review/refused-hosts.ts';
+import type { AskedHost } from '../domain/review/egress.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
@@ -34,10 +34,10 @@ export interface Ready {
   readonly servers: () => readonly ServerUse[];
   /** Ends the MCP servers that are programs until the next call, so that nothing but the runner acts. Never rejects. */
   readonly restServers: () => Promise<void>;
-  /** The hosts that were refused to commands since this was last asked. */
-  readonly refused: () => HostRefusal[];
-  /** Calls `wake` once there is a host among them that was never refused before; replaces an earlier `wake`. */
-  readonly onRefused: (wake: () => void) => void;
+  /** The hosts that were asked for since the last call, as `EgressRecord.take` has them. */
+  readonly asked: (isLast?: boolean) => AskedHost[];
+  /** Calls `wake` once there is a host among them that was never asked for before; replaces an earlier `wake`. */
+  readonly onAsked: (wake: () => void) => void;
   readonly permits: (path: string) => boolean;
   /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;

@@ -93,7 +93,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   });
   const loop = loopOver(ports, ready, (text) => progress.onText(text));
   progress.follow(() => loop.state);
-  session.follow(() => partSoFar(session, ready, loop.state));
+  session.follow(() => partSoFar(session, loop.state));
   // What only the end needs is loaded while the model works, before any command runs.
   const finishing = import('./finish/finish.ts');
   finishing.catch(() => undefined);
@@ -140,8 +140,8 @@ function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => vo
     clock,
     interrupt,
     overChanges: () => workspace.exceeded(),
-    refused: ready.refused,
-    onRefused: ready.onRefused,
+    asked: ready.asked,
+    onAsked: ready.onAsked,
     restServers: ready.restServers,
     async *review(reviewed, asking) {
       const { reviewWork } = await import('../agent/review.ts');

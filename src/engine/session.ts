@@ -28,6 +28,7 @@ import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
 import type { NamedPrograms } from './fresh/named-programs.ts';
+import { EgressRecord } from './open/egress-record.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf } from './run-limits.ts';
 import { openTimes, type RunTimes } from './run-times.ts';
@@ -66,6 +67,8 @@ export class Session {
   readonly startedAt: number;
   readonly redact: Redact;
   readonly findKnown: FindKnown;
+  /** The hosts that this process asked for. */
+  readonly asked = new EgressRecord();
   readonly progress: Progress;
   /** The events of this process, as the report shows them. */
   readonly reported: ReportEvents;

@@ -5,6 +5,7 @@ import { readApiKey } from '../config/dotenv.ts';
 import type { RunStarted } from '../domain/run/events.ts';
 import { type Warning, warningText } from '../domain/warnings/warning.ts';
 import type { PageReader, SearchProvider } from '../ports/network.ts';
+import type { EgressRecord } from './open/egress-record.ts';
 import type { RunInput } from './run-input.ts';
 
 type Asking = Pick<RunInput, 'env' | 'version'>;
@@ -35,36 +36,46 @@ export async function searchKeyIn(
  */
 export function webOf(
   input: Asking,
+  record: EgressRecord,
   { webFetch, webSearch }: Pick<RunStarted['toolSettings'], 'webFetch' | 'webSearch'>,
 ): { readonly pages: PageReader | null; readonly search: SearchProvider | null } {
   return {
     pages:
       webFetch.length === 0
         ? null
-        : { read: async (url, signal) => (await openPages(input, webFetch)).read(url, signal) },
+        : { read: async (url, signal) => (await openPages(input, record, webFetch)).read(url, signal) },
     search: webSearch
       ? {
           name: 'the web',
-          search: async (query, options) => (await openSearch(input)).search(query, options),
+          search: async (query, options) => (await openSearch(input, record)).search(query, options),
         }
       : null,
   };
 }
 
-async function openPages({ env, version }: Asking, hosts: readonly string[]): Promise<PageReader> {
+async function openPages(
+  { env, version }: Asking,
+  record: EgressRecord,
+  hosts: readonly string[],
+): Promise<PageReader> {
   const { openPageReader } = await import('../adapters/network/web/page-reader.ts');
   const { htmlReader } = await import('../adapters/documents/reader.ts');
   const { upstreamByEnvironment } = await import('../adapters/network/upstream.ts');
   const upstream = upstreamByEnvironment(env);
-  return openPageReader({ hosts, upstream, agent: `patchsmith/${version}`, markdownOf: htmlReader() });
+  return openPageReader({
+    ...{ hosts, upstream, agent: `patchsmith/${version}`, markdownOf: htmlReader() },
+    onUsed: (use) => record.used(use, 'web_fetch'),
+  });
 }
 
 /** A run that is resumed without the key keeps the tool, which then reports the missing key. */
-async function openSearch({ env }: Asking): Promise<Pick<SearchProvider, 'search'>> {
+async function openSearch({ env }: Asking, record: EgressRecord): Promise<Pick<SearchProvider, 'search'>> {
   const { fetchByEnvironment } = await import('../adapters/network/machine-proxy.ts');
   const missing = `There is no key to search with: ${SEARCHES.map(({ keyVariable }) => keyVariable).join(' or ')} is not set.`;
   return (
-    searchByEnvironment(env, { ask: () => fetchByEnvironment(env) }) ?? {
+    searchByEnvironment(env, {
+      ask: async () => record.recording('search', await fetchByEnvironment(env)),
+    }) ?? {
       search: async () => ({ status: 'failed', reason: 'not_found', message: missing }),
     }
   );

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { LOOKED_UP } from '../../domain/review/refused-hosts.ts';
+import { LOOKED_UP } from '../../domain/review/egress.ts';
 import type { Egress } from '../../ports/network.ts';
 import { forward } from './forward.ts';
 import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
@@ -123,7 +123,7 @@ async function onRequest(
     const why = 'port 443 is for TLS, through a tunnel';
     return refuseRequest(response, 403, gate.refuse(passed.target.host, why));
   }
-  await forward(passed satisfies Passed, {
+  await forward(gate, passed satisfies Passed, {
     request,
     response,
     path: path.startsWith('?') ? `/${path}` : path,

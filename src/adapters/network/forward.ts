@@ -5,7 +5,7 @@
 
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, lookupAmong, type Passed } from './gate.ts';
+import { codeOf, lookupAmong, type NetworkGate, type Passed } from './gate.ts';
 import { refuseRequest } from './refusal.ts';
 import { askProxy, proxyAnswer } from './upstream.ts';
 
@@ -33,7 +33,7 @@ const HOP_BY_HOP = [
 const IDLE_MS = 300_000;
 
 /** Forwards one plain HTTP request to a host that the gate has permitted, and returns its answer. */
-export async function forward(passed: Passed, exchange: Exchange): Promise<void> {
+export async function forward(gate: NetworkGate, passed: Passed, exchange: Exchange): Promise<void> {
   const { request, response, path } = exchange;
   const { target, addresses, via } = passed;
   const { host, port } = target;
@@ -63,6 +63,7 @@ export async function forward(passed: Passed, exchange: Exchange): Promise<void>
   request.pipe(upstream);
   try {
     const answer = await answered;
+    gate.reached(target);
     // The login is the machine's; a client that got this answer would prompt its user.
     if (via !== null && answer.statusCode === 407) {
       answer.destroy();
@@ -72,7 +73,10 @@ export async function forward(passed: Passed, exchange: Exchange): Promise<void>
     await pipeline(answer, response);
   } catch (error) {
     if (response.headersSent) response.destroy();
-    else refuseRequest(response, 502, `${host}:${port} cannot be reached (${codeOf(error)})`);
+    else {
+      gate.failed(target, `cannot be reached (${codeOf(error)})`);
+      refuseRequest(response, 502, `${host}:${port} cannot be reached (${codeOf(error)})`);
+    }
   }
 }
 

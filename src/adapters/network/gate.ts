@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
-import { lookedUpHost } from '../../domain/review/refused-hosts.ts';
+import { lookedUpHost, type OnUsed } from '../../domain/review/egress.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type AddressKind, addressKind } from './public-address.ts';
 import { type OnRefused, plainName, type Refusal, Refusals } from './refusals.ts';
@@ -26,6 +26,8 @@ export interface GateOptions {
   readonly upstream?: Upstream;
   /** Default: refusals are not reported. */
   readonly onRefused?: OnRefused;
+  /** Default: neither are requests that were let through. */
+  readonly onUsed?: OnUsed;
 }
 
 /** A permitted host, reachable only at these addresses: its name is not resolved again. */
@@ -63,6 +65,7 @@ export class NetworkGate {
   readonly #privateHosts: readonly string[];
   readonly #mayConnect: (address: string, isPrivate: boolean) => boolean;
   readonly #upstream: Upstream;
+  readonly #onUsed: OnUsed;
   readonly #known = new Map<string, Promise<string[]>>();
   readonly connect: (passed: Passed) => Socket;
 
@@ -74,7 +77,9 @@ export class NetworkGate {
     connect = connectTo,
     upstream = { routeTo: () => null },
     onRefused,
+    onUsed = () => undefined,
   }: GateOptions) {
+    this.#onUsed = onUsed;
     this.refusals = new Refusals(onRefused);
     this.#allowed = allowed;
     this.#privateHosts = privateHosts;
@@ -90,18 +95,17 @@ export class NetworkGate {
     if (typeof target === 'string') return held(403, this.refuse(authority, target));
     const isPrivate = permits(this.#privateHosts, target);
     if (!isPrivate && !permits(this.#allowed, target)) {
-      const name = target.port === 443 || target.port === 80 ? target.host : authority;
-      return held(403, this.#refuseUnlisted(name, flagFor(target)));
+      return held(403, this.#refuseUnlisted(nameOf(target.host, target.port), flagFor(target)));
     }
     // A host in this machine's network is reached directly: only an address that is looked up here can be checked.
     const via = isPrivate ? null : this.#upstream.routeTo(target, asked === 'plain');
-    if (typeof via === 'string') return held(502, `${target.host} cannot be reached: ${via}`);
+    if (typeof via === 'string') return held(502, this.failed(target, `cannot be reached: ${via}`));
     if (via !== null) return this.#judgeBehind(via, target);
     let found: string[];
     try {
       found = await this.#resolve(target.host);
     } catch (error) {
-      return held(502, `${target.host} has no address (${codeOf(error)})`);
+      return held(502, this.failed(target, `has no address (${codeOf(error)})`));
     }
     const addresses = found.filter((address) => this.#mayConnect(address, isPrivate));
     if (addresses.length > 0) return { status: 'ok', target, addresses, via: null };
@@ -144,6 +148,17 @@ export class NetworkGate {
     this.refusals.addLookedUp(host, { why, allow });
   }
 
+  /** Reports a permitted host that answered, or a tunnel to it. */
+  reached({ host, port }: Target): void {
+    this.#onUsed({ host: nameOf(host, port), outcome: 'reached', why: '' });
+  }
+
+  /** Reports a permitted host that gave no answer; returns that in words. */
+  failed({ host, port }: Target, why: string): string {
+    this.#onUsed({ host: nameOf(host, port), outcome: 'failed', why: `${host} ${why}` });
+    return `${host} ${why}`;
+  }
+
   /** Counts a refusal; returns it in words, with the host in printable form. */
   refuse(host: string, why: string, allow: Refusal['allow'] = null): string {
     const words = `${plainName(host)}: ${why}`;
@@ -171,6 +186,11 @@ export class NetworkGate {
     const why = `it resolves to ${listed(addresses, 3)}: ${listed(what, MAX_NAMED)}`;
     return this.refuse(target.host, allow === null ? why : `${why}; to allow it: ${allow}`, allow);
   }
+}
+
+/** A host as it is recorded. */
+function nameOf(host: string, port: number): string {
+  return port === 443 || port === 80 ? host : `${host}:${port}`;
 }
 
 /** Connects to one of the checked addresses, even if a name server now says otherwise. */

@@ -1,6 +1,6 @@
 /** Counts what the proxy has refused. Requests by commands are untrusted, so they are kept short and plain. */
 
-import { countedAs, type RefusedHost } from '../../domain/review/refused-hosts.ts';
+import { countedAs, type RefusedHost } from '../../domain/review/egress.ts';
 
 const MAX_NAME = 120;
 

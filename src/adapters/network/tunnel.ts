@@ -23,6 +23,7 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   if (outer === null) return;
   inner.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (passed.target.port !== 443) {
+    gate.reached(passed.target);
     if (head.length > 0) outer.write(head);
     return join(inner, outer);
   }
@@ -31,10 +32,14 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   // this name.
   const { target } = passed;
   const refused = await helloFor(target.host, inner, outer, head);
-  if (refused === null) return join(inner, outer);
+  if (refused === null) {
+    gate.reached(target);
+    return join(inner, outer);
+  }
   if (refused === target.host)
     gate.refuse(refused, 'what was sent to it on port 443 is not TLS that names it');
-  else if (refused !== NOBODY) gate.refuse(refused, `it was asked for in a tunnel to ${target.host}`);
+  else if (refused === NOBODY) gate.failed(target, 'was not spoken to, or did not answer');
+  else gate.refuse(refused, `it was asked for in a tunnel to ${target.host}`);
   outer.destroy();
   inner.end(ACCESS_DENIED);
 }
@@ -57,6 +62,7 @@ async function connected(gate: NetworkGate, passed: Passed, inner: Socket): Prom
   } catch (error) {
     const { host, port } = passed.target;
     const why = error instanceof TunnelRefused ? error.message : codeOf(error);
+    gate.failed(passed.target, `cannot be reached (${why})`);
     refuseConnection(inner, 502, `${host}:${port} cannot be reached (${why})`);
     return null;
   }

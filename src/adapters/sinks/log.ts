@@ -170,7 +170,7 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       return { ...some(event.changes.map(({ path }) => path)), stuck: event.stuck };
     case 'files.hidden':
       return some(event.paths);
-    case 'network.refused':
+    case 'network.used':
       return {
         ...some(event.hosts.map(({ host }) => host)),
         calls: event.hosts.flatMap(({ calls }) => calls),

@@ -13,8 +13,8 @@ import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import type { NamedPrograms } from '../../engine/fresh/named-programs.ts';
+import { refusalsSaid } from '../../engine/open/egress-record.ts';
 import { missingPackage, newerLanguage } from '../../engine/open/install-hint.ts';
-import { refusalsSaid } from '../../engine/open/refused-hosts.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 
 /** How far the run was opened. */
@@ -156,7 +156,7 @@ const SEE_DOCTOR = 'install it on this machine, or see with patchsmith doctor wh
 
 /** The flags that would allow the hosts that were refused. */
 function flagsIn(network: RunResult['network']): string[] {
-  return (network?.refused ?? []).flatMap(({ allow }) => allow ?? []);
+  return (network?.hosts ?? []).flatMap(({ allow }) => allow ?? []);
 }
 
 function verifyLine(

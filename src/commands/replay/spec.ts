@@ -96,7 +96,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
 async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stopped> {
   const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
-  const made = await recordedTools(session.input, recorded);
+  const made = await recordedTools(session, recorded);
   if (made.status === 'failed') return stopped(usageError('ERR_RECORDED_TOOLS', made.message));
   const hosts = permittedHosts(session, recorded);
   // Anything that names the location of the copy is shown as that of the work tree.

@@ -133,5 +133,5 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
 
 /** Changes outside the patch may differ in a replay, and so may the network. */
 function isCompared(event: RunEvent): boolean {
-  return event.type !== 'network.refused' && !holdsOnlyExcluded(event);
+  return event.type !== 'network.used' && !holdsOnlyExcluded(event);
 }

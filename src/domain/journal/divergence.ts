@@ -75,7 +75,7 @@ function describe(event: RunEvent): string {
     case 'changes.put_back':
     case 'files.hidden':
     case 'changes.limited':
-    case 'network.refused':
+    case 'network.used':
     case 'verify.completed':
     case 'message.added':
     case 'run.interrupted':
@@ -114,7 +114,7 @@ function comparable(event: RunEvent): unknown {
       return { changes: event.changes, stuck: event.stuck, source: event.source };
     case 'files.hidden':
       return { paths: event.paths };
-    case 'network.refused':
+    case 'network.used':
       return {};
     case 'changes.limited':
       return { limit: event.limit, value: event.value, folder: event.folder };

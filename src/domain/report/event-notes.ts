@@ -19,7 +19,7 @@ export type NotedEvent = Extract<
       | 'model.replaced'
       | 'changes.put_back'
       | 'files.hidden'
-      | 'network.refused'
+      | 'network.used'
       | 'message.added'
       | 'budget.warned'
       | 'budget.reached'
@@ -58,9 +58,9 @@ export function noteOf(event: NotedEvent): string {
     }
     case 'files.hidden':
       return `Could not be examined: ${event.paths.slice(0, MAX_NAMED).join(', ')}`;
-    case 'network.refused': {
-      const whys = event.hosts.slice(0, MAX_NAMED).map(({ why }) => why);
-      return `Refused: ${whys.join('; ')}`;
+    case 'network.used': {
+      const said = event.hosts.map(({ host, by, outcome, why }) => `${host} (${by}): ${why || outcome}`);
+      return `Hosts: ${said.slice(0, MAX_NAMED).join('; ')}`;
     }
     case 'message.added':
     case 'budget.reached':

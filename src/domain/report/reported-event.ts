@@ -81,7 +81,7 @@ export class EventReporter {
       case 'model.replaced':
       case 'changes.put_back':
       case 'files.hidden':
-      case 'network.refused':
+      case 'network.used':
       case 'message.added':
       case 'budget.warned':
       case 'budget.reached':

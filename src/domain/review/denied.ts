@@ -12,7 +12,7 @@ import { listed } from '../text/listed.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
 import { placeIn, REFUSED, signIn } from './denial-signs.ts';
-import type { HostRefusal } from './refused-hosts.ts';
+import type { AskedHost } from './egress.ts';
 
 /** One thing that was denied. Strings are printable, on one line. */
 export const Denial = z.strictObject({
@@ -148,10 +148,11 @@ export function deniedChanges(paths: readonly string[], askers: Askers, by: stri
   return paths.map((path) => of('policy', path, `Changed by ${by} and put back: it may not change.`));
 }
 
-/** Refused hosts. If it is not known who asked, a host that is already `known` to be denied is not listed again. */
-export function deniedHosts(refused: readonly HostRefusal[], known: readonly Denial[]): Denial[] {
+/** The hosts that were refused to commands. If it is not known who asked, a host that is already `known` to be denied is not listed again. */
+export function deniedHosts(asked: readonly AskedHost[], known: readonly Denial[]): Denial[] {
   const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));
-  return refused
+  return asked
+    .filter(({ by, outcome }) => outcome === 'refused' && (by === 'command' || by === 'mcp'))
     .filter(({ host, calls, commands = [] }) => calls.length + commands.length > 0 || !named.has(host))
     .map(({ host, why, calls, commands = [] }) => denialBy({ calls, commands })('network', host, why));
 }

@@ -19,7 +19,7 @@ import { JOURNAL_VERSION } from '../journal/base.ts';
 import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
-import { HostRefusal } from '../review/refused-hosts.ts';
+import { AskedHost } from '../review/egress.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
 import { OutcomeName } from './exit-code.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
@@ -265,8 +265,11 @@ export const RunAction = z.discriminatedUnion('type', [
     /** Which lines of which file the call has shown to the model, or written for it. */
     seen: z.array(SeenNote).optional(),
   }),
-  /** Hosts were refused to commands since the last such event. Written before the end of the calls that asked for them. */
-  z.strictObject({ type: z.literal('network.refused'), hosts: z.array(HostRefusal).min(1) }),
+  /**
+   * Hosts that were asked for since the last such event. Written when one is new or refused, before the end of the calls that asked
+   * for it, and at the end.
+   */
+  z.strictObject({ type: z.literal('network.used'), hosts: z.array(AskedHost).min(1) }),
   VerifyCompleted,
   /** A separate conversation has reviewed the finished work, or tried to. */
   ReviewCompleted,

@@ -12,8 +12,8 @@ import { ReviewPart } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
 import { ServerUse } from '../mcp/server-tool.ts';
 import { Denial, MAX_DENIALS } from '../review/denied.ts';
+import { NetworkUse } from '../review/egress.ts';
 import { Flag } from '../review/flag.ts';
-import { NetworkUse } from '../review/refused-hosts.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
 import { EnforcedLimits } from './command-limits.ts';
 import { CommandReport, SandboxLevel, SupersededEnd } from './events.ts';
@@ -225,7 +225,7 @@ export const RunResult = z.strictObject({
     'Limits of commands on this machine; null before there is a sandbox',
   ),
   network: NetworkUse.nullable().describe(
-    'What commands could reach; null without a sandbox, when they can reach whatever the machine can, and before there is one',
+    'What commands may reach, and every host that the run asked for; null before there is a sandbox, or none was wanted',
   ),
   mcp: z
     .array(ServerUse)

@@ -16,7 +16,7 @@ import type { FallbackModel } from '../fallback/fallback.ts';
 import { type ModelUse, unused } from '../fallback/model-use.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
-import type { RefusedHost } from '../review/refused-hosts.ts';
+import type { HostUse } from '../review/egress.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
   BaseCommit,
@@ -110,8 +110,8 @@ export interface RunState extends Repeats, Spending {
   readonly hidden: ReadonlySet<string>;
   /** What calls asked for and did not get. */
   readonly denied: Denials;
-  /** The hosts that were refused to commands, each once. */
-  readonly refusedHosts: readonly RefusedHost[];
+  /** The hosts that were asked for, each once for everyone who asked and every way it ended. */
+  readonly hosts: readonly HostUse[];
   /** Why a file tool could not write where the policy let it; of the first such call. Null when there was none. */
   readonly unwritten: string | null;
   /** Places that commands which ended well say they could not write to. */
@@ -175,7 +175,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     stuck: new Map(),
     hidden: new Set(),
     denied: NO_DENIALS,
-    refusedHosts: [],
+    hosts: [],
     unwritten: null,
     unwritable: [],
     modelMs: 0,

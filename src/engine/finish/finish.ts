@@ -29,7 +29,7 @@ export interface Ended {
 export async function finish(session: Session, ready: Ready, loop: LoopEnd): Promise<Ended> {
   const { state, driven } = loop;
   if (driven.status !== 'done') await sweep(session, ready);
-  const denied = allDenied(session, ready, state);
+  const denied = allDenied(session, state);
   session.record({ mcp: [...ready.servers()] });
   session.record(knownPart(session, state, denied));
   const net = state.changes.net();

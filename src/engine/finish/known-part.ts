@@ -2,10 +2,9 @@
 
 import { withAttempts } from '../../domain/attempts/attempts.ts';
 import type { Denials } from '../../domain/review/denied.ts';
-import { withRefusedHosts } from '../../domain/run/fold/refused-hosts.ts';
+import { withAskedHosts } from '../../domain/run/fold/egress.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { statePart } from './parts/state-part.ts';
 
@@ -23,16 +22,15 @@ export function knownPart({ input }: Session, state: RunState, denied: Denials) 
 }
 
 /** What is known when the process ends at once. The cost of a request in progress is not. */
-export function partSoFar(session: Session, ready: Ready, state: RunState): Partial<RunResult> {
-  const known = knownPart(session, state, allDenied(session, ready, state));
+export function partSoFar(session: Session, state: RunState): Partial<RunResult> {
+  const known = knownPart(session, state, allDenied(session, state));
   const isAsking = state.phase.at === 'model' || state.phase.at === 'review';
   return isAsking ? { ...known, costUsd: 'unknown', estimated: true } : known;
 }
 
-/** Includes the hosts refused after the last event. The result lists those of the whole run, whichever process began it. */
-export function allDenied(session: Session, ready: Ready, state: RunState): Denials {
-  const { denied, refusedHosts } = withRefusedHosts(state, ready.refused());
-  const { network } = session.result;
-  if (network !== null) session.record({ network: { ...network, refused: [...refusedHosts] } });
+/** Includes the hosts asked for after the last event. The result lists those of the whole run, whichever process began it. */
+export function allDenied(session: Session, state: RunState): Denials {
+  const { denied, hosts } = withAskedHosts(state, session.asked.pending);
+  session.record({ network: { allowed: session.result.network?.allowed ?? null, hosts: [...hosts] } });
   return denied;
 }

@@ -84,7 +84,10 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
     tools: toolsOf(session.input, {
       ...settings,
-      ...webOf(session.input, { webFetch: settings.webFetch, webSearch: searchesWeb(session.input) }),
+      ...webOf(session.input, session.asked, {
+        webFetch: settings.webFetch,
+        webSearch: searchesWeb(session.input),
+      }),
       documents: documentReader(),
       tools: toolNames,
       answer,

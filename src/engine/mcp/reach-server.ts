@@ -90,7 +90,10 @@ export async function reachServer(
           by: 'http',
           url: entry.url,
           headers: entry.headers,
-          fetch: await fetchByEnvironment(env, { plainHttp: entry.url.startsWith('http:') }),
+          fetch: session.asked.recording(
+            'mcp',
+            await fetchByEnvironment(env, { plainHttp: entry.url.startsWith('http:') }),
+          ),
         }
       : { by: 'stdio', run: await programOf(session, place, [name, entry]) };
   const { connectMs, tools } = entry;

@@ -196,7 +196,7 @@ async function openOne(
       model: choice.model,
       ...(baseUrl === null ? {} : { baseUrl, allowInsecureBaseUrl }),
       ...choice.settings,
-      fetch: await fetchByEnvironment(env, { plainHttp }),
+      fetch: session.asked.recording('provider', await fetchByEnvironment(env, { plainHttp })),
       clock: now,
       env,
       recording: recording === null ? null : absolutePath(cwd, recording),

@@ -8,18 +8,21 @@ import type { Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
 import type { RunInput } from '../run-input.ts';
+import type { Session } from '../session.ts';
 import { webOf } from '../web.ts';
+
+type RecordingSession = Pick<Session, 'asked'> & { input: Pick<RunInput, 'makeTools' | 'env' | 'version'> };
 
 /** The same tools as at the start; fails if the recorded schema of the answer is invalid. */
 export async function recordedTools(
-  input: Pick<RunInput, 'makeTools' | 'env' | 'version'>,
+  { input, asked }: RecordingSession,
   { toolSettings }: RunStarted,
 ): Promise<{ status: 'ok'; tools: readonly Tool[] } | Failed> {
   const { answerSchema } = toolSettings;
   const { ownTools } = toolSettings;
   if (ownTools.length > 0)
     return failed(`The run had tools that only the program that started it has: ${listed(ownTools, 5)}.`);
-  const choice = { ...toolSettings, ...webOf(input, toolSettings), documents: documentReader() };
+  const choice = { ...toolSettings, ...webOf(input, asked, toolSettings), documents: documentReader() };
   // Whoever makes their calls gives them what they take.
   const ofServers = toolSettings.serverTools.map((tool) => serverTool(tool, notHere));
   if (answerSchema === null) return { status: 'ok', tools: [...toolsOf(input, choice), ...ofServers] };

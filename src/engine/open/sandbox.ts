@@ -5,18 +5,16 @@ import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
-import { deniedHosts, withDenials } from '../../domain/review/denied.ts';
-import type { HostRefusal, RefusedHost } from '../../domain/review/refused-hosts.ts';
+import { type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
+import { withAskedHosts } from '../../domain/run/fold/egress.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
-import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Closing } from './closing.ts';
-import { RefusedHosts } from './refused-hosts.ts';
 
 /**
  * Opens another sandbox that differs only in what it shows as the work tree. Rejects if the first one could be opened and
@@ -26,12 +24,10 @@ export type OpenSibling = (
   place: Pick<SandboxOptions, 'root' | 'shownAs' | 'sandboxGitDir'>,
 ) => Promise<Sandbox>;
 
-type RefusalsToRecord = Pick<Ready, 'refused' | 'onRefused'>;
-
 /** An open sandbox with its proxy, or why there is none. */
 export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
-  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling; refusals: RefusalsToRecord });
+  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
 
 /** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
@@ -46,9 +42,8 @@ export async function openContained(
   session: Session,
   { options, hosts, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
-  const refusals = new RefusedHosts();
-  const onRefused = (host: RefusedHost) => refusals.add(host);
-  const egress = options.mode === 'off' ? null : await openEgress(session, options, { ...hosts, onRefused });
+  const { asked } = session;
+  const egress = options.mode === 'off' ? null : await openEgress(session, options, hosts);
   const allowed = namesOf(hosts);
   if (egress !== null) closing.own(() => egress.close());
   const withProxy = {
@@ -62,7 +57,7 @@ export async function openContained(
   const withNotes = (one: Sandbox) => {
     // Refusals are of the command as it is written.
     const strict = strictly(one);
-    return egress === null ? strict : refusals.naming(strict);
+    return egress === null ? strict : asked.naming(strict);
   };
   const openBeside = besides(withProxy, sandbox.level);
   const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
@@ -70,17 +65,19 @@ export async function openContained(
     closing.own(() => sandbox.close());
     await egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
-    return { ...opened, warnings, beside, refusals: { refused: () => [], onRefused() {} } };
+    session.record({ network: { allowed: null, hosts: [] } });
+    closing.own(() => recordAsked(session, null));
+    return { ...opened, warnings, beside };
   }
-  session.record({ network: { allowed: [...allowed], refused: [] } });
-  if (egress !== null) closing.own(() => reportRefused(session, egress, { allowed, refusals }));
+  session.record({ network: { allowed: [...allowed], hosts: [] } });
+  closing.own(async () => {
+    await egress?.close();
+    recordAsked(session, allowed);
+    reportRefused(session);
+  });
   // Closed first, so that no command sends another request.
   closing.own(() => sandbox.close());
-  return {
-    ...opened,
-    ...{ sandbox: withNotes(sandbox), beside },
-    refusals: { refused: () => refusals.take(), onRefused: (wake) => refusals.onNew(wake) },
-  };
+  return { ...opened, sandbox: withNotes(sandbox), beside };
 }
 
 /** The same sandbox, whose strict scripts overlook no failure. The parser is loaded for those that could. */
@@ -140,9 +137,9 @@ const NOT_CONTAINED = warning(
 
 /** Loaded only when needed. */
 async function openEgress(
-  { input }: Session,
+  { input, asked }: Session,
   { scratchDir }: { scratchDir: string },
-  { domains, privateHosts, onRefused }: AllowedHosts & { onRefused: (host: RefusedHost) => void },
+  { domains, privateHosts }: AllowedHosts,
 ): Promise<Egress> {
   const [{ openFilteringProxy }, { upstreamByEnvironment }] = await Promise.all([
     import('../../adapters/network/filtering-proxy.ts'),
@@ -154,30 +151,25 @@ async function openEgress(
     privateHosts,
     folder: `${scratchDir}/network`,
     upstream,
-    onRefused,
+    onRefused: (host: RefusedHost) => asked.add(host),
+    onUsed: (use) => asked.used(use),
   });
 }
 
 /** Maximum number of hosts named in one warning. */
 const MAX_NAMED = 10;
 
-/** What no event of the run has, as when setup commands fail. */
-function recordDenied(session: Session, hosts: readonly HostRefusal[]): void {
-  const { denied, deniedCount } = session.result;
-  const before = { named: denied, count: deniedCount };
-  const { named, count } = withDenials(before, deniedHosts(hosts, denied));
-  session.record({ denied: [...named], deniedCount: count });
+/** A run that ended before its first event, as when setup commands fail, has no state that would say it. */
+function recordAsked(session: Session, allowed: readonly string[] | null): void {
+  const { asked, result } = session;
+  const before = { denied: { named: result.denied, count: result.deniedCount }, hosts: [] };
+  const { denied, hosts } = withAskedHosts(before, asked.pending);
+  const network = { allowed: allowed && [...allowed], hosts: [...hosts] };
+  session.record({ network, denied: [...denied.named], deniedCount: denied.count });
 }
 
-async function reportRefused(
-  session: Session,
-  egress: Egress,
-  { allowed, refusals }: { allowed: readonly string[]; refusals: RefusedHosts },
-): Promise<void> {
-  await egress.close();
-  const refused = refusals.all;
-  session.record({ network: { allowed: [...allowed], refused: [...refused] } });
-  recordDenied(session, refusals.take());
+function reportRefused(session: Session): void {
+  const refused = refusedToCommands(session.asked.all);
   if (refused.length === 0) return;
   const named = refused.map(({ host, times }) => `${host} (${times})`);
   const flags = refused.flatMap(({ allow }) => allow ?? []);

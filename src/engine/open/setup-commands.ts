@@ -13,11 +13,11 @@ import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
+import { refusalsSaid } from './egress-record.ts';
 import { cacheHint, loadingIn, missingProgramHint } from './install-hint.ts';
 import { whyLoadsInVain } from './preflight/loading.ts';
 import { whyNotRun } from './preflight/not-run.ts';
 import { whyNotRunnable } from './preflight/runnable.ts';
-import { refusalsSaid } from './refused-hosts.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
 /** How commands are known to end; null where they have to run. */

@@ -88,7 +88,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
       sandboxUnavailable('ERR_SANDBOX_WEAKER', `${why}. Resume it with --sandbox off, or start a new run.`),
     );
   }
-  const recorded = await recordedTools(session.input, start);
+  const recorded = await recordedTools(session, start);
   if (recorded.status === 'failed') return stopped(usageError('ERR_RECORDED_TOOLS', recorded.message));
   const { tools } = recorded;
   if (start.fallback === null && settings.fallbackModel !== null) session.warn(NO_FALLBACK);

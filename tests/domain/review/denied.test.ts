@@ -175,7 +175,8 @@ test('the list is bounded, and what it leaves out is counted', () => {
 
 test('hosts that were refused are denied to the calls that asked, and to no call where another names them', () => {
   const refused = (host: string, ...calls: string[]) => {
-    return { host, times: 2, why: `${host} is refused`, allow: null, calls };
+    const by = { by: 'command', outcome: 'refused' } as const;
+    return { host, ...by, times: 2, why: `${host} is refused`, allow: null, calls };
   };
   const known = denialsOf(run, ended('curl: (6) Could not resolve host: a.org'));
   const bySetup = { ...refused('a.org'), commands: ['npm ci'] };

@@ -36,6 +36,9 @@ async function run(script: string, ...args: string[]): Promise<FinishedRun & { s
   return { ...finished, said: JSON.stringify(finished.server.requests[1] ?? {}) };
 }
 
+const refusedIn = ({ network }: Pick<FinishedRun['result'], 'network'>) =>
+  (network?.hosts ?? []).filter(({ outcome }) => outcome === 'refused');
+
 /** Asks the proxy, as the environment names it, for a tunnel to each of these and prints the status lines. */
 const askFor = (...authorities: string[]) =>
   `node -e '
@@ -53,23 +56,24 @@ describe('a run with --allow-domain', () => {
     );
     expect([exitCode, result.outcome], stderr).toEqual([0, 'no_change']);
     const allowed = ['registry.npmjs.org', '*.example.com:8443'];
-    expect(result.network).toEqual({
-      allowed,
-      refused: [
-        {
-          host: 'evil.example',
-          times: 2,
-          why: 'evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443); to allow it: --allow-domain evil.example',
-          allow: '--allow-domain evil.example',
-        },
-        {
-          host: '127.0.0.1:443',
-          times: 1,
-          why: '127.0.0.1:443: an address is not a host name',
-          allow: null,
-        },
-      ],
-    });
+    expect(result.network?.allowed).toEqual(allowed);
+    const refused = { by: 'command', outcome: 'refused' };
+    expect(refusedIn(result)).toEqual([
+      {
+        ...refused,
+        host: 'evil.example',
+        times: 2,
+        why: 'evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443); to allow it: --allow-domain evil.example',
+        allow: '--allow-domain evil.example',
+      },
+      {
+        ...refused,
+        host: '127.0.0.1:443',
+        times: 1,
+        why: '127.0.0.1:443: an address is not a host name',
+        allow: null,
+      },
+    ]);
     expect(events[0]).toMatchObject({ type: 'run.started', allowedDomains: allowed });
     expect(JSON.stringify(server.requests[0])).toContain(
       'no network except `registry.npmjs.org`, `*.example.com:8443` over HTTP',
@@ -104,7 +108,7 @@ describe('a run with --allow-domain', () => {
     );
     expect(said.match(/403 Refused by the sandbox/g)?.length ?? 0).toBeGreaterThanOrEqual(names.length);
     expect(said).not.toContain('HTTP/1.1 200');
-    expect(result.network?.refused.map(({ host }) => host)).toEqual(
+    expect(refusedIn(result).map(({ host }) => host)).toEqual(
       expect.arrayContaining(names.map((name) => `${name}:${port}`)),
     );
     expect(visits()).toBe(0);
@@ -132,7 +136,7 @@ describe('a run with --allow-domain', () => {
     expect(said).not.toContain('a-word-to-keep');
     expect(said).not.toContain(proxy.host);
     expect(proxy.asked).toEqual(['registry.example.test:443']);
-    expect(result.network?.refused.map(({ host }) => host)).toEqual(['evil.example.test']);
+    expect(refusedIn(result).map(({ host }) => host)).toEqual(['evil.example.test']);
   });
 
   testAtNight('without a sandbox claims nothing and warns', async () => {
@@ -142,7 +146,7 @@ describe('a run with --allow-domain', () => {
       'off',
       ...domains('good.example'),
     );
-    expect(result.network).toBeNull();
+    expect(result.network?.allowed).toBeNull();
     expect(events[0]).toMatchObject({ allowedDomains: [] });
     expect(result.warnings).toContain(
       '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain HAS NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
@@ -187,7 +191,7 @@ describe('a run with --allow-domain', () => {
     const alone = await replay();
     expect(JSON.parse(alone.stdout).network).toMatchObject({
       allowed: [],
-      refused: [{ host: 'evil.example' }],
+      hosts: [{ host: 'evil.example', outcome: 'refused' }],
     });
     expect(alone.stderr).toContain(
       "[WARN_REPLAY_HOSTS] The recorded run could reach good.example, evil.example, and this replay cannot. Permit it with --allow-domain 'good.example' --allow-domain 'evil.example'.",
@@ -230,18 +234,18 @@ test('a run without --allow-domain reaches nothing, and names the requested host
   expect(visits()).toBe(0);
   const allow = '--allow-domain registry.example';
   const why = `registry.example is refused: no host is allowed; to allow it: ${allow}`;
-  expect(result.network).toEqual({
-    allowed: [],
-    refused: [
-      { host: 'registry.example', times: 1, why, allow },
-      {
-        host: 'looked-up.example',
-        times: 1,
-        why: expect.stringContaining('was looked up without the proxy'),
-        allow: '--allow-domain looked-up.example',
-      },
-    ],
-  });
+  expect(result.network?.allowed).toEqual([]);
+  const refused = { by: 'command', outcome: 'refused' };
+  expect(refusedIn(result)).toEqual([
+    { ...refused, host: 'registry.example', times: 1, why, allow },
+    {
+      ...refused,
+      host: 'looked-up.example',
+      times: 1,
+      why: expect.stringContaining('was looked up without the proxy'),
+      allow: '--allow-domain looked-up.example',
+    },
+  ]);
   expect(said).toContain(`Refused by the sandbox: ${why}\\n`);
   expect(said).toContain(
     'Refused by the sandbox: looked-up.example was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain looked-up.example\\n',
@@ -270,7 +274,7 @@ test.each([
   expect(result.reason).toContain(
     '/result.json. Refused by the sandbox: registry.example is refused: no host is allowed; to allow it: --allow-domain registry.example.',
   );
-  expect(result.network?.refused).toMatchObject([{ host: 'registry.example', times: 1 }]);
+  expect(refusedIn(result)).toMatchObject([{ host: 'registry.example', times: 1 }]);
   expect(stderr).toContain(
     '[WARN_HOSTS_REFUSED] Commands tried to reach hosts that are not allowed: registry.example (1).',
   );

@@ -53,9 +53,7 @@ test('what a server leaves in the work tree between calls is not verified as par
       { calls: [write] },
       {
         calls: [
-          served(
-            '(while [ ! -e go.log ]; do sleep 0.01; done; sleep 2; echo x > helper.txt) > /dev/null &',
-          ),
+          served('(while [ ! -e go.log ]; do sleep 0.01; done; sleep 2; echo x > helper.txt) > /dev/null &'),
         ],
       },
       { calls: [call('run_command', { command: 'touch go.log' })] },

@@ -103,7 +103,7 @@ const ASK = call('run_command', { command: 'curl -sS https://example.org | head 
 const asking = [{ calls: [write('b.txt')] }, { calls: [ASK] }, DONE];
 const hostsIn = ({ denied, network }: RunResult) => [
   denied.map(({ kind, what, calls }) => [kind, what, calls]),
-  network?.refused.map(({ host, times }) => [host, times]),
+  network?.hosts.filter(({ outcome }) => outcome === 'refused').map(({ host, times }) => [host, times]),
 ];
 
 test('a host that was refused to a run before it was continued stays denied', async () => {
@@ -116,7 +116,7 @@ test('a host that was refused to a run before it was continued stays denied', as
   });
   const expected = [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]];
   expect([one.result.outcome, hostsIn(one.result)], one.stderr).toEqual(['limit_reached', expected]);
-  expect(one.events).toContainEqual(expect.objectContaining({ type: 'network.refused' }));
+  expect(one.events).toContainEqual(expect.objectContaining({ type: 'network.used' }));
   const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
   onTestFinished(() => server.close());
   const env = {
@@ -146,7 +146,7 @@ test('so does one that was refused to a command in which the run was killed', as
     async during({ pid, runDir }) {
       const journal = join(runDir, 'events.jsonl');
       const isRecorded = () =>
-        existsSync(journal) && readFileSync(journal, 'utf8').includes('network.refused');
+        existsSync(journal) && readFileSync(journal, 'utf8').includes('"outcome":"refused"');
       await until('the refusal is recorded', isRecorded);
       process.kill(pid, 'SIGKILL');
     },

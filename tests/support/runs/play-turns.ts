@@ -66,8 +66,8 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     interrupt: interrupt.signal,
     review: (state, asking) => reviewWork(state, { ...asking, workspace, redact: (text) => text }),
     overChanges: () => null,
-    refused: () => [],
-    onRefused() {},
+    asked: () => [],
+    onAsked() {},
     restServers: async () => undefined,
     onText: () => undefined,
   });

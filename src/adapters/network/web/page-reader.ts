@@ -5,6 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } from 'undici';
 import { parseTarget, permits, type Target } from '../../../domain/review/allowed-domain.ts';
+import type { OnUsed } from '../../../domain/review/egress.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
@@ -39,6 +40,8 @@ export interface PageReaderOptions {
   /** Sent as User-Agent. */
   readonly agent: string;
   readonly markdownOf: MarkdownOf;
+  /** Called for each request of a page, and for each that is refused. Default: they are not reported. */
+  readonly onUsed?: OnUsed;
   /** For one page, with all its redirections. Default: 30 s. */
   readonly limitMs?: number;
 }
@@ -96,8 +99,21 @@ async function readPage(options: PageReaderOptions, asked: string, signal: Abort
 
 /** Sends a request to one address, if that is allowed. */
 async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal): Promise<PageStep> {
-  const way = await wayTo(options, url, signal);
-  if ('status' in way) return way;
+  const { onUsed = () => undefined } = options;
+  const { host } = url;
+  const failed = (error: unknown) => {
+    onUsed({
+      host,
+      outcome: 'failed',
+      why: error instanceof Error ? oneLine(innermost(error).message, 300) : '',
+    });
+    throw error;
+  };
+  const way = await wayTo(options, url, signal).catch(failed);
+  if ('status' in way) {
+    onUsed({ host, outcome: way.reason === 'policy' ? 'refused' : 'failed', why: way.message });
+    return way;
+  }
   const { dispatcher } = way;
   const close = () => dispatcher.destroy();
   let response: Response;
@@ -109,8 +125,9 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
     response = await request(url, { dispatcher, signal, redirect: 'manual', headers });
   } catch (error) {
     await close();
-    throw error;
+    return failed(error);
   }
+  onUsed({ host, outcome: 'reached', why: '' });
   const location = response.headers.get('location');
   if (response.status < 300 || response.status > 399 || location === null)
     return { status: 'answer', response, close };

@@ -3,7 +3,7 @@
  * machine, and node, which is on every one.
  */
 
-import { LOOKED_UP } from '../../../domain/review/refused-hosts.ts';
+import { LOOKED_UP } from '../../../domain/review/egress.ts';
 
 /** Where the resolvers of programs ask, on loopback. */
 export const NAMES_PORT = 53;

@@ -158,7 +158,7 @@ export class EventLines {
       case 'turn.interrupted':
       case 'message.added':
       case 'changes.limited':
-      case 'network.refused':
+      case 'network.used':
       case 'run.interrupted':
       case 'run.stopped':
         return [];
@@ -225,7 +225,7 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
   'change.recorded',
   'changes.put_back',
   'files.hidden',
-  'network.refused',
+  'network.used',
   'tool.completed',
   'verify.completed',
 ];

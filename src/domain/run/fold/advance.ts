@@ -10,11 +10,11 @@ import type { RunEvent } from '../events.ts';
 import { askedNow, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';
 import { afterTool, withDenied } from './calls.ts';
+import { withAskedHosts } from './egress.ts';
 import { afterFindings, afterNoFindings, afterStop, afterVerify } from './finished-work.ts';
 import { afterCap, afterMessage } from './message.ts';
 import { afterCompaction, afterReplacement } from './new-segment.ts';
 import { afterPutBack } from './put-back.ts';
-import { withRefusedHosts } from './refused-hosts.ts';
 import { afterResuming } from './resumed.ts';
 import { afterFailedTurn, afterTurn } from './turn.ts';
 
@@ -79,8 +79,8 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterPutBack(state, event);
     case 'files.hidden':
       return { ...state, hidden: new Set([...state.hidden, ...event.paths]) };
-    case 'network.refused':
-      return withRefusedHosts(state, event.hosts);
+    case 'network.used':
+      return withAskedHosts(state, event.hosts);
     case 'verify.completed':
       return afterVerify(state, event);
     case 'review.completed':

@@ -6,6 +6,7 @@ import type { CommandReport } from '../../../domain/run/events.ts';
 import { wasNotRun } from '../../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import type { Session } from '../../session.ts';
+import { refusalsSaid } from '../egress-record.ts';
 import {
   cacheHint,
   folderOfCommand,
@@ -14,7 +15,6 @@ import {
   missingPackage,
   missingProgramHint,
 } from '../install-hint.ts';
-import { refusalsSaid } from '../refused-hosts.ts';
 import { quotedCommand } from './quoted-command.ts';
 
 /** Why commands that ran before the work say nothing about it; null when they do. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RefusedHosts, refusalsSaid } from '../../../src/engine/open/refused-hosts.ts';
+import { EgressRecord, refusalsSaid } from '../../../src/engine/open/egress-record.ts';
 import type { Sandbox } from '../../../src/ports.ts';
 import { commandEnd } from '../../support/runs/events.ts';
 
@@ -8,7 +8,7 @@ const COMMAND = { script: 'x', timeoutMs: 1_000, signal };
 const refusedHost = (host: string) => ({ host, times: 1, why: `${host} is refused`, allow: null });
 
 /** A command that prints this and ends with this exit code, while these hosts are refused. */
-function ending(refusals: RefusedHosts, exitCode: number, said = '', hosts: readonly string[] = []) {
+function ending(refusals: EgressRecord, exitCode: number, said = '', hosts: readonly string[] = []) {
   const output = { head: said, omitted: 0, tail: '' };
   const run = async () => {
     for (const host of hosts) refusals.add(refusedHost(host));
@@ -19,7 +19,7 @@ function ending(refusals: RefusedHosts, exitCode: number, said = '', hosts: read
 
 /** What is added to the output of a command that fails and says this. */
 async function notesOn(said: string): Promise<string[]> {
-  const result = await ending(new RefusedHosts(), 1, said).run(COMMAND);
+  const result = await ending(new EgressRecord(), 1, said).run(COMMAND);
   return result.output.head.slice(said.length).split('\n').filter(Boolean);
 }
 
@@ -40,22 +40,24 @@ test.each([
   ]);
 });
 
+const REFUSED = { by: 'command', outcome: 'refused' } as const;
+
 test('what only looks like it is not', async () => {
   expect(await notesOn("could not translate 'a.b'\nFailed to resolve module 'x'\n")).toEqual([]);
 });
 
 test('a refused host is kept with the call or command until it is requested, however that ends', async () => {
-  const refusals = new RefusedHosts();
+  const refusals = new EgressRecord();
   await ending(refusals, 0, '', ['a.org', 'a.org']).run({ ...COMMAND, call: 'c' });
   await ending(refusals, 1, '', ['a.org']).run(COMMAND);
   await ending(refusals, 1, '', ['a.org']).run({ ...COMMAND, command: 'npm ci' });
   await ending(refusals, 1, 'Could not resolve host: b.org').run({ ...COMMAND, call: 'd' });
   expect(refusals.take()).toEqual([
-    { ...refusedHost('a.org'), times: 2, calls: ['c'] },
-    { ...refusedHost('a.org'), calls: [] },
-    { ...refusedHost('a.org'), calls: [], commands: ['npm ci'] },
+    { ...refusedHost('a.org'), ...REFUSED, times: 2, calls: ['c'] },
+    { ...refusedHost('a.org'), ...REFUSED, calls: [] },
+    { ...refusedHost('a.org'), ...REFUSED, calls: [], commands: ['npm ci'] },
     {
-      ...{ host: 'b.org', times: 1, why: expect.any(String), allow: '--allow-domain b.org' },
+      ...{ host: 'b.org', ...REFUSED, times: 1, why: expect.any(String), allow: '--allow-domain b.org' },
       ...{ calls: ['d'] },
     },
   ]);
@@ -67,17 +69,17 @@ test('a refused host is kept with the call or command until it is requested, how
 });
 
 test('any of several parallel commands may have asked', async () => {
-  const refusals = new RefusedHosts();
+  const refusals = new EgressRecord();
   const inner = ending(refusals, 0, '', ['a.org']);
   const outer = refusals.naming({
     run: async () => inner.run({ ...COMMAND, call: 'd' }),
   } as unknown as Sandbox);
   await outer.run({ ...COMMAND, call: 'c' });
-  expect(refusals.take()).toEqual([{ ...refusedHost('a.org'), calls: ['c', 'd'] }]);
+  expect(refusals.take()).toEqual([{ ...refusedHost('a.org'), ...REFUSED, calls: ['c', 'd'] }]);
 });
 
 test('the recorder of refusals is woken once for each new host, even for an earlier one', async () => {
-  const refusals = new RefusedHosts();
+  const refusals = new EgressRecord();
   const woken: number[] = [];
   const listen = () => refusals.onNew(() => void woken.push(refusals.take().length));
   listen();
@@ -96,7 +98,7 @@ test('the recorder of refusals is woken once for each new host, even for an earl
 });
 
 test('no flood of printed names makes more entries than are counted separately', async () => {
-  const refusals = new RefusedHosts();
+  const refusals = new EgressRecord();
   const said = Array.from({ length: 500 }, (_, nth) => `Could not resolve host: n${nth}.example\n`).join('');
   await ending(refusals, 1, said).run({ ...COMMAND, call: 'c' });
   const taken = refusals.take();
@@ -117,4 +119,22 @@ test.each([
 ])('what %s writes around a refusal is left out', (_, around) => {
   const refusal = 'Refused by the sandbox: registry.example has no address (ENOTFOUND)';
   expect(refusalsSaid(`one\n${around(refusal)}\n`)).toEqual([refusal]);
+});
+
+test('a host that was asked for before is only recorded once more at the end, with how often', async () => {
+  const record = new EgressRecord();
+  const ask = record.recording('provider', async () => new Response());
+  await ask('https://api.example/v1');
+  expect(record.take()).toMatchObject([
+    { host: 'api.example', by: 'provider', outcome: 'reached', times: 1 },
+  ]);
+  await ask('https://api.example/v1');
+  await ask(new URL('https://api.example:443/v2'));
+  expect(record.take()).toEqual([]);
+  expect(record.take(true)).toMatchObject([{ host: 'api.example', times: 2 }]);
+  const lost = record.recording('mcp', () => Promise.reject(new TypeError('fetch failed')));
+  await expect(lost('http://mcp.example:81/')).rejects.toThrow('fetch failed');
+  expect(record.take()).toMatchObject([
+    { host: 'mcp.example:81', by: 'mcp', outcome: 'failed', times: 1, why: 'fetch failed' },
+  ]);
 });
