@@ -155,6 +155,7 @@ Through intended channels:
   hosts, and the tools of servers, that a plan needs ([network.md](network.md#the-web-for-the-model), [mcp.md](mcp.md)).
 - **The secret of a sandboxed MCP server whose code is in the work tree.** The model may have written what it loads after its
   start. Install a server that gets a secret outside the work tree.
+  It is not started again after verification.
 - **The record in a pull request.** \`--continue\` believes it if the branch is in the repository itself and has a commit of a
   run: anyone who may push there can write both. Its rules are taken from the base if the plan is a file
   ([follow-ups.md](follow-ups.md)).

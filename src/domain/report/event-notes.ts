@@ -59,8 +59,11 @@ export function noteOf(event: NotedEvent): string {
     case 'files.hidden':
       return `Could not be examined: ${event.paths.slice(0, MAX_NAMED).join(', ')}`;
     case 'network.used': {
-      const said = event.hosts.map(({ host, by, outcome, why }) => `${host} (${by}): ${why || outcome}`);
-      return `Hosts: ${said.slice(0, MAX_NAMED).join('; ')}`;
+      const refused = event.hosts.filter(({ outcome }) => outcome === 'refused');
+      return `Refused: ${refused
+        .slice(0, MAX_NAMED)
+        .map(({ why }) => why)
+        .join('; ')}`;
     }
     case 'message.added':
     case 'budget.reached':

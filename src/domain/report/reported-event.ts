@@ -81,7 +81,6 @@ export class EventReporter {
       case 'model.replaced':
       case 'changes.put_back':
       case 'files.hidden':
-      case 'network.used':
       case 'message.added':
       case 'budget.warned':
       case 'budget.reached':
@@ -90,6 +89,9 @@ export class EventReporter {
       case 'warning.raised':
       case 'run.stopped':
         return this.#note(event);
+      case 'network.used':
+        // The result has those that were reached.
+        return event.hosts.some(({ outcome }) => outcome === 'refused') ? this.#note(event) : null;
       case 'baseline.noted':
       case 'baseline.taken':
         return null;

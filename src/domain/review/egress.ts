@@ -5,6 +5,7 @@ import { flagFor } from './allowed-domain.ts';
 
 /** Who asked for a host. */
 const ASKED_BY = ['command', 'web_fetch', 'search', 'mcp', 'provider'] as const;
+/** One of `ASKED_BY`. */
 export type AskedBy = (typeof ASKED_BY)[number];
 
 /** A host that was asked for, how it ended, and how often. */

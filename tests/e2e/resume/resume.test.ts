@@ -86,6 +86,7 @@ describe('a run that was killed', () => {
       expect([...kinds].sort()).toEqual([
         'change.recorded',
         'message.added',
+        'network.used',
         'run.started',
         'run.stopped',
         'tool.completed',

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { type Attack, attacksIn, OPEN_WITHOUT_SANDBOX, type Stage } from '../../attack.ts';
 import { call, shell, toDo } from '../../goals.ts';
 
-const attack = attacksIn('Policy', 'during', 'alone', 'processes');
+const byServer = attacksIn('Policy', 'during', 'alone', 'processes');
+const byCommand = attacksIn('Policy', 'during', 'processes');
 
 /** Passes as soon as the file is good, and gives whoever made it so the time to put it back. */
 const verify = (id: string) =>
@@ -28,7 +29,7 @@ const during = (
   what: string,
   does: (command: string) => ReturnType<NonNullable<Attack['does']>>,
   { start, expected }: { start: string; expected?: Attack['expected'] },
-) => attack(id, what, toPass(id), () => does(swap(id, start)), expected);
+) => (does === served ? byServer : byCommand)(id, what, toPass(id), () => does(swap(id, start)), expected);
 
 const PLAIN = { start: 'setsid' };
 const UNMARKED = {
