@@ -65,8 +65,8 @@ export class Verification {
   async *run(verified: Verified): AsyncGenerator<RunAction> {
     const { place, workspace } = this.#parts;
     const { changes, iteration, signal } = verified;
-    // Only known changes go into a fresh checkout.
-    if (place.kind === 'checkout' && changes.includeForeign && !signal.aborted)
+    // Only known changes go into a fresh checkout, and in the work tree verify commands may change what came from outside once more.
+    if ((place.kind === 'worktree' || changes.includeForeign) && !signal.aborted)
       yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     const opened = await place.open(changes.net(), signal);
     if (opened.status === 'interrupted') return;
