@@ -3,7 +3,8 @@
  * that file: otherwise a repository that contains one could determine where the key is sent, or whose key is used.
  */
 
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Environment } from '../domain/environment.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
@@ -71,7 +72,8 @@ async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   const root = await repositoryRoot(folder);
   if (root === null) return 'no';
   // Case-insensitive: on some file systems `.ENV` is the same file.
-  const paths = await trackedPaths(root, { folder, pathspecs: [':(icase,literal).env'] });
+  const path = join(relative(root, realpathSync(folder)), '.env');
+  const paths = await trackedPaths(root, [`:(icase,literal)${path}`]);
   if (paths === null) return 'unsure';
   return paths.length === 0 ? 'no' : 'yes';
 }

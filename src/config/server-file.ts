@@ -4,8 +4,9 @@ import { resolve } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
+import { readNamedFile } from '../files/named-file.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
-import { readBytes, textOf } from '../files/read-bytes.ts';
+import { textOf } from '../files/read-bytes.ts';
 import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -51,7 +52,7 @@ export async function readServerFile({
     if (committed === null) return failed('is not in the commit whose rules apply here');
     bytes = committed;
   } else {
-    const read = await readBytes(place, { maxBytes: MAX_BYTES, follow: true });
+    const read = await readNamedFile(place, root, { maxBytes: MAX_BYTES });
     if (read.status === 'failed') return failed(read.why);
     bytes = read.bytes;
   }

@@ -79,7 +79,7 @@ function storedSecrets(helper: string, env: UserEnvironment): string[] | null {
   if (!store) return null;
   const home = env.HOME ?? '/nonexistent';
   const named = store[1]?.replace(/^["']|["']$/g, '').replace(/^~(?=\/)/, home);
-  const text = textOfFile(resolve(home, named ?? '.git-credentials'));
+  const text = textOfFile(resolve(home, named ?? '.git-credentials'), { follow: true });
   return text === null ? null : addressSecrets(text);
 }
 

@@ -5,7 +5,7 @@
 
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { UnusableFile } from '../domain/errors/unusable-file.ts';
-import { eachChunk, type FileReadFailure, readRegularFile } from '../files/regular-file.ts';
+import { eachChunk, type FileReadFailure, type Reading, readRegularFile } from '../files/regular-file.ts';
 
 /** Enough for the index and packed refs of a million files; git keeps them in memory. */
 export const MAX_INDEX_BYTES = 1024 ** 3;
@@ -16,15 +16,22 @@ export const MAX_RULES_BYTES = 16 * 1024 * 1024;
 /** For a ref, HEAD or a pointer to a folder. */
 export const MAX_POINTER_BYTES = 1024 * 1024;
 
-/** The text of a file, or null. Throws `UnusableFile`. */
-export function textOfFile(path: string, maxBytes = MAX_POINTER_BYTES): string | null {
-  const read = readRegularFile(path, maxBytes, { follow: true });
+/** The text of a file, or null. A link is followed only if `follow` says so. Throws `UnusableFile`. */
+export function textOfFile(path: string, reading: Reading = {}): string | null {
+  const read = readRegularFile(path, MAX_POINTER_BYTES, reading);
   if (read.status === 'ok') return read.bytes.toString('utf8');
   return absent(path, read);
 }
 
-/** Copies a file, and returns whether it existed. Throws `UnusableFile`, leaving no copy. */
-export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES): boolean {
+/**
+ * Copies a file, and returns whether it existed. A link is followed only if `follow` says so. Throws `UnusableFile`, leaving no
+ * copy.
+ */
+export function copyIfThere(
+  from: string,
+  to: string,
+  { maxBytes = MAX_RULES_BYTES, follow = false }: Reading & { readonly maxBytes?: number } = {},
+): boolean {
   let copy: number | null = null;
   let size = 0;
   try {
@@ -37,7 +44,7 @@ export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES
         for (let at = 0; at < chunk.length; ) at += writeSync(copy, chunk, at);
         return true;
       },
-      { follow: true },
+      { follow },
     );
     if (failure !== null) return absent(from, failure) !== null;
     // An empty file has no chunks.

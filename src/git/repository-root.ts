@@ -2,10 +2,14 @@
 
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { realpathExisting } from '../files/path-within.ts';
 
-/** The nearest folder at or above `start` that contains a `.git` folder or file, or null. */
+/**
+ * The nearest folder at or above `start` that contains a `.git` of any kind, as a real path; null if there is none. This alone
+ * says where a checkout is: the settings of a repository do not.
+ */
 export async function repositoryRoot(start: string): Promise<string | null> {
-  for (let folder = resolve(start); ; folder = dirname(folder)) {
+  for (let folder = await realpathExisting(resolve(start)); ; folder = dirname(folder)) {
     if (await exists(join(folder, '.git'))) return folder;
     if (folder === dirname(folder)) return null;
   }

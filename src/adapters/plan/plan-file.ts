@@ -14,8 +14,9 @@ import type { YamlMapping } from '../../config/yaml.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/sentence.ts';
+import { readNamedFile } from '../../files/named-file.ts';
 import { pathWithin } from '../../files/path-within.ts';
-import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
+import { type BytesRead, collect, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
@@ -63,7 +64,8 @@ async function readPlanFile(
 ): Promise<BytesRead> {
   const path = resolve(cwd, plan);
   const inside = revision === null ? null : await pathWithin(root, path);
-  if (revision === null || inside === null) return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
+  if (revision === null || inside === null)
+    return readNamedFile(path, root, { maxBytes: MAX_PLAN_BYTES, pipes: true });
   const bytes = await revision.read(inside);
   const where = `is not a file in ${revision.commit}, the commit whose rules apply`;
   if (bytes === null) return { status: 'failed', missing: true, why: where };

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
-import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { isInWorkTree, readNamedFile, realpathOrNull } from '../../files/named-file.ts';
 import { pathBelow, pathWithin } from '../../files/path-within.ts';
-import { readBytes, textOf } from '../../files/read-bytes.ts';
+import { textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 /** Real principles are never this large; a longer file is something else under that name. */
@@ -96,8 +96,7 @@ async function findDefaults(
       const target = await realpathOrNull(path);
       if (target === null) continue;
       // The author of the repository could link to any file of the machine and have it sent to the model.
-      const inside = pathBelow(root, target);
-      if (inside !== null && !inside.split(sep).some(isGitDirName)) paths.push(path);
+      if (isInWorkTree(root, target)) paths.push(path);
       else
         warnings.push(
           warning(
@@ -132,7 +131,7 @@ async function readOne(
   const inside = revision === null ? null : await pathWithin(root, path);
   const bytes =
     revision === null || inside === null
-      ? await bytesOf(path)
+      ? await bytesOf(path, root)
       : ((await revision.read(inside)) ??
         `is not a file in ${revision.commit}, the commit whose rules apply`);
   if (typeof bytes === 'string') return bytes;
@@ -148,8 +147,8 @@ async function readOne(
   };
 }
 
-async function bytesOf(path: string): Promise<Buffer | string> {
-  const read = await readBytes(path, { maxBytes: MAX_FILE_BYTES });
+async function bytesOf(path: string, root: string): Promise<Buffer | string> {
+  const read = await readNamedFile(path, root, { maxBytes: MAX_FILE_BYTES });
   return read.status === 'failed' ? read.why : read.bytes;
 }
 
@@ -165,14 +164,4 @@ function cutToBytes(text: string, maxBytes: number): string {
 
 function shownPath(root: string, path: string): string {
   return pathBelow(root, path) ?? path;
-}
-
-async function realpathOrNull(path: string): Promise<string | null> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
-    throw error;
-  }
 }

@@ -1,15 +1,19 @@
-/** Finds the checkout that contains a folder. */
+/**
+ * Finds the checkout that contains a folder: the nearest one with a `.git`. Git is asked afterwards, and a repository whose settings
+ * make it give another answer is refused.
+ */
 
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { decodeName } from '../../files/names.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';
+import { askGit, findGit, type GitAnswer, type GitCall, PROGRAM_FOLDERS } from '../../git/git.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
-import { checkRepositoryOf } from './repository-check.ts';
+import { checkRepositoryOf, looksLikeGitDir, type RepositoryFolders } from './repository-check.ts';
 
 /** The checkout that contains a path, or why it cannot be used. */
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | Failed;
@@ -20,36 +24,87 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
     return failed(`git is not installed (looked in ${PROGRAM_FOLDERS.join(', ')}). Install it.`);
   const obstacle = obstacleTo(startDir);
   if (obstacle !== null) return failed(`${startDir} ${obstacle}. Name a checkout with --repo.`);
-  const start = realpathSync(startDir);
+  const bytes = realpathSync.native(startDir, 'buffer');
+  const start = bytes.toString('utf8');
+  if (!Buffer.from(start, 'utf8').equals(bytes))
+    return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
+  const root = await repositoryRoot(start);
+  const inGitDir = whyInGitDir(start, root);
+  if (inGitDir !== null) return failed(inGitDir);
+  if (root === null)
+    return failed(
+      `${start} is not in a git repository. Name a checkout with --repo, or create one: with actions/checkout in a workflow, otherwise with git init`,
+    );
+  let folders: RepositoryFolders;
   try {
-    await checkRepositoryOf(start);
+    folders = await checkRepositoryOf(root);
   } catch (error) {
     if (error instanceof UnusableFile) return failed(error.message);
     throw error;
   }
   const late = timeoutSignal(FIRST_ANSWERS_MS);
-  const call = { cwd: start, env: userGitEnvironment(env), signal: late };
+  const call = { cwd: root, env: userGitEnvironment(env), signal: late };
   const ask = (...args: string[]) => askGit({ ...call, args });
   // Also where git does not die, since its disk does not answer.
   const asked = await Promise.race([askAll(ask), aborted(late)]);
-  if (asked === null) return failed(`git gave no answer in ${start}: ${NO_ANSWER}`);
-  if (asked.status === 'refused') return failed(await whyNot(start, asked.answer, ask));
-  const [root, gitDir, commonDir, objects, prefix, format] = asked.places;
-  if (Buffer.from(root, 'utf8').toString('utf8') !== root)
-    return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
-  const real = (path: string) => realpathSync(resolve(start, path));
+  if (asked === null) return failed(`git gave no answer in ${root}: ${NO_ANSWER}`);
+  if (asked.status === 'refused') return failed(await whyNot(root, asked.answer, ask));
+  const [toplevel, gitDir, commonDir, format] = asked.places;
+  const real = (path: string) => realpathSync(resolve(root, path));
+  // Git goes on to the folders above if it finds something wrong here.
+  if (real(gitDir) !== folders.gitDir || real(commonDir) !== folders.commonDir)
+    return failed(notARepository(root));
+  const named = folders.kind === 'elsewhere' ? await workTreeOf(folders.gitDir, call) : toplevel;
+  if (toplevel !== root || named !== root) return failed(whyElsewhere(root, folders, named));
   return {
     status: 'ok',
     checkout: {
-      root: realpathSync(root),
-      gitDir: real(gitDir),
-      commonDir: real(commonDir),
-      objects: real(objects),
-      prefix: prefix.replace(/\/$/, ''),
+      root,
+      gitDir: folders.gitDir,
+      commonDir: folders.commonDir,
+      objects: join(folders.commonDir, 'objects'),
+      prefix: relative(root, start),
       objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
       head: asked.head,
     },
   };
+}
+
+/** The same where a checkout is not needed: null if there is no `.git` at or above the folder. */
+export async function checkoutAround(startDir: string, env: UserEnvironment): Promise<CheckoutResult | null> {
+  return (await repositoryRoot(startDir)) === null ? null : findCheckout(startDir, env);
+}
+
+/** Why a folder cannot be worked in although a checkout may be around it: git would take its repository for the one to use. */
+function whyInGitDir(start: string, root: string | null): string | null {
+  if (
+    relative(root ?? '/', start)
+      .split('/')
+      .includes('.git')
+  )
+    return `${start} is inside a .git folder. Run patchsmith in the work tree, or name it with --repo.`;
+  for (let folder = start; folder !== root; folder = dirname(folder)) {
+    if (looksLikeGitDir(folder))
+      return root === null
+        ? `${folder} is a bare repository, which has no work tree. Clone it, or add one: git worktree add <folder>`
+        : `${folder} is a bare repository in the checkout ${root}. Start outside it, or name the checkout: --repo ${root}`;
+    if (folder === dirname(folder)) break;
+  }
+  return null;
+}
+
+/** What a git dir itself says is its work tree; the git dir if it says nothing. */
+async function workTreeOf(gitDir: string, call: Omit<GitCall, 'cwd' | 'args'>): Promise<string> {
+  const args = [`--git-dir=${gitDir}`, 'rev-parse', '--show-toplevel'];
+  return line(await askGit({ ...call, cwd: gitDir, args })) || gitDir;
+}
+
+/** Why a git dir and the folder in which its `.git` was found do not belong together. */
+function whyElsewhere(root: string, { gitDir, kind }: RepositoryFolders, named: string): string {
+  const setting = `git --git-dir=${gitDir} config`;
+  if (kind === 'elsewhere' && named === gitDir)
+    return `${root}/.git names the repository ${gitDir}, which does not name ${root} as its work tree (core.worktree). If it is yours: ${setting} core.worktree ${root}`;
+  return `The repository ${gitDir} names ${named} as its work tree (core.worktree), not ${root}, where its .git was found. If it is yours: ${setting} --unset core.worktree`;
 }
 
 /** Timeout in milliseconds for git's first answers, which normally take a few; a slow disk needs more. */
@@ -76,21 +131,12 @@ function obstacleTo(folder: string): string | null {
 }
 
 type Ask = (...args: string[]) => Promise<GitAnswer>;
-type Places = readonly [
-  root: string,
-  gitDir: string,
-  commonDir: string,
-  objects: string,
-  prefix: string,
-  format: string,
-];
+type Places = readonly [toplevel: string, gitDir: string, commonDir: string, format: string];
 
 const QUESTIONS = [
   ['--show-toplevel'],
   ['--absolute-git-dir'],
   ['--git-common-dir'],
-  ['--git-path', 'objects'],
-  ['--show-prefix'],
   ['--show-object-format'],
 ];
 
@@ -141,39 +187,26 @@ async function askHead(ask: Ask): Promise<Checkout['head']> {
 }
 
 function placesIn(lines: readonly string[]): Places {
-  const [root = '', gitDir = '', commonDir = '', objects = '', prefix = '', format = ''] = lines;
-  return [root, gitDir, commonDir, objects, prefix, format];
+  const [toplevel = '', gitDir = '', commonDir = '', format = ''] = lines;
+  return [toplevel, gitDir, commonDir, format];
 }
 
 const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
 
-async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<string> {
+async function whyNot(root: string, { stderr }: GitAnswer, ask: Ask): Promise<string> {
   if (stderr.includes('safe.directory')) {
     const fix = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
-    return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${fix ?? SAFE_DIRECTORY}`;
+    return `The repository of ${root} belongs to another user, so git refuses it. If you trust it: ${fix ?? SAFE_DIRECTORY}`;
   }
-  if (stderr.includes('not a git repository')) {
-    const refused = gitAtOrAbove(start);
-    if (refused !== null)
-      return `${refused} is not a git repository: a part of it is missing or unreadable. Repair it, or name another checkout with --repo.`;
-    return `${start} is not in a git repository. Name a checkout with --repo, or create one: with actions/checkout in a workflow, otherwise with git init`;
-  }
+  if (stderr.includes('not a git repository')) return notARepository(root);
   const bare = await ask('rev-parse', '--is-bare-repository');
-  if (bare.exitCode === 0 && line(bare) === 'true') {
-    return `${start} is a bare repository, which has no work tree. Clone it, or add one: git worktree add <folder>`;
-  }
-  const inside = await ask('rev-parse', '--is-inside-git-dir');
-  if (inside.exitCode === 0 && line(inside) === 'true') {
-    return `${start} is inside a .git folder. Run patchsmith in the work tree, or name it with --repo.`;
-  }
-  return `git cannot use ${start}: ${stderr || 'no reason given'}`;
+  if (bare.exitCode === 0 && line(bare) === 'true')
+    return `${root}/.git is a bare repository, which has no work tree. Clone it, or add one: git worktree add <folder>`;
+  return `git cannot use ${root}: ${stderr || 'no reason given'}`;
 }
 
-/** The nearest `.git`, which git itself did not accept; null if none is visible. */
-function gitAtOrAbove(folder: string): string | null {
-  const here = join(folder, '.git');
-  if (existsSync(here)) return here;
-  return folder === dirname(folder) ? null : gitAtOrAbove(dirname(folder));
+function notARepository(root: string): string {
+  return `${root}/.git is not a git repository: a part of it is missing or unreadable. Repair it, or name another checkout with --repo.`;
 }
 
 /** Output without its final newline; names may contain newlines themselves. */

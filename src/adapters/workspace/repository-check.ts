@@ -1,10 +1,10 @@
 /**
- * Checks the files of a repository before git reads them: git waits for a writer if it finds a pipe, and reads a device or a
- * sparse file until memory is full.
+ * Checks a repository before git reads it. Git follows links in it, waits for a writer if it finds a pipe, reads a device or a
+ * sparse file until memory is full, and believes a `.git` file that names somebody else's repository.
  */
 
-import { type BigIntStats, type Dirent, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { Breath } from '../../files/time-limit.ts';
 import {
@@ -14,48 +14,92 @@ import {
   textOfFile,
 } from '../../git/repository-file.ts';
 
-/** Throws `UnusableFile` if anything git may start from is neither a regular file nor absent, or is too large. */
-export async function checkRepositoryOf(start: string): Promise<void> {
-  for (let folder = start; ; folder = dirname(folder)) {
-    const dotGit = join(folder, '.git');
-    if (statOf(dotGit) !== null) {
-      const gitDir = gitDirOf(dotGit);
-      await checkGitDir(gitDir);
-      if (statOf(join(gitDir, 'HEAD')) !== null) return;
-    }
-    // Git checks whether the folder is itself a repository.
-    for (const name of ['HEAD', 'commondir']) checkFile(join(folder, name), Number.POSITIVE_INFINITY);
-    if (folder === dirname(folder)) return;
+/** The folders of a repository, as real paths. */
+export interface RepositoryFolders {
+  readonly gitDir: string;
+  readonly commonDir: string;
+  /**
+   * `inside`: `.git` is the git dir. `linked`: a linked worktree, whose repository names it. `elsewhere`: a `.git` file names the
+   * git dir, of which only git can tell whether it names this work tree: by `core.worktree`.
+   */
+  readonly kind: 'inside' | 'linked' | 'elsewhere';
+}
+
+/**
+ * The folders of the repository whose `.git` is in `root`. Throws `UnusableFile` if anything that git may read there is a link,
+ * neither a regular file nor absent, or too large, and if a linked worktree and its repository do not name each other.
+ */
+export async function checkRepositoryOf(root: string): Promise<RepositoryFolders> {
+  const dotGit = join(root, '.git');
+  const folders = foldersOf(dotGit);
+  await checkFolders(folders);
+  return folders;
+}
+
+/** Whether git would take a folder itself for a repository. */
+export function looksLikeGitDir(folder: string): boolean {
+  const has = (name: string) => statOf(join(folder, name)) !== null;
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
+}
+
+function foldersOf(dotGit: string): RepositoryFolders {
+  const isFile = checkFile(dotGit, MAX_POINTER_BYTES)?.isFile() === true;
+  if (!isFile) {
+    if (statOf(join(dotGit, 'commondir')) !== null)
+      throw new UnusableFile(join(dotGit, 'commondir'), 'is in a git dir that is no linked worktree');
+    return { gitDir: dotGit, commonDir: dotGit, kind: 'inside' };
   }
+  const gitDir = folderNamed(dotGit, /^gitdir: (.*?)[\r\n]*$/s.exec(textOfFile(dotGit) ?? '')?.[1]);
+  const common = join(gitDir, 'commondir');
+  if (checkFile(common, MAX_POINTER_BYTES) === null) return { gitDir, commonDir: gitDir, kind: 'elsewhere' };
+  const commonDir = folderNamed(common, textOfFile(common)?.trim());
+  const backLink = join(gitDir, 'gitdir');
+  checkFile(backLink, MAX_POINTER_BYTES);
+  const named = resolve(gitDir, textOfFile(backLink)?.trim() ?? '');
+  const isKnown = gitDir === join(commonDir, 'worktrees', basename(gitDir));
+  const real = basename(named) === '.git' ? realPathOf(dirname(named)) : null;
+  if (isKnown && real === dirname(dotGit)) return { gitDir, commonDir, kind: 'linked' };
+  const where = isKnown
+    ? `${backLink} names ${named}`
+    : `${gitDir} is not among the worktrees of ${commonDir}`;
+  throw new UnusableFile(
+    dotGit,
+    `names the linked worktree of another folder: ${where}`,
+    'If it was moved, run git worktree repair',
+  );
 }
 
-/** A linked worktree and a submodule have a file there that names the folder. */
-function gitDirOf(dotGit: string): string {
-  if (statOf(dotGit)?.isDirectory()) return dotGit;
-  const named = /^gitdir: (.*?)\n*$/s.exec(textOfFile(dotGit) ?? '')?.[1];
-  return named === undefined || named.includes('\0') ? dotGit : resolve(dirname(dotGit), named);
+/** The real path of the folder that a file of a repository names. */
+function folderNamed(file: string, named: string | undefined): string {
+  const isPath = named !== undefined && named !== '' && !named.includes('\0');
+  const folder = isPath ? realPathOf(resolve(dirname(file), named)) : null;
+  if (folder === null || statOf(folder)?.isDirectory() !== true)
+    throw new UnusableFile(file, 'does not name a git dir');
+  return folder;
 }
 
-async function checkGitDir(gitDir: string): Promise<void> {
+async function checkFolders({ gitDir, commonDir }: RepositoryFolders): Promise<void> {
   const breath = new Breath();
-  const named = textOfFile(join(gitDir, 'commondir'))?.trim();
-  const commonDir = named && !named.includes('\0') ? resolve(gitDir, named) : gitDir;
-  for (const name of ['HEAD', 'gitdir']) checkFile(join(gitDir, name), MAX_POINTER_BYTES);
-  for (const name of [
-    'config',
-    'config.worktree',
-    'shallow',
-    'info/exclude',
-    'info/attributes',
-    'info/grafts',
-    'info/sparse-checkout',
-  ])
-    for (const folder of [gitDir, commonDir]) checkFile(join(folder, name), MAX_RULES_BYTES);
+  const both = new Set([gitDir, commonDir]);
+  for (const name of ['HEAD', 'gitdir', 'commondir']) checkFile(join(gitDir, name), MAX_POINTER_BYTES);
+  for (const folder of both) {
+    for (const name of ['info', 'objects', 'refs', 'reftable', 'worktrees'])
+      checkIsFolder(join(folder, name));
+    for (const name of [
+      'config',
+      'config.worktree',
+      'shallow',
+      'info/exclude',
+      'info/attributes',
+      'info/grafts',
+      'info/sparse-checkout',
+    ])
+      checkFile(join(folder, name), MAX_RULES_BYTES);
+    await checkFolder(join(folder, 'refs'), breath, MAX_POINTER_BYTES);
+  }
   for (const name of namesIn(gitDir, /^(?:index$|sharedindex\.)/))
     checkFile(join(gitDir, name), MAX_INDEX_BYTES);
   checkFile(join(commonDir, 'packed-refs'), MAX_INDEX_BYTES);
-  for (const folder of new Set([gitDir, commonDir]))
-    await checkFolder(join(folder, 'refs'), breath, MAX_POINTER_BYTES);
   await checkFolder(join(commonDir, 'reftable'), breath);
   await checkStores(join(commonDir, 'objects'), breath);
 }
@@ -65,8 +109,9 @@ async function checkStores(first: string, breath: Breath): Promise<void> {
   const stores = new Set([first]);
   for (const store of stores) {
     if (stores.size > MOST_STORES) throw new UnusableFile(store, 'borrows from too many object stores');
-    const alternates = textOfFile(join(store, 'info/alternates'));
+    checkIsFolder(store);
     await checkFolder(store, breath);
+    const alternates = textOfFile(join(store, 'info/alternates'));
     for (const line of alternates?.split('\n') ?? [])
       if (line !== '' && !line.startsWith('#') && !line.includes('\0')) stores.add(resolve(store, line));
   }
@@ -74,10 +119,9 @@ async function checkStores(first: string, breath: Breath): Promise<void> {
 
 const MOST_STORES = 64;
 
-/** Everything in a folder whose links git follows. Sizes are checked only if there is a limit. */
+/** Everything in a folder. Sizes are checked only if there is a limit. */
 async function checkFolder(top: string, breath: Breath, maxBytes: number | null = null): Promise<void> {
   const folders = [top];
-  const linked = new Set<string>();
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const entries = entriesOf(folder);
     await breath.after(entries.length);
@@ -85,22 +129,26 @@ async function checkFolder(top: string, breath: Breath, maxBytes: number | null 
       // Most are loose objects.
       if (entry.isFile() && maxBytes === null) continue;
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) {
-        folders.push(path);
-        continue;
-      }
-      const stat = checkFile(path, maxBytes ?? Number.POSITIVE_INFINITY);
-      if (!stat?.isDirectory()) continue;
-      const id = `${stat.dev}:${stat.ino}`;
-      if (!linked.has(id)) folders.push(path);
-      linked.add(id);
+      if (entry.isDirectory()) folders.push(path);
+      else checkFile(path, maxBytes ?? Number.POSITIVE_INFINITY);
     }
   }
+}
+
+function checkIsFolder(path: string): void {
+  const stat = checkFile(path, Number.POSITIVE_INFINITY);
+  if (stat?.isFile()) throw new UnusableFile(path, 'is a file, not a folder');
 }
 
 function checkFile(path: string, maxBytes: number): BigIntStats | null {
   const stat = statOf(path);
   if (stat === null || stat.isDirectory()) return stat;
+  if (stat.isSymbolicLink())
+    throw new UnusableFile(
+      path,
+      'is a link, and links in a repository are not followed',
+      'Put what it leads to in its place',
+    );
   if (!stat.isFile()) throw new UnusableFile(path, 'is not a file');
   if (stat.size > maxBytes) throw new UnusableFile(path, 'is too large for a file of its kind');
   return stat;
@@ -116,7 +164,11 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 function statOf(path: string): BigIntStats | null {
-  return orNone(() => statSync(path, { bigint: true }));
+  return orNone(() => lstatSync(path, { bigint: true }));
+}
+
+function realPathOf(path: string): string | null {
+  return orNone(() => realpathSync(path));
 }
 
 function orNone<T>(look: () => T): T | null {

@@ -7,13 +7,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Project } from '../../adapters/survey/project.ts';
 import { type Survey, surveyRepository } from '../../adapters/survey/survey.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
 import { withAppToken } from './app-token.ts';
 import { surveyLines } from './report.ts';
 import { withResumeJob } from './resume-job.ts';
@@ -43,6 +44,7 @@ export interface InitInput {
   /** Null for the checkout that contains `cwd`. */
   readonly repo: string | null;
   readonly cwd: string;
+  readonly env: Environment;
   /** Prints one line for people. */
   readonly say: (line: string) => void;
 }
@@ -54,6 +56,7 @@ export async function initialise({
   isLong,
   repo,
   cwd,
+  env,
   say,
 }: InitInput): Promise<RunOutcome> {
   const names = Object.keys(WORKFLOW_TEMPLATES);
@@ -71,13 +74,9 @@ export async function initialise({
       'ERR_SETTINGS_CONFLICT',
       `--app: the workflow ${name} publishes nothing, so it needs no token for that.`,
     );
-  const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
-  if (root === null)
-    return usageError(
-      'ERR_NO_CHECKOUT',
-      'This is not a checkout of a repository. Run patchsmith in one, or name it with --repo.',
-    );
-
+  const found = await findCheckout(absolutePath(cwd, repo ?? '.'), env);
+  if (found.status === 'failed') return usageError('ERR_NO_CHECKOUT', found.message);
+  const { root } = found.checkout;
   const survey = await surveyRepository(root);
   for (const line of surveyLines(survey)) say(line);
   let written = 0;

@@ -20,6 +20,7 @@ export async function startInit(
     isLong: switches.has('long'),
     repo: read.settings.repo,
     cwd: context.cwd,
+    env: context.env,
     say,
   });
   return sayEnd(context, outcome);

@@ -2,14 +2,14 @@
 
 /** Thrown where the runner finds it; the run ends as a usage error. The message names the file and says how to proceed. */
 export class UnusableFile extends Error {
-  /** `why` follows the path, as in `is not a file`. */
-  constructor(path: string, why: string) {
-    super(unusable(path, why));
+  /** `why` follows the path, as in `is not a file`; `fix` says what helps. */
+  constructor(path: string, why: string, fix?: string) {
+    super(unusable(path, why, fix));
     this.name = 'UnusableFile';
   }
 }
 
 /** The message for people about such a file. */
-export function unusable(path: string, why: string): string {
-  return `${JSON.stringify(path)} ${why}. Remove it, or name another checkout with --repo.`;
+export function unusable(path: string, why: string, fix = 'Remove it'): string {
+  return `${JSON.stringify(path)} ${why}. ${fix}, or name another checkout with --repo.`;
 }

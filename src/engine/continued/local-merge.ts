@@ -1,14 +1,14 @@
 /** Merges commits of this checkout with git, in a separate repository that reads the checkout's objects. */
 
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { CleanMerge } from '../../adapters/github/branch.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
-import { askGit, runGit } from '../../git/git.ts';
+import { askGit } from '../../git/git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
 import type { UserEnvironment } from '../../git/user-settings.ts';
-import { userGitEnvironment } from '../../git/user-settings.ts';
 
 /** A repository of our own beside a checkout. */
 export interface BesideCheckout {
@@ -28,9 +28,9 @@ export async function openBesideCheckout(
   folder: string,
   env: UserEnvironment,
 ): Promise<BesideCheckout> {
-  const asked = { cwd: root, env: userGitEnvironment(env) };
-  const objects = (await runGit({ ...asked, args: ['rev-parse', '--git-path', 'objects'] })).toString('utf8');
-  const alternate = resolve(root, objects.trim());
+  const found = await findCheckout(root, env);
+  if (found.status === 'failed') throw new Error(found.message);
+  const alternate = found.checkout.objects;
   const gitDir = join(folder, 'beside.git');
   const core = { bare: true, logAllRefUpdates: false };
   makeRepository({ gitDir, objectFormat: 'sha1', alternate, head: 'ref: refs/heads/none', core });

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { checkoutAround } from '../../adapters/workspace/find-checkout.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
 import type { Settings } from '../../config/schema.ts';
 import { readServerFile } from '../../config/server-file.ts';
@@ -16,7 +17,6 @@ import {
   whyNotInProjectFile,
 } from '../../domain/mcp/server-spec.ts';
 import { realpathExisting } from '../../files/path-within.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
 import { openRevision } from '../../git/revision.ts';
 import type { HostContext } from '../../host/context.ts';
 import type { Trust } from '../trust/trust.ts';
@@ -41,7 +41,10 @@ export async function readGivenServers(
   const { env, cwd } = context;
   const named = serversIn(mcp, from);
   if (named.status === 'failed') return { servers: {}, problems: named.problems };
-  const root = await repositoryRoot(resolve(cwd, repo ?? ''));
+  const checkout = await checkoutAround(resolve(cwd, repo ?? ''), env);
+  if (checkout?.status === 'failed')
+    return { servers: {}, problems: [problem('ERR_NO_CHECKOUT', checkout.message)] };
+  const root = checkout?.checkout.root ?? null;
   const isFromWorkTree = from.from === 'file' && (trust?.revision ?? null) === null;
   if (isFromWorkTree && !(await isCommitted(mcp, root, env)))
     return {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { askPullHead } from '../../adapters/github/access.ts';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { checkoutAround } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import {
@@ -14,10 +15,8 @@ import {
 } from '../../domain/github/event.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import { realpathExisting } from '../../files/path-within.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
 import type { Revision } from '../../ports/workspace.ts';
@@ -60,8 +59,8 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
     const fetch = await fetchByEnvironment(env);
     return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   };
-  // The run uses real paths as well.
-  const root = await repositoryRoot(await realpathExisting(resolve(cwd, settings.repo ?? '.')));
+  const checkout = await checkoutAround(resolve(cwd, settings.repo ?? '.'), env);
+  const root = checkout?.status === 'ok' ? checkout.checkout.root : null;
   const read = await readGitHubEvent(env);
   const event = read.status === 'ok' ? read.event : null;
   const isOnGitHub = read.status !== 'none' && root !== null;
@@ -75,7 +74,9 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
           ),
         )
       : root === null
-        ? NOTHING_SPECIAL
+        ? checkout?.status === 'failed'
+          ? refused(usageError('ERR_NO_CHECKOUT', checkout.message))
+          : NOTHING_SPECIAL
         : await rulesFor(input, { event, root, settings, openGitHub });
   return { event, token, credentials, openGitHub, ...found };
 }

@@ -62,12 +62,14 @@ export class RuleTree {
 
   /** Copies the rules that live outside the work tree; `infoDir` is `info` of the common git dir. True when there are attributes. */
   takeMachineRules(infoDir: string, settings: UserSettings): boolean {
-    takeRules(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
-    takeRules(settings.excludesFile, this.#excludes);
+    // People keep their own rules where they like, and link to them.
+    const own = { follow: true };
+    takeRules(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'), {});
+    takeRules(settings.excludesFile, this.#excludes, own);
     const [ofRepository, ofUser] = this.attributesFiles;
     const taken = [
-      takeRules(join(infoDir, 'attributes'), ofRepository),
-      takeRules(settings.attributesFile, ofUser),
+      takeRules(join(infoDir, 'attributes'), ofRepository, {}),
+      takeRules(settings.attributesFile, ofUser, own),
     ];
     return taken.includes(true);
   }

@@ -112,13 +112,13 @@ export function copyIndex(
 ): bigint | null {
   const from = join(fromGitDir, fromName);
   const stat = statSync(from, { bigint: true, throwIfNoEntry: false });
-  if (!copyIfThere(from, join(toGitDir, name), MAX_INDEX_BYTES)) return null;
+  if (!copyIfThere(from, join(toGitDir, name), { maxBytes: MAX_INDEX_BYTES })) return null;
   // Read before the copy: if the index is replaced in between, the copied one is younger and trusted less.
   const mtimeNs = stat?.mtimeNs ?? 0n;
   setMtime(join(toGitDir, name), mtimeNs);
   for (const shared of readdirSync(fromGitDir)) {
     if (shared.startsWith('sharedindex.'))
-      copyIfThere(join(fromGitDir, shared), join(toGitDir, shared), MAX_INDEX_BYTES);
+      copyIfThere(join(fromGitDir, shared), join(toGitDir, shared), { maxBytes: MAX_INDEX_BYTES });
   }
   return mtimeNs;
 }
