@@ -317,7 +317,6 @@ test.each([
   ['undo', ['undo', 'last']],
   ['init', ['init']],
   ['doctor', ['doctor']],
-  ['resume', ['resume', 'last']],
 ])('%s refuses the repository of another folder', async (_name, args) => {
   const world = new World();
   await scriptedRun({
