@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
-import { readNamedFile } from '../files/named-file.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
-import { textOf } from '../files/read-bytes.ts';
+import { readNamedFile, textOf } from '../files/read-bytes.ts';
 import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 1024 * 1024;

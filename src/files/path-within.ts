@@ -1,7 +1,8 @@
 /** Determines whether a path is inside a folder, however it is written. */
 
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { isGitDirName } from '../domain/changes/path.ts';
 
 /**
  * The path relative to `root`, which is a real path; null if it is outside. A path written as one inside is accepted as it
@@ -27,4 +28,21 @@ export async function realpathExisting(path: string): Promise<string> {
 export function pathBelow(root: string, path: string): string | null {
   const place = relative(root, path);
   return place === '..' || place.startsWith('../') ? null : place;
+}
+
+/** Whether a real path is in the work tree at `root`, and not in a git dir. */
+export function isInWorkTree(root: string, target: string): boolean {
+  const inside = pathBelow(root, target);
+  return inside !== null && !inside.split(sep).some(isGitDirName);
+}
+
+/** The real path of a file; null if it does not exist or its links lead nowhere. */
+export async function realpathOrNull(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
+    throw error;
+  }
 }

@@ -7,8 +7,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import { readNamedFile } from '../../files/named-file.ts';
-import { textOf } from '../../files/read-bytes.ts';
+import { readNamedFile, textOf } from '../../files/read-bytes.ts';
 import type { AnswerSchema } from '../../ports.ts';
 
 const MAX_SCHEMA_BYTES = 65_536;

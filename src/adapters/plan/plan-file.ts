@@ -14,9 +14,8 @@ import type { YamlMapping } from '../../config/yaml.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import { readNamedFile } from '../../files/named-file.ts';
 import { pathWithin } from '../../files/path-within.ts';
-import { type BytesRead, collect, textOf } from '../../files/read-bytes.ts';
+import { type BytesRead, collect, readNamedFile, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;

@@ -8,9 +8,8 @@ import { join, relative, resolve, sep } from 'node:path';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { isInWorkTree, readNamedFile, realpathOrNull } from '../../files/named-file.ts';
-import { pathBelow, pathWithin } from '../../files/path-within.ts';
-import { textOf } from '../../files/read-bytes.ts';
+import { isInWorkTree, pathBelow, pathWithin, realpathOrNull } from '../../files/path-within.ts';
+import { readNamedFile, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 /** Real principles are never this large; a longer file is something else under that name. */

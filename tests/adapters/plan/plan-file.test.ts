@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { type PlanRead, readPlan } from '../../../src/adapters/plan/plan-file.ts';
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
@@ -231,7 +231,7 @@ test('a plan can come through a named pipe', async () => {
   const pipe = join(cwd, 'pipe');
   makePipe(pipe);
   const reading = readPlan({ plan: 'pipe', message: null, stdin: Readable.from([]), cwd, root: cwd });
-  execFileSync('sh', ['-c', 'printf "Do it." > pipe'], { cwd });
+  await execa('sh', ['-c', 'printf "Do it." > pipe'], { cwd });
   expect(await reading).toEqual({
     status: 'ok',
     plan: {
