@@ -134,7 +134,7 @@ test('without any source every setting has its documented default', () => {
     milestone: null,
     maxPatchFiles: 100,
     maxPatchBytes: 4 * 1024 ** 2,
-    protectedPaths: 'refuse',
+    protectedPaths: 'auto',
     acceptProtected: [],
     publishUnfinished: false,
     comment: 'auto',

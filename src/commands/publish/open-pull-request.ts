@@ -12,7 +12,8 @@ import {
 import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
-import { done, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
@@ -38,16 +39,13 @@ export async function openForReview(
   facts: ReviewFacts,
 ): Promise<RunOutcome> {
   const { branch, publication, settings, sayMade } = job;
-  // Pull requests are found by today's names, which is what they contain.
-  const upstream = repositoryNamed(job.upstream.github, base.repository);
-  const fork = job.fork === job.upstream ? upstream : job.fork;
+  const { upstream, wanted } = placeOf(job, base);
   const drafts = draftReasons({
     ...facts,
     setting: settings.draft,
     verification: verificationOf(job.result),
     wasDenied: job.result.deniedCount > 0,
   });
-  const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
   const there =
     (await findPullRequest(upstream, wanted)) ?? (facts.closed && (await reopen(job, facts.closed)));
   const isDraft = there === null ? drafts.length > 0 : await keptDraft(job, there, drafts);
@@ -88,6 +86,44 @@ export async function openForReview(
   sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
 
   return withMetadata(job, upstream, pull, operation);
+}
+
+/** Where it is or will be. Pull requests are found by today's names, which is what they contain. */
+function placeOf(job: PublishJob, base: Base) {
+  const upstream = repositoryNamed(job.upstream.github, base.repository);
+  const { owner: headOwner, repo: headRepo } = job.fork === job.upstream ? upstream : job.fork;
+  return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
+}
+
+/** The same as `draftFirst`, for the pull request that is open for this plan. */
+export async function draftOpenFirst(
+  job: PublishJob,
+  base: Base,
+  protectedPaths: readonly string[],
+): Promise<RunOutcome | null> {
+  if (protectedPaths.length === 0) return null;
+  const { upstream, wanted } = placeOf(job, base);
+  const there = await findPullRequest(upstream, wanted);
+  return there === null ? null : draftFirst(job, there, protectedPaths);
+}
+
+/**
+ * Makes it a draft before protected files reach its branch, from where they could be merged at once. Null if that is done or not
+ * needed; otherwise the refusal.
+ */
+export async function draftFirst(
+  job: PublishJob,
+  pull: Pick<PullRequest, 'draft' | 'number' | 'node_id'>,
+  protectedPaths: readonly string[],
+): Promise<RunOutcome | null> {
+  if (pull.draft === true || protectedPaths.length === 0) return null;
+  const why = await turnIntoDraft(job.upstream, pull);
+  return why === null
+    ? null
+    : policyViolation(
+        'ERR_PROTECTED_PATH',
+        `The patch changes protected files, which are only published in a draft: ${listed(protectedPaths, 10, 'file')}. Pull request #${pull.number} is open for review, and GitHub refused to convert it: ${why} Nothing was pushed. Convert it to a draft yourself, or accept the files with --accept-protected GLOB.`,
+      );
 }
 
 /** Our part of its text. */

@@ -31,7 +31,7 @@ import { labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
 import { explainedOnIssue } from './issue/without-plan.ts';
 import { jobOf, type PublishJob } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
-import { openForReview } from './open-pull-request.ts';
+import { draftOpenFirst, openForReview } from './open-pull-request.ts';
 import { checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
@@ -179,6 +179,8 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (rebuilt.status === 'refused') return rebuilt.outcome;
   const lacking = await lackingLfs(job, rebuilt.change.files);
   if (lacking !== null) return lacking;
+  const notADraft = await draftOpenFirst(job, base.base, judged.protectedPaths);
+  if (notADraft !== null) return notADraft;
   const commit = await commitRun(job, base.base, rebuilt.change);
   if (commit.status === 'refused') return commit.outcome;
   return openForReview(

@@ -14,7 +14,7 @@ const WHETHER = ['auto', 'always', 'never'] as const;
 const BRANCH_SUFFIXES = ['none', 'random', 'timestamp', 'short-commit-hash'] as const;
 const STALE = ['close', 'comment', 'keep'] as const;
 const REOPEN = ['never', 'always'] as const;
-const PROTECTED = ['refuse', 'draft', 'allow'] as const;
+const PROTECTED = ['auto', 'refuse', 'draft', 'allow'] as const;
 
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Publishing. */
@@ -95,9 +95,9 @@ export const PUBLISHING_SETTINGS = {
   maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
     flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
     help: 'Maximum size of a published patch' }),
-  protectedPaths: choice(PROTECTED).default('refuse').register(about, {
+  protectedPaths: choice(PROTECTED).default('auto').register(about, {
     flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
-    help: 'How to treat a patch that changes .github, code owners, or instructions for agents: refuse it, publish a draft, or publish it like any other' }),
+    help: 'How to treat a patch that changes protected files: refuse it, publish a draft, or publish it like any other; auto: refuse changes of CI, .github, code owners, settings of patchsmith and principles, and publish those of package managers, toolchains, git hooks, editors and other agents as a draft' }),
   acceptProtected: texts(PathGlob).default([]).register(about, {
     flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'Protected files that may change anyway', defaultHelp: 'none' }),

@@ -6,8 +6,8 @@ import type { Settings } from '../../config/schema.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
+import { consequenceOf } from '../../domain/github/publishing/policy.ts';
 import type { PullRecord } from '../../domain/github/publishing/record.ts';
-import { isProtectedPath } from '../../domain/review/steering-paths.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
 import { warning } from '../../domain/warnings/warning.ts';
@@ -215,10 +215,8 @@ async function conflictOf(
 /** The reasons for which publishing would be refused, as far as this job knows its settings. */
 function protectedBy({ protectedPaths, acceptProtected, principles }: Settings): (path: string) => boolean {
   const isAccepted = pathMatcher(acceptProtected);
-  return (path) =>
-    protectedPaths === 'refuse' &&
-    (isProtectedPath(path) || (principles ?? []).includes(path)) &&
-    !isAccepted(path);
+  const rules = { mode: protectedPaths, isAccepted, principles: principles ?? [] };
+  return (path) => consequenceOf(path, rules) === 'refuse';
 }
 
 /** Work that needs a temporary repository beside the checkout. */

@@ -25,7 +25,7 @@ import type { Base } from '../base.ts';
 import { committerFor, commitWishes } from '../committer-for.ts';
 import type { PublishJob } from '../job.ts';
 import { lackingLfs } from '../lfs-check.ts';
-import { keptDraft } from '../open-pull-request.ts';
+import { draftFirst, keptDraft } from '../open-pull-request.ts';
 import { checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
 import { rebuildRun } from '../rebuild-run.ts';
@@ -54,7 +54,8 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
       return publishFailed('ERR_PULL_REQUEST_MOVED', `Nothing was added to ${name}: ${why} ${kept(job)}`);
     const end = await commitOn(job, pull, made);
     if (end.status === 'refused') return end.outcome;
-    if (end.status === 'made') return tellOnPull(job, { ...pull, head: end.sha }, made, end);
+    if (end.status === 'made')
+      return tellOnPull(job, { ...pull, draft: end.draft, head: end.sha }, made, end);
   }
   return publishFailed(
     'ERR_PULL_REQUEST_MOVED',
@@ -80,7 +81,7 @@ function kept({ run }: PublishJob): string {
 }
 
 type CommitEnd =
-  | { status: 'made'; sha: string; protectedPaths: readonly string[] }
+  | { status: 'made'; sha: string; protectedPaths: readonly string[]; draft: boolean }
   | { status: 'moved' }
   | { status: 'refused'; outcome: RunOutcome };
 
@@ -99,7 +100,7 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
   if (origin?.runId === result.runId && origin.tree === head.tree.sha) {
     publication.commit = { sha: pull.head, tree: head.tree.sha, operation: 'none', verified: null };
     sayMade(`${pull.branch} has this change already`);
-    return { status: 'made', sha: pull.head, protectedPaths };
+    return { status: 'made', sha: pull.head, protectedPaths, draft: pull.draft };
   }
   if (pull.head !== followUp.head && !(await isAfter(job, pull, followUp)))
     return refuse(
@@ -110,6 +111,8 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
     );
   const order = await orderOn(job, pull, { ...made, headTree: head.tree.sha });
   if (order.status === 'refused') return order;
+  const notADraft = await draftFirst(job, pull, protectedPaths);
+  if (notADraft !== null) return refuse(notADraft);
   const { author, committer: by, ...wishes } = await commitWishes(job);
   const commit = await (await committerFor(job)).commit({
     ...order,
@@ -125,7 +128,7 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
   const { sha, verified } = commit;
   publication.commit = { sha, tree: order.tree, operation: 'updated', verified };
   sayMade(`${pull.branch} updated: ${sha.slice(0, 8)}`);
-  return { status: 'made', sha, protectedPaths };
+  return { status: 'made', sha, protectedPaths, draft: pull.draft || protectedPaths.length > 0 };
 }
 
 function refuse(outcome: RunOutcome): Extract<CommitEnd, { status: 'refused' }> {

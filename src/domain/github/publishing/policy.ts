@@ -3,7 +3,8 @@
 import type { ChangedFile } from '../../changes/changed-file.ts';
 import { succeeded } from '../../conversation/tool.ts';
 import type { CodeFor } from '../../errors/registry.ts';
-import { isProtectedPath } from '../../review/steering-paths.ts';
+import { FLAGS, type FlagName } from '../../review/flag.ts';
+import { type Protection, protectionOf } from '../../review/steering-paths.ts';
 import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-code.ts';
 import { noChange, policyViolation, type RunOutcome, usageError } from '../../run/outcome.ts';
 import type { RunResult } from '../../run/result.ts';
@@ -119,8 +120,8 @@ export function overCaps(patch: { files: number; bytes: number }, caps: PatchCap
       );
 }
 
-/** What to do with a patch that changes protected paths. */
-export type ProtectedMode = 'refuse' | 'draft' | 'allow';
+/** What to do with a patch that changes protected paths; `auto`: what suits each. */
+export type ProtectedMode = 'auto' | 'refuse' | 'draft' | 'allow';
 
 /** Which paths are protected, and what to do about them. */
 export interface ProtectedRules {
@@ -139,21 +140,34 @@ export type ProtectedVerdict =
 
 /** Judges the protected paths that a patch changes, including old names of renames. */
 export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRules): ProtectedVerdict {
-  if (rules.mode === 'allow') return { status: 'fine' };
-  const touched = new Set(files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path])));
-  const paths = [...touched].filter(
-    (path) => (isProtectedPath(path) || rules.principles.includes(path)) && !rules.isAccepted(path),
-  );
-  if (paths.length === 0) return { status: 'fine' };
-  if (rules.mode === 'draft') return { status: 'draft', paths };
+  const touched = [
+    ...new Set(files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]))),
+  ];
+  const judged = touched.map((path) => ({ path, consequence: consequenceOf(path, rules) }));
+  const pathsThat = (one: Protection) =>
+    judged.flatMap((each) => (each.consequence === one ? [each.path] : []));
+  const [refused, drafts] = [pathsThat('refuse'), pathsThat('draft')];
+  if (refused.length === 0)
+    return drafts.length === 0 ? { status: 'fine' } : { status: 'draft', paths: drafts };
   return {
     status: 'refused',
-    paths,
+    paths: refused,
     outcome: policyViolation(
       'ERR_PROTECTED_PATH',
-      `The patch changes protected files: ${listed(paths, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
+      `The patch changes protected files: ${listed(refused, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
     ),
   };
+}
+
+/** What follows from a change to the path; null if nothing does. */
+export function consequenceOf(
+  path: string,
+  { mode, isAccepted, principles }: ProtectedRules,
+): Protection | null {
+  if (mode === 'allow' || isAccepted(path)) return null;
+  const protection = principles.includes(path) ? 'refuse' : protectionOf(path)?.protection;
+  if (protection === undefined) return null;
+  return mode === 'auto' ? protection : mode;
 }
 
 /** When a pull request is to be a draft. */
@@ -179,10 +193,18 @@ export function draftReasons(facts: DraftFacts): string[] {
   return [
     ...(setting === 'always' ? ['a draft was requested'] : []),
     ...(unfinished ? ['the run ended before its work was done'] : []),
-    ...(protectedPaths.length > 0 ? ['it changes protected files'] : []),
+    ...whyProtected(protectedPaths),
     ...(setting !== 'never' && wasDenied ? ['something that the run asked for was denied to it'] : []),
     ...(setting !== 'never' && verification !== 'passed' ? [UNVERIFIED[verification]] : []),
   ];
+}
+
+/** Without names of files: a model chose those. */
+function whyProtected(paths: readonly string[]): string[] {
+  const flags = paths.flatMap((path): FlagName[] => [...(protectionOf(path)?.flags ?? ['principles'])]);
+  if (paths.length === 0) return [];
+  const kinds = [...new Set(flags)].map((flag) => `one ${FLAGS[flag]}`);
+  return [`it changes protected files${kinds.length === 0 ? '' : `: ${kinds.join('; ')}`}`];
 }
 
 const UNVERIFIED = {

@@ -227,7 +227,10 @@ describe('a pull request is a draft', () => {
     [{ verification: 'failed', wasDenied: true, setting: 'never' }, []],
     [
       { unfinished: true, protectedPaths: ['AGENTS.md'], setting: 'never' },
-      ['the run ended before its work was done', 'it changes protected files'],
+      [
+        'the run ended before its work was done',
+        'it changes protected files: one tells agents what to do in later runs',
+      ],
     ],
   ])('%j: %j', (part, reasons) => {
     expect(draftReasons(facts(part))).toEqual(reasons);
