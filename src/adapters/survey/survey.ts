@@ -192,7 +192,7 @@ async function sharedDecisions(top: Folder, workflows: Workflows): Promise<strin
   const packages = having(/apt(?:-get)? install/);
   if (packages.length > 0)
     decisions.push(
-      `System packages are installed in ${listed(packages, 3)}: if the tests need them, copy that step into the workflow, before "Carry out the plan".`,
+      `System packages are installed in ${listed(packages, 3)}: if the tests need them, copy that step into the workflow, before "Check out".`,
     );
   return decisions;
 }

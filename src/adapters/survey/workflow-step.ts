@@ -1,4 +1,8 @@
-/** Steps of a workflow that install a language, as text that can be placed among the steps of a template. */
+/**
+ * Steps of a workflow that install a language, as text that can be placed among the steps of a template. They come before the
+ * checkout, so versions are literal: a setup action starts programs in the checkout, and those obey files in it (`yarn --version`
+ * executes what `yarn-path` in `.yarnrc` names).
+ */
 
 /** A step with an action of `ACTION_PINS`, or one with a script. */
 export type WorkflowStep =
@@ -28,7 +32,7 @@ export function stepText(step: WorkflowStep): string {
     lines.push(`  uses: ${step.uses}@${ACTION_PINS[step.uses]}`);
     const given = Object.entries(step.with);
     if (given.length > 0) lines.push('  with:');
-    for (const [name, value] of given) lines.push(`    ${name}: ${JSON.stringify(plain(value))}`);
+    for (const [name, value] of given) lines.push(`    ${name}: ${JSON.stringify(harmless(value))}`);
   } else {
     lines.push(`  run: ${plain(step.run)}`);
   }
@@ -36,12 +40,26 @@ export function stepText(step: WorkflowStep): string {
 }
 
 function plain(value: string): string {
-  if (/^[\w .,@=/*+:^~<>|-]{1,200}$/.test(value) && !/: |^[*@|>,:-]/.test(value)) return value;
+  if (!/: |^[*@|>,:-]/.test(value)) return harmless(value);
+  throw new Error(`${JSON.stringify(value)} must not be in a workflow.`);
+}
+
+function harmless(value: string): string {
+  if (/^[\w .,@=/*+:^~<>|-]{1,200}$/.test(value)) return value;
   throw new Error(`${JSON.stringify(value)} must not be in a workflow.`);
 }
 
 /** The version if it is written as versions are, and null for anything else. */
 export function plainVersion(written: string | null): string | null {
   const tidy = written?.trim() ?? '';
-  return /^v?\d+(?:\.[\dx]+){0,3}(?:-[\w.]{1,20})?$/.test(tidy) ? tidy.replace(/^v/, '') : null;
+  return /^v?\d{1,9}(?:\.[\dx]{1,9}){0,3}(?:-[\w.]{1,20})?$/.test(tidy) ? tidy.replace(/^v/, '') : null;
+}
+
+/** A version or a range of versions as setup actions take it, such as `20`, `>=20 <23` or `lts/*`; null for anything else. */
+export function plainRange(written: string | null): string | null {
+  const tidy = written?.trim().replaceAll(/\s*(?:,|\s)\s*/g, ' ') ?? '';
+  const isRange = /^(?:(?:[<>]=?|[\^~=])? ?v?\d{1,9}(?:\.(?:\d{1,9}|[x*])){0,3}(?:(?: \|\|)? |$)){1,4}$/.test(
+    tidy,
+  );
+  return isRange || /^lts\/(?:\*|[a-z]{1,20})$/.test(tidy) ? tidy : null;
 }

@@ -110,7 +110,7 @@ function filesToWrite(
     },
     {
       path: `.github/workflows/patchsmith-${name}.yml`,
-      text: workflowText({ ...template, workflow }, project),
+      text: workflowText(workflow, project),
       unless: [],
     },
     ...Object.entries(template.plans).map(([plan, text]) => ({

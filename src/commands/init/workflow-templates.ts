@@ -16,8 +16,6 @@ import schedule from '../../../docs/workflows/schedule.yml';
 /** A workflow, its plans, and what to set up on GitHub. */
 export interface WorkflowTemplate {
   readonly workflow: string;
-  /** It checks out what outsiders wrote, so nothing of that is used outside the sandbox, not even to fill a cache. */
-  readonly isOfOutsiders?: true;
   /** Plan texts by file name in `.github/patchsmith`. */
   readonly plans: Readonly<Record<string, string>>;
   /** Its plan is about an issue, so it says nothing to a run that begins without one. */
@@ -83,7 +81,6 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
   },
   fork: {
     workflow: fork,
-    isOfOutsiders: true,
     plans: { 'maintenance.md': maintenancePlan },
     next: [KEY, 'Start it by hand, in Actions → patchsmith fork, with the commit of a pull request.'],
   },

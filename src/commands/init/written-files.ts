@@ -3,7 +3,6 @@
 import { stringify } from 'yaml';
 import type { Basis, Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
 import { stepText, type WorkflowStep } from '../../adapters/survey/workflow-step.ts';
-import type { WorkflowTemplate } from './workflow-templates.ts';
 
 const PROJECT_FILE_HEAD = `# Settings of patchsmith for every plan of this repository, written by patchsmith init.
 # All of them: patchsmith help run
@@ -38,16 +37,16 @@ export function verifyOf({ test, lint, build }: Project): Said[] {
 
 /**
  * A template's workflow with the steps that install the language, and where packages come from: a cache that a step has filled,
- * so that commands need no network, or else the hosts of the registry.
+ * so that commands need no network, or else the hosts of the registry. Where the head of a pull request is checked out, it is
+ * the hosts: a model or an outsider wrote that, and a package manager executes what files beside the lock file name.
  */
-export function workflowText(
-  { workflow, isOfOutsiders }: Pick<WorkflowTemplate, 'workflow' | 'isOfOutsiders'>,
-  project: Project | null,
-): string {
+export function workflowText(workflow: string, project: Project | null): string {
   if (project === null) return workflow;
-  const cache = isOfOutsiders ? null : filledCache(project.cache);
+  const cache = CHECKS_OUT_HEAD.test(workflow) ? null : filledCache(project.cache);
   const inputs = cache === null ? hostsInput(project.domains) : cacheInput(cache);
-  const steps = [...project.steps, ...fillingSteps(cache)].map((step) => stepText(step).trimEnd());
+  const texts = (steps: readonly WorkflowStep[]) => steps.map((step) => stepText(step).trimEnd());
+  const languages = texts(project.steps);
+  const filling = texts(fillingSteps(cache));
   // From the last step to the first, so that the lines above stay where they are.
   const lines = workflow.split('\n');
   const indices = lines.flatMap((line, at) => (line.startsWith(KEY_INPUT) ? [at] : []));
@@ -55,13 +54,18 @@ export function workflowText(
     lines.splice(at + 1, 0, ...inputs);
     while (!lines[at]?.startsWith('      - name: ')) at -= 1;
     while (lines[at - 1]?.startsWith('      #')) at -= 1;
-    lines.splice(at, 0, ...steps);
+    lines.splice(at, 0, ...filling);
+    // Before anything is in the workspace that a tool could obey.
+    while (lines[at - 1] !== '    steps:') at -= 1;
+    lines.splice(at, 0, ...languages);
   }
   return lines.join('\n');
 }
 
 /** Every step with a key starts commands of the repository. */
 const KEY_INPUT = '          api-key: ';
+/** Without it, actions/checkout takes the branch that the workflow runs on. */
+const CHECKS_OUT_HEAD = /^ {10}ref: /m;
 
 function hostsInput(domains: readonly string[]): string[] {
   if (domains.length === 0) return [];

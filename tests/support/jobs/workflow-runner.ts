@@ -178,7 +178,10 @@ async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
         RUNNER_TEMP: temp,
         ...Object.fromEntries(own),
       };
-      execFileSync('bash', ['-e', '-c', step.run], { env: { PATH: process.env.PATH, ...env } });
+      execFileSync('bash', ['-e', '-c', step.run], {
+        cwd: workspace,
+        env: { PATH: process.env.PATH, HOME: temp, ...run.env, ...env },
+      });
       continue;
     }
     const end = await runStep(run, step, given, stepPlace);
@@ -243,6 +246,11 @@ async function runStep(
       const token = run.github.addToken({ kind: 'installation', login: 'shop-app[bot]', permissions });
       return done({ token });
     }
+    case 'actions/setup-node':
+      // It prints the versions of these, which start in the workspace.
+      for (const tool of ['node', 'npm', 'yarn'])
+        await execa(tool, ['--version'], { cwd: place.workspace, env: run.env ?? {}, reject: false });
+      return done();
     case 'OWNER/patchsmith': {
       const ended = await runPatchsmith(run, given, place);
       return { failed: ended.exitCode !== 0, outputs: ended.outputs, action: ended };

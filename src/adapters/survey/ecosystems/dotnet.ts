@@ -1,7 +1,7 @@
 /** .NET with NuGet. */
 
-import { type Ecosystem, type Folder, found } from '../project.ts';
-import type { WorkflowStep } from '../workflow-step.ts';
+import { type Ecosystem, type Folder, found, textAt } from '../project.ts';
+import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
 /** The entry of the registry. */
 export const dotnet: Ecosystem = {
@@ -31,17 +31,18 @@ export const dotnet: Ecosystem = {
 };
 
 async function runnerOf(folder: Folder): Promise<{ steps: WorkflowStep[]; guesses: string[] }> {
-  if (folder.names.has('global.json')) {
-    const from = { 'global-json-file': `${folder.prefix}global.json` };
-    return { steps: [{ name: 'Install .NET', uses: 'actions/setup-dotnet', with: from }], guesses: [] };
-  }
+  const exact = plainVersion(textAt(await folder.json('global.json'), 'sdk', 'version'));
   const project = folder.first('*.csproj', '*.fsproj', 'Directory.Build.props');
   const [, major = '9'] =
     /<TargetFrameworks?>[^<]*\bnet(\d+)\.0/.exec((project && (await folder.text(project))) ?? '') ?? [];
   return {
     steps: [
-      { name: 'Install .NET', uses: 'actions/setup-dotnet', with: { 'dotnet-version': `${major}.0.x` } },
+      {
+        name: 'Install .NET',
+        uses: 'actions/setup-dotnet',
+        with: { 'dotnet-version': exact ?? `${major}.0.x` },
+      },
     ],
-    guesses: [`.NET ${major}, since there is no global.json`],
+    guesses: exact === null ? [`.NET ${major}, since no global.json names a version`] : [],
   };
 }

@@ -3,6 +3,7 @@
 import { HOSTS } from '../../../domain/packages/installers.ts';
 import { type Ecosystem, found, guessed } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
+import { plainVersion } from '../workflow-step.ts';
 
 /** The entry of the registry. */
 export const go: Ecosystem = {
@@ -12,6 +13,9 @@ export const go: Ecosystem = {
   async look(folder) {
     const lockfile = folder.first('go.sum');
     const isVendored = folder.names.has('vendor');
+    const [, named = null] =
+      /^(?:toolchain go|go[ \t]+)(\d[\d.]*)[ \t\r]*$/m.exec((await folder.text('go.mod')) ?? '') ?? [];
+    const version = plainVersion(named);
     const needsPackages = lockfile !== null && !isVendored;
     const golangci = folder.first('.golangci.yml', '.golangci.yaml', '.golangci.toml');
     const lint =
@@ -32,10 +36,10 @@ export const go: Ecosystem = {
         {
           name: 'Install Go',
           uses: 'actions/setup-go',
-          with: { 'go-version-file': `${folder.prefix}go.mod`, cache: 'false' },
+          with: { 'go-version': version ?? 'stable', cache: 'false' },
         },
       ],
-      guesses: [],
+      guesses: version === null ? ['the latest Go, since go.mod names no version'] : [],
       makes: null,
       decisions: [],
     };

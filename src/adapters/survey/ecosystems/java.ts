@@ -22,7 +22,7 @@ export const maven: Ecosystem = {
       setup: [],
       cache: cacheOf(folder, 'maven', { filledBy: tool.test.text }),
       domains: HOSTS.maven,
-      ...runnerOf(folder, plainVersion(release), 'pom.xml'),
+      ...(await runnerOf(folder, plainVersion(release), 'pom.xml')),
       decisions: [],
     };
   },
@@ -52,7 +52,7 @@ export const gradle: Ecosystem = {
       setup: [],
       cache: cacheOf(folder, 'gradle', { filledBy: tool.test.text }),
       domains: hasWrapper ? [...HOSTS.gradle, ...HOSTS.gradlew] : HOSTS.gradle,
-      ...runnerOf(folder, plainVersion(language), file),
+      ...(await runnerOf(folder, plainVersion(language), file)),
       decisions: /android/i.test(build)
         ? ['This builds for Android: its SDK has to be on the runner, and visible (--mount).']
         : [],
@@ -91,16 +91,17 @@ function toolOf(
 }
 
 /** `version` as `file` has it; releases before 8 no longer exist. */
-function runnerOf(
-  { prefix, first, inWorkflows }: Folder,
+async function runnerOf(
+  { text, inWorkflows }: Folder,
   version: string | null,
   file: string,
-): { steps: WorkflowStep[]; guesses: string[] } {
-  const own = first('.java-version', '.sdkmanrc');
+): Promise<{ steps: WorkflowStep[]; guesses: string[] }> {
+  const [, own = null] =
+    /^(?:java=)?(?:[a-z]{1,20}-)?(\d+(?:\.\d+){0,3})\b/m.exec(
+      (await text('.java-version')) ?? (await text('.sdkmanrc')) ?? '',
+    ) ?? [];
   const wanted = Number(version?.replace(/^1\./, ''));
   const least = Number.isInteger(wanted) && wanted > 17 ? String(wanted) : '21';
-  const versionInput: Record<string, string> =
-    own === null ? { 'java-version': least } : { 'java-version-file': prefix + own };
   const why = version === null ? `${file} names no version` : `${file} compiles for ${version}`;
   const workflow = inWorkflows('java-version');
   const compare = workflow === null ? '' : `; compare ${workflow}`;
@@ -109,7 +110,7 @@ function runnerOf(
       {
         name: 'Install Java',
         uses: 'actions/setup-java',
-        with: { distribution: 'temurin', ...versionInput },
+        with: { distribution: 'temurin', 'java-version': own ?? least },
       },
     ],
     guesses: own === null ? [`Java ${least}, since ${why}${compare}`] : [],

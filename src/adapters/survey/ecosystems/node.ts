@@ -14,7 +14,7 @@ import {
   unlessMade,
 } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
-import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
+import { plainRange, plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
 type Manager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
@@ -70,7 +70,7 @@ export const node: Ecosystem = {
       build: script('build'),
       domains: domainsOf(name, manifest),
       cache: hasPackages(manifest) ? cacheIn(name, berry, folder) : null,
-      ...runnerOf(name, { manifest, isBerry: berry !== null }, folder),
+      ...(await runnerOf(name, { manifest, isBerry: berry !== null }, folder)),
       makes: hasPackages(manifest) ? (berry?.keeps ?? 'node_modules') : null,
       decisions,
     };
@@ -132,23 +132,21 @@ function domainsOf(manager: Manager, manifest: unknown): readonly string[] {
   return hasPackages(manifest) ? INSTALLERS[manager].hosts : [];
 }
 
-function runnerOf(
+async function runnerOf(
   manager: Manager,
   { manifest, isBerry }: { manifest: unknown; isBerry: boolean },
-  { prefix, first }: Folder,
-): { steps: WorkflowStep[]; guesses: string[] } {
-  const file =
-    first('.nvmrc', '.node-version') ?? (textAt(manifest, 'engines', 'node') ? 'package.json' : null);
-  const version: Record<string, string> =
-    file === null ? { 'node-version': 'lts/*' } : { 'node-version-file': prefix + file };
+  folder: Folder,
+): Promise<{ steps: WorkflowStep[]; guesses: string[] }> {
+  const file = folder.first('.nvmrc', '.node-version');
+  const version = plainRange(file === null ? textAt(manifest, 'engines', 'node') : await folder.text(file));
   const steps: WorkflowStep[] = [
     {
       name: 'Install Node.js',
       uses: 'actions/setup-node',
-      with: { ...version, 'package-manager-cache': 'false' },
+      with: { 'node-version': version ?? 'lts/*', 'package-manager-cache': 'false' },
     },
   ];
-  const guesses = file === null ? ['Node.js lts/*, since neither .nvmrc nor engines names a version'] : [];
+  const guesses = version === null ? ['Node.js lts/*, since neither .nvmrc nor engines names a version'] : [];
   if (manager === 'npm') return { steps, guesses };
   const [, asked = null] = /^\w+@([^+]+)/.exec(textAt(manifest, 'packageManager') ?? '') ?? [];
   const exact = plainVersion(asked);

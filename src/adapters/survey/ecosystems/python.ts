@@ -13,7 +13,7 @@ import {
   unlessMade,
 } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
-import type { WorkflowStep } from '../workflow-step.ts';
+import { plainRange, type WorkflowStep } from '../workflow-step.ts';
 
 /** Common names of extras and package groups for tests; no other names are ever written. */
 const TEST_GROUPS = ['test', 'tests', 'testing'];
@@ -66,7 +66,7 @@ export const python: Ecosystem = {
       build: null,
       domains: INSTALLERS[name].hosts,
       cache: cacheOf(folder, name, { filledBy: setup.text }),
-      ...runnerOf(name, project, folder),
+      ...(await runnerOf(name, project, folder)),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,
       decisions: decisionsOf(lockfile),
@@ -224,19 +224,25 @@ function pipSetup({ project, folder, texts, runner }: Parts): Said {
   return guessed(command, 'no extra, group or file of requirements names the packages of the tests');
 }
 
-function runnerOf(
+async function runnerOf(
   manager: Manager,
   project: unknown,
-  { prefix, first }: Folder,
-): { steps: WorkflowStep[]; guesses: string[] } {
-  const isNamed =
-    textAt(project, 'project', 'requires-python') ??
-    textAt(project, 'tool', 'poetry', 'dependencies', 'python');
-  const file = first('.python-version') ?? (isNamed ? 'pyproject.toml' : null);
-  const version: Record<string, string> =
-    file === null ? { 'python-version': '3.x' } : { 'python-version-file': prefix + file };
-  const steps: WorkflowStep[] = [{ name: 'Install Python', uses: 'actions/setup-python', with: version }];
-  const guesses = file === null ? ['Python 3.x, since no file names a version'] : [];
+  folder: Folder,
+): Promise<{ steps: WorkflowStep[]; guesses: string[] }> {
+  const [own = null] = (await folder.text('.python-version'))?.trim().split('\n') ?? [];
+  const version = plainRange(
+    own ??
+      textAt(project, 'project', 'requires-python') ??
+      textAt(project, 'tool', 'poetry', 'dependencies', 'python'),
+  );
+  const steps: WorkflowStep[] = [
+    {
+      name: 'Install Python',
+      uses: 'actions/setup-python',
+      with: { 'python-version': version ?? '3.x' },
+    },
+  ];
+  const guesses = version === null ? ['Python 3.x, since no file names a version'] : [];
   if (manager !== 'pip') steps.push({ name: `Install ${manager}`, run: `python -m pip install ${manager}` });
   return { steps, guesses };
 }

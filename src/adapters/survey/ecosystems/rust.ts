@@ -1,7 +1,7 @@
 /** Rust with Cargo. */
 
 import { HOSTS } from '../../../domain/packages/installers.ts';
-import { at, type Ecosystem, found, keysAt } from '../project.ts';
+import { at, type Ecosystem, type Folder, found, keysAt, textAt } from '../project.ts';
 import { cacheOf } from '../project-cache.ts';
 
 /** The entry of the registry. */
@@ -28,14 +28,27 @@ export const rust: Ecosystem = {
       build: found(`cargo build${locked}${all}`, 'Cargo.toml'),
       domains: needsPackages ? HOSTS.cargo : [],
       cache: needsPackages ? cacheOf(folder, 'cargo') : null,
-      steps: [
-        folder.first('rust-toolchain.toml', 'rust-toolchain') === null
-          ? { name: 'Install Rust', run: 'rustup toolchain install stable' }
-          : { name: 'Install Rust', run: 'rustup toolchain install' },
-      ],
+      steps: [{ name: 'Install Rust', run: `rustup toolchain install ${await toolchainOf(folder)}` }],
       guesses: [],
       makes: 'target',
       decisions: [],
     };
   },
 };
+
+/** The toolchain that the project names, with its parts, as arguments of rustup. */
+async function toolchainOf(folder: Folder): Promise<string> {
+  const file = folder.first('rust-toolchain', 'rust-toolchain.toml') ?? 'rust-toolchain';
+  const named = await folder.toml(file);
+  const own = (key: string) => at(named, 'toolchain', key);
+  const plain = (value: unknown) => [value].flat().filter((one) => /^[a-z\d][\w.-]{0,60}$/.test(String(one)));
+  const written = textAt(named, 'toolchain', 'channel') ?? (await folder.text(file))?.trim();
+  const [channel = 'stable'] = plain(written ?? 'stable');
+  const parts = (option: string, values: unknown) => plain(values ?? []).map((one) => ` --${option} ${one}`);
+  return [
+    channel,
+    ...parts('profile', own('profile')),
+    ...parts('component', own('components')),
+    ...parts('target', own('targets')),
+  ].join('');
+}

@@ -1,0 +1,264 @@
+/**
+ * What a model or an outsider wrote is interpreted in the sandbox only: in the workflows that `init` writes, no other step of a
+ * job with a secret starts a program that obeys files of the checkout.
+ */
+
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { ask } from '../../support/github-server/ask.ts';
+import { startGitHub } from '../../support/github-server/server.ts';
+import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const manifest = (more: Record<string, unknown> = {}) =>
+  JSON.stringify({ scripts: { test: 'node --test' }, dependencies: { dep: '1' }, ...more });
+
+/** A project of each package manager, with each file that a setup action can take a version from. */
+const PROJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  npm: { 'package.json': manifest(), 'package-lock.json': '{}', '.nvmrc': 'v22.1.0\n' },
+  pnpm: {
+    'package.json': manifest({ packageManager: 'pnpm@9.15.1', engines: { node: '>=20 <23' } }),
+    'pnpm-lock.yaml': '',
+  },
+  yarn: { 'package.json': manifest(), 'yarn.lock': '', '.node-version': '22\n' },
+  berry: { 'package.json': manifest({ packageManager: 'yarn@4.4.1' }), 'yarn.lock': '', '.yarnrc.yml': '' },
+  bun: { 'package.json': manifest(), 'bun.lock': '' },
+  uv: { 'pyproject.toml': '[project]\nname = "a"\nrequires-python = ">=3.11,<4"\n', 'uv.lock': '' },
+  poetry: { 'pyproject.toml': '[tool.poetry]\nname = "a"\n', '.python-version': '3.12\n' },
+  pip: { 'requirements.txt': 'pytest\n' },
+  go: { 'go.mod': 'module a\n\ngo 1.22\n\nrequire b v1.0.0\n', 'go.sum': '' },
+  rust: {
+    'Cargo.toml': '[package]\nname = "a"\n[dependencies]\nb = "1"\n',
+    'Cargo.lock': '',
+    'rust-toolchain.toml': '[toolchain]\nchannel = "1.80.0"\ncomponents = ["clippy"]\n',
+  },
+  maven: { 'pom.xml': '<project/>', '.sdkmanrc': 'java=21.0.2-tem\n' },
+  gradle: { 'build.gradle': '', '.java-version': '17\n' },
+  ruby: { Gemfile: '', '.ruby-version': '3.3.6\n' },
+  php: { 'composer.json': '{}' },
+  dotnet: { 'a.sln': '', 'global.json': '{"sdk": {"version": "8.0.100", "paths": [".dotnet"]}}' },
+  meson: { 'meson.build': '' },
+};
+
+const TEMPLATES = ['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'long', 'fork'];
+/** Those that check out the head of a pull request. */
+const HEADS = ['comment', 'checks', 'conflicts', 'fork'];
+
+/** The workflow that the built `init` writes for a repository with these files. */
+async function written(files: Readonly<Record<string, string>>, ...args: string[]): Promise<string> {
+  const { root } = await makeRepository({ ...files, 'a.txt': 'a\n' });
+  const { exitCode, stderr } = await runCli(['init', ...args], { cwd: root, built: true });
+  expect(exitCode, stderr).toBe(0);
+  return readFileSync(join(root, `.github/workflows/patchsmith-${args[0]}.yml`), 'utf8');
+}
+
+interface Step {
+  readonly name: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+/** What only moves bytes, the action itself, and a checkout that runs nothing of what it checks out. */
+const INERT: Readonly<Record<string, readonly string[] | null>> = {
+  'actions/checkout': ['ref', 'fetch-depth', 'persist-credentials'],
+  'actions/upload-artifact': null,
+  'actions/download-artifact': null,
+  'actions/create-github-app-token': null,
+  'OWNER/patchsmith': null,
+};
+const INERT_LINES = [
+  /^echo "\[Report of the run\]\(\$REPORT\)" >> "\$GITHUB_STEP_SUMMARY"$/,
+  /^tar -c -f "\$RUNNER_TEMP\/[\w.-]+" -C "\$RUN_DIR" events\.jsonl result\.json shadow\.git$/,
+  /^mkdir -m 700 "\$RUNNER_TEMP\/[\w.-]+"$/,
+  /^tar -x --no-same-owner -f "\$RUNNER_TEMP\/[\w./-]+" -C "\$RUNNER_TEMP\/[\w.-]+"$/,
+];
+/** What fills a cache from the branch that the workflow runs on, which people have merged. */
+const FILLING =
+  /^(?:(?:npm ci|pnpm install --frozen-lockfile|yarn install --frozen-lockfile) --ignore-scripts|cargo fetch --locked|go mod download|rm -rf node_modules)$/;
+
+/** Why the step may interpret files of the checkout; null if it does not. */
+function whyNotInert({ uses = '', run, with: given = {} }: Step, isHead: boolean): string | null {
+  if (run !== undefined) {
+    const lines = run.trim().split('\n');
+    const known = [...INERT_LINES, ...(isHead ? [] : [FILLING])];
+    const other = lines.find((line) => !known.some((one) => one.test(line)));
+    return other === undefined ? null : `runs ${other}`;
+  }
+  const [action = ''] = uses.split('@');
+  if (!Object.hasOwn(INERT, action)) return `uses ${uses}`;
+  const other = Object.keys(given).find((key) => INERT[action] !== null && !INERT[action]?.includes(key));
+  if (other !== undefined) return `${action} with ${other}`;
+  return action === 'actions/checkout' && given['persist-credentials'] !== false ? 'keeps credentials' : null;
+}
+
+/** What is wrong with a workflow; each job of a template has a key, or a token that can write or read what is private. */
+function objections(text: string, template: string): string[] {
+  const jobs: Record<string, { steps: Step[] }> = parse(text).jobs;
+  return Object.entries(jobs).flatMap(([job, { steps }]) => {
+    const checkout = steps.findIndex(({ uses }) => uses?.startsWith('actions/checkout@'));
+    const before = checkout < 0 ? [] : steps.slice(0, checkout);
+    return steps.flatMap((step) => {
+      // Setup actions remember for their post steps what to store, so they may not read a version or a cache from a file.
+      const reads = Object.entries(step.with ?? {}).filter(
+        ([key, value]) => /-file$|cache/.test(key) && !['false', ''].includes(String(value)),
+      );
+      const isSetup = before.includes(step) && step.name.startsWith('Install ');
+      const isOfAction = step.uses?.startsWith('OWNER/');
+      const why = isSetup ? null : whyNotInert(step, HEADS.includes(template));
+      const wrong = [...(why ? [why] : []), ...(isOfAction ? [] : reads.map(([key]) => `reads ${key}`))];
+      return wrong.map((one) => `${template}, ${job}, ${step.name}: ${one}`);
+    });
+  });
+}
+
+describe('no step beside the sandbox interprets what was checked out', () => {
+  test.each(Object.keys(PROJECTS))('in a project of %s', async (name) => {
+    const files = PROJECTS[name] ?? {};
+    const found = [];
+    for (const template of ['checks', 'schedule'])
+      found.push(...objections(await written(files, template), template));
+    expect(found).toEqual([]);
+  });
+
+  test.each(TEMPLATES)('in the template %s, also with a second job and an App', async (template) => {
+    const files = PROJECTS.npm ?? {};
+    const plain = await written(files, template);
+    const more = template === 'fork' ? ['--long'] : ['--long', '--app'];
+    const found = [plain, await written(files, template, ...more)].flatMap((text) =>
+      objections(text, template),
+    );
+    expect(found).toEqual([]);
+    expect(plain).toContain('node-version: "v22.1.0"');
+    expect(plain.includes('cache: npm\n')).toBe(!HEADS.includes(template));
+  });
+});
+
+const NAME = 'acme/shop';
+
+/** Files that tools obey wherever they start, each of which leads to `evil.sh`. */
+const PLANTED = {
+  '.npmrc': 'git=./evil.sh\n',
+  'package.json':
+    '{"name":"x","version":"1.0.0","dependencies":{"dep":"git+https://example.invalid/dep.git"}}',
+  'package-lock.json': JSON.stringify({
+    name: 'x',
+    version: '1.0.0',
+    lockfileVersion: 3,
+    requires: true,
+    packages: {
+      '': { name: 'x', version: '1.0.0', dependencies: { dep: 'git+https://example.invalid/dep.git' } },
+      'node_modules/dep': {
+        version: '1.0.0',
+        resolved: `git+https://example.invalid/dep.git#${'0123456789'.repeat(4)}`,
+      },
+    },
+  }),
+  '.pnpmfile.cjs': 'require("node:child_process").execFileSync("./evil.sh");\n',
+  '.yarnrc': 'yarn-path "./evil.cjs"\n',
+  'evil.cjs': 'require("node:child_process").execFileSync("./evil.sh");\n',
+  'rust-toolchain.toml': '[toolchain]\npath = "/proc/self/cwd/tc"\n',
+  'tc/bin/cargo': '#!/bin/sh\nexec ./evil.sh\n',
+  '.cargo/config.toml': '[build]\nrustc = "./evil.sh"\n[alias]\nfetch = "metadata"\n',
+  'Cargo.toml': '[package]\nname = "a"\nversion = "1.0.0"\n',
+  'src/lib.rs': '',
+  'Cargo.lock': 'version = 3\n[[package]]\nname = "a"\nversion = "1.0.0"\n',
+  'pip.py': 'import subprocess; subprocess.run(["./evil.sh"])\n',
+};
+
+/** Tools of a hosted runner that this machine may lack: they do with their configuration what the real ones do. */
+function tools(): string {
+  const folder = temporaryFolder();
+  const lines = {
+    npm: `case "$*" in "install --global "*) exit 0;; esac; exec ${join(process.execPath, '../npm')} "$@"`,
+    yarn: `own=$(sed -n 's/^yarn-path "\\(.*\\)"/\\1/p' .yarnrc 2>/dev/null); [ -z "$own" ] || exec node "$own" "$@"`,
+    pnpm: '[ ! -f .pnpmfile.cjs ] || exec node ./.pnpmfile.cjs',
+    rustup: 'exit 0',
+    cargo: `own=$(sed -n 's/^path = "\\(.*\\)"/\\1/p' rust-toolchain.toml 2>/dev/null); [ -z "$own" ] || exec "$own/bin/cargo" "$@"`,
+  };
+  for (const [name, line] of Object.entries(lines)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+test('what a model planted in its pull request runs nowhere but in the sandbox when the request is continued', async () => {
+  const reached = join(temporaryFolder(), 'reached');
+  const evil = `#!/bin/sh\n{ date; cat /proc/*/environ; } >> ${reached} 2>&1\nexit 1\n`;
+  const plant = Object.entries({ ...PLANTED, 'evil.sh': evil }).map(
+    ([path, text]) =>
+      `mkdir -p "$(dirname ${path})" && printf %s ${Buffer.from(text).toString('base64')} | base64 -d > ${path}`,
+  );
+  const turns = [
+    { calls: [call('run_command', { command: `${plant.join('\n')}\nchmod +x evil.sh tc/bin/cargo` })] },
+    { text: 'Planted.' },
+  ];
+  const model = await startClaudeServer({
+    apiKey: KEY,
+    turns: (_, at) => turns[at] ?? (at % 2 === 0 ? touch(at) : { text: 'Done.' }),
+  });
+  const github = await startGitHub();
+  // It runs in the sandbox, and reaches nothing.
+  const plan = '---\nverify: "test ! -e evil.sh || ! ./evil.sh"\n---\n\nDo what the issue asks for.\n';
+  const repository = await github.addRepository(NAME, {
+    organization: true,
+    collaborators: { ann: 'write' },
+    files: { 'a.txt': 'old\n', '.github/patchsmith/issue.md': plan },
+  });
+  github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
+  const path = `${tools()}:${process.env.PATH}`;
+  const commented = async (number: number, workflow: string) => {
+    const file = join(temporaryFolder(), 'comment.yml');
+    writeFileSync(file, workflow);
+    const { id } = github.addComment(NAME, number, { body: '/patchsmith go on', author: 'ann' });
+    const token = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
+    const read = async (of: string) => (await ask(github, token, `GET /repos/${NAME}${of}`)).body;
+    const comment = await read(`/issues/comments/${id}`);
+    const payload = {
+      action: 'created',
+      comment,
+      issue: await read(`/issues/${number}`),
+      repository: await read(''),
+      sender: comment.user,
+    };
+    const run = {
+      workflow: file,
+      github,
+      repository,
+      event: { name: 'issue_comment', payload },
+      actor: 'ann',
+      secrets: { ANTHROPIC_API_KEY: KEY },
+      env: { ANTHROPIC_BASE_URL: model.url, PATH: path },
+    };
+    const ends = await runWorkflow(run).finally(() =>
+      expect(existsSync(reached) ? readFileSync(reached, 'utf8') : 'nothing').toBe('nothing'),
+    );
+    const log = ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
+    expect([ends.map(({ result }) => result), log]).toEqual([Array(4).fill('success'), log]);
+  };
+  await commented(1, await written({}, 'comment'));
+  expect.soft(repository.pulls()).toMatchObject([
+    {
+      number: 2,
+      pull: { draft: true },
+      body: expect.stringMatching(
+        /> Draft, since it changes protected files: one says which programs build the project/,
+      ),
+    },
+  ]);
+  for (const name of ['npm', 'pnpm', 'yarn', 'rust'])
+    await commented(2, await written(PROJECTS[name] ?? {}, 'comment'));
+  expect(github.invalid).toEqual([]);
+  await github.close();
+  await model.close();
+});
+
+const touch = (at: number) => ({ calls: [call('write_file', { path: 'a.txt', content: `${at}\n` })] });
