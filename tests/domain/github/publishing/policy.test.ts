@@ -174,6 +174,46 @@ describe('protected files', () => {
     },
   );
 
+  test.each([
+    ...[
+      'sub/.npmrc',
+      '.pnpmfile.mjs',
+      'pnpm-workspace.yaml',
+      '.yarnrc.yml',
+      '.yarn/plugins/a.cjs',
+      'pip.conf',
+    ],
+    ...['rust-toolchain', '.Cargo/config.toml', 'a/.mvn/extensions.xml', 'gradle/wrapper/gradle-wrapper.jar'],
+    ...['.tool-versions', '.config/mise/config.toml', 'global.json', '.python-version', '.bazelversion'],
+    ...['.husky/pre-commit', '.githooks/pre-push', '.lefthook-local.toml', 'lefthook.yml', '.envrc'],
+    ...['.devcontainer/a.sh', '.vscode/mcp.json', 'a.code-workspace', '.claude/settings.json', '.mcp.json'],
+  ])('%s is one for a draft', (path) => {
+    expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({
+      status: 'draft',
+      paths: [path],
+    });
+    expect(judgeProtected([modified(path)], rules({ mode: 'refuse' })).status).toBe('refused');
+  });
+
+  test.each(['.gitlab-ci.yml', 'Jenkinsfile', '.circleci/config.yml', 'azure-pipelines-2.yml', 'AGENTS.md'])(
+    '%s is refused where nothing is set',
+    (path) => {
+      const both = [modified('.npmrc'), modified(path)];
+      expect(judgeProtected(both, rules({ mode: 'auto' }))).toMatchObject({
+        status: 'refused',
+        paths: [path],
+      });
+      expect(judgeProtected(both, rules({ mode: 'draft' })).status).toBe('draft');
+    },
+  );
+
+  test.each(['Makefile', 'package.json', 'src/mise/a.ts', 'setup.py', '.nvmrc', 'lefthook.ts'])(
+    '%s is ordinary code',
+    (path) => {
+      expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({ status: 'fine' });
+    },
+  );
+
   test('the old name of a rename counts', () => {
     const renamed: ChangedFile = { ...modified('x.yml'), kind: 'rename', from: '.github/dependabot.yml' };
     expect(judgeProtected([renamed], rules())).toEqual({
