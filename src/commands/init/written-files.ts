@@ -37,12 +37,13 @@ export function verifyOf({ test, lint, build }: Project): Said[] {
 
 /**
  * A template's workflow with the steps that install the language, and where packages come from: a cache that a step has filled,
- * so that commands need no network, or else the hosts of the registry. Where the head of a pull request is checked out, it is
- * the hosts: a model or an outsider wrote that, and a package manager executes what files beside the lock file name.
+ * so that commands need no network, or else the hosts of the registry. It is the hosts where something else than the default
+ * branch can be checked out, such as the head of a pull request: a model or an outsider may have written that, and a package
+ * manager executes what files beside the lock file name.
  */
 export function workflowText(workflow: string, project: Project | null): string {
   if (project === null) return workflow;
-  const cache = CHECKS_OUT_HEAD.test(workflow) ? null : filledCache(project.cache);
+  const cache = CAN_LEAVE_DEFAULT_BRANCH.test(workflow) ? null : filledCache(project.cache);
   const inputs = cache === null ? hostsInput(project.domains) : cacheInput(cache);
   const texts = (steps: readonly WorkflowStep[]) => steps.map((step) => stepText(step).trimEnd());
   const languages = texts(project.steps);
@@ -64,8 +65,8 @@ export function workflowText(workflow: string, project: Project | null): string 
 
 /** Every step with a key starts commands of the repository. */
 const KEY_INPUT = '          api-key: ';
-/** Without it, actions/checkout takes the branch that the workflow runs on. */
-const CHECKS_OUT_HEAD = /^ {10}ref: /m;
+/** A checkout of something chosen, or an event that people start on any branch. */
+const CAN_LEAVE_DEFAULT_BRANCH = /^ {10}ref: |^ {2}(?:workflow_dispatch|push|pull_request\w*):/m;
 
 function hostsInput(domains: readonly string[]): string[] {
   if (domains.length === 0) return [];
@@ -134,7 +135,7 @@ function networkText(project: Project): string {
   const how =
     filled === null
       ? '# Commands have no network, and this file cannot open it: a pull request could change it. The workflow names the hosts\n# that downloads come from; on the command line, add'
-      : `# Commands have no network. The workflow fills the cache of ${filled.manager} before the run, and gives it to commands; on the command\n# line, after ${filled.filledBy}, add`;
+      : `# Commands have no network. A workflow fills the cache of ${filled.manager} before the run, or names the hosts that downloads come\n# from; on the command line, after ${filled.filledBy}, add`;
   const own =
     cache === null || filled !== null
       ? ''

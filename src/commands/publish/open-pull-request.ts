@@ -95,15 +95,15 @@ function placeOf(job: PublishJob, base: Base) {
   return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
 }
 
-/** The same as `draftFirst`, for the pull request that is open for this plan. */
+/** The same as `draftFirst`, for the pull request that is open for this plan, or will be reopened. */
 export async function draftOpenFirst(
   job: PublishJob,
   base: Base,
-  protectedPaths: readonly string[],
+  { protectedPaths, closed }: Pick<ReviewFacts, 'protectedPaths' | 'closed'>,
 ): Promise<RunOutcome | null> {
   if (protectedPaths.length === 0) return null;
   const { upstream, wanted } = placeOf(job, base);
-  const there = await findPullRequest(upstream, wanted);
+  const there = (await findPullRequest(upstream, wanted)) ?? closed;
   return there === null ? null : draftFirst(job, there, protectedPaths);
 }
 
@@ -122,7 +122,7 @@ export async function draftFirst(
     ? null
     : policyViolation(
         'ERR_PROTECTED_PATH',
-        `The patch changes protected files, which are only published in a draft: ${listed(protectedPaths, 10, 'file')}. Pull request #${pull.number} is open for review, and GitHub refused to convert it: ${why} Nothing was pushed. Convert it to a draft yourself, or accept the files with --accept-protected GLOB.`,
+        `The patch changes protected files, which are only published in a draft: ${listed(protectedPaths, 10, 'file')}. Pull request #${pull.number} is not a draft, and GitHub refused to convert it: ${why} Nothing was pushed. Convert it to a draft yourself, or accept the files with --accept-protected GLOB.`,
       );
 }
 

@@ -179,20 +179,16 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (rebuilt.status === 'refused') return rebuilt.outcome;
   const lacking = await lackingLfs(job, rebuilt.change.files);
   if (lacking !== null) return lacking;
-  const notADraft = await draftOpenFirst(job, base.base, judged.protectedPaths);
+  const facts = {
+    unfinished: verdict.unfinished,
+    protectedPaths: judged.protectedPaths,
+    closed: closed.closed,
+  };
+  const notADraft = await draftOpenFirst(job, base.base, facts);
   if (notADraft !== null) return notADraft;
   const commit = await commitRun(job, base.base, rebuilt.change);
   if (commit.status === 'refused') return commit.outcome;
-  return openForReview(
-    job,
-    base.base,
-    { ...rebuilt.change, sha: commit.sha },
-    {
-      unfinished: verdict.unfinished,
-      protectedPaths: judged.protectedPaths,
-      closed: closed.closed,
-    },
-  );
+  return openForReview(job, base.base, { ...rebuilt.change, sha: commit.sha }, facts);
 }
 
 function nothingYet({ version, repository, settings }: PublishRequest): PublicationSoFar {

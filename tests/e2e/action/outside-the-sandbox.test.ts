@@ -48,8 +48,8 @@ const PROJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const TEMPLATES = ['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'long', 'fork'];
-/** Those that check out the head of a pull request. */
-const HEADS = ['comment', 'checks', 'conflicts', 'fork'];
+/** Those that check out nothing but the default branch, which people have merged. */
+const MERGED = ['issue'];
 
 /** The workflow that the built `init` writes for a repository with these files. */
 async function written(files: Readonly<Record<string, string>>, ...args: string[]): Promise<string> {
@@ -80,15 +80,15 @@ const INERT_LINES = [
   /^mkdir -m 700 "\$RUNNER_TEMP\/[\w.-]+"$/,
   /^tar -x --no-same-owner -f "\$RUNNER_TEMP\/[\w./-]+" -C "\$RUNNER_TEMP\/[\w.-]+"$/,
 ];
-/** What fills a cache from the branch that the workflow runs on, which people have merged. */
+/** What fills a cache. */
 const FILLING =
   /^(?:(?:npm ci|pnpm install --frozen-lockfile|yarn install --frozen-lockfile) --ignore-scripts|cargo fetch --locked|go mod download|rm -rf node_modules)$/;
 
 /** Why the step may interpret files of the checkout; null if it does not. */
-function whyNotInert({ uses = '', run, with: given = {} }: Step, isHead: boolean): string | null {
+function whyNotInert({ uses = '', run, with: given = {} }: Step, isMerged: boolean): string | null {
   if (run !== undefined) {
     const lines = run.trim().split('\n');
-    const known = [...INERT_LINES, ...(isHead ? [] : [FILLING])];
+    const known = [...INERT_LINES, ...(isMerged ? [FILLING] : [])];
     const other = lines.find((line) => !known.some((one) => one.test(line)));
     return other === undefined ? null : `runs ${other}`;
   }
@@ -112,7 +112,7 @@ function objections(text: string, template: string): string[] {
       );
       const isSetup = before.includes(step) && step.name.startsWith('Install ');
       const isOfAction = step.uses?.startsWith('OWNER/');
-      const why = isSetup ? null : whyNotInert(step, HEADS.includes(template));
+      const why = isSetup ? null : whyNotInert(step, MERGED.includes(template));
       const wrong = [...(why ? [why] : []), ...(isOfAction ? [] : reads.map(([key]) => `reads ${key}`))];
       return wrong.map((one) => `${template}, ${job}, ${step.name}: ${one}`);
     });
@@ -123,7 +123,7 @@ describe('no step beside the sandbox interprets what was checked out', () => {
   test.each(Object.keys(PROJECTS))('in a project of %s', async (name) => {
     const files = PROJECTS[name] ?? {};
     const found = [];
-    for (const template of ['checks', 'schedule'])
+    for (const template of ['checks', 'issue'])
       found.push(...objections(await written(files, template), template));
     expect(found).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe('no step beside the sandbox interprets what was checked out', () => {
     );
     expect(found).toEqual([]);
     expect(plain).toContain('node-version: "v22.1.0"');
-    expect(plain.includes('cache: npm\n')).toBe(!HEADS.includes(template));
+    expect(plain.includes('cache: npm\n')).toBe(MERGED.includes(template));
   });
 });
 
