@@ -9,6 +9,7 @@
 import {
   closeSync,
   constants,
+  type Dir,
   type Dirent,
   fstatSync,
   lstatSync,
@@ -19,6 +20,7 @@ import {
 } from 'node:fs';
 import { decodeName, encodeName } from './names.ts';
 import { type FileStat, fileStat, invisible, type Look } from './stat.ts';
+import { Breath } from './time-limit.ts';
 
 /** One entry of a folder. */
 export interface FolderEntry {
@@ -106,6 +108,21 @@ export class TreeView {
       return { status: 'too_large' };
     } catch (error) {
       return { status: invisible(error) };
+    }
+  }
+
+  /** Calls `found` with each entry of a folder of any size, without keeping them. Throws the system's error. */
+  async eachEntry(folder: string, found: (entry: FolderEntry) => void): Promise<void> {
+    const opened = openFolder(`/proc/self/fd/${this.#enter(folder)}`);
+    const breath = new Breath();
+    try {
+      for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
+        found(toEntry(entry));
+        const pause = breath.after(1);
+        if (pause !== null) await pause;
+      }
+    } finally {
+      opened.closeSync();
     }
   }
 
@@ -207,9 +224,13 @@ export function readEntries(path: string, size: number, most: number): FolderEnt
   return exact.map(toEntry);
 }
 
-function readInPieces(path: string, most: number): FolderEntry[] | null {
+function openFolder(path: string): Dir {
   // Node's types only know text encodings here.
-  const folder = opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
+  return opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
+}
+
+function readInPieces(path: string, most: number): FolderEntry[] | null {
+  const folder = openFolder(path);
   const entries: FolderEntry[] = [];
   try {
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {

@@ -1,5 +1,7 @@
 /** Folders with more entries than the runner looks through. */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { watchMemory } from '../../support/machine/peak-memory.ts';
@@ -48,4 +50,22 @@ test.runIf(IS_FULL)('as many as a folder may have are looked through', async () 
   const { run, peakMib } = await flooded(100_000, 'seen/deep');
   expect(run.result.reason).toContain('Changed 100,001 files of 20,000 (--max-changed-files)');
   expect(peakMib).toBeLessThan(MOST_MIB);
+});
+
+test.each([
+  ['beside them', 'mkdir -p evil/.git', '.'],
+  ['above them', 'mkdir -p evil/.git', 'evil'],
+  ['beside them in an ignored folder', 'mkdir -p ignored/evil/.git', 'ignored'],
+  ['among them', 'mkdir -p seen/.git', 'seen'],
+])('a git dir that a command plants %s is removed all the same', async (_where, planting, folder) => {
+  const repository = await makeRepository({ '.gitignore': 'ignored/\n', 'a.txt': 'a\n' });
+  const fill = `mkdir -p ${folder} && cd ${folder} && seq -w 100001 | xargs -n 5000 touch`;
+  const planted = planting.replace('mkdir -p ', '');
+  const run = await scriptedRun({
+    repository,
+    turns: [command(`${planting} && echo evil > ${planted}/config && ${fill}`)],
+    built: true,
+  });
+  expect(existsSync(join(repository.root, planted)), run.stderr).toBe(false);
+  expect([run.exitCode, run.result.removedGitDirs]).toEqual([7, [planted]]);
 });

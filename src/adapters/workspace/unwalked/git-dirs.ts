@@ -4,9 +4,9 @@
  */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
-import { isRepository } from '../../../domain/review/git-folder.ts';
+import { belongsTo, isRepository } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
-import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { type FileStat, invisible, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
 import { TreeView } from '../../../files/tree-view.ts';
@@ -36,6 +36,10 @@ export interface FoundGitDirs {
 /** A cheap check before the expensive one: no other name can be a spelling of `.git`. */
 const MAYBE_GIT = /git|[^ -~]/i;
 
+function isGitDir(name: string): boolean {
+  return MAYBE_GIT.test(name) && isGitDirName(name);
+}
+
 /** What a search for git dirs needs. */
 export interface GitDirsParts {
   readonly root: string;
@@ -43,7 +47,7 @@ export interface GitDirsParts {
   readonly closed: Pick<ClosedPlaces, 'insist'>;
   /** Receives every folder. */
   readonly setIds: Pick<SetIds, 'see'> | null;
-  /** Larger folders count as unreadable. */
+  /** The entries of larger folders are not kept. */
   readonly limit: FolderLimit;
 }
 
@@ -78,11 +82,12 @@ export class GitDirs {
     const unreadable: string[] = [];
     const breath = new Breath();
     for (const folder of queue) {
-      const found = this.read(view, folder);
+      const whole = this.read(view, folder);
+      const found = whole === 'too_large' ? await this.#skim(view, folder) : whole;
       if (found === 'unreadable') unreadable.push(folder);
       if (found === 'absent' || found === 'unreadable') continue;
       // A folder as recent as the clock may change again without a trace.
-      if (found.stat.ctimeNs < clock) read.set(folder, found);
+      if (typeof whole !== 'string' && whole.stat.ctimeNs < clock) read.set(folder, whole);
       for (const path of found.gitDirs) gitDirs.add(path);
       if (found.isRepository) repositories.push(folder);
       for (const path of found.folders) queue.add(path);
@@ -93,7 +98,7 @@ export class GitDirs {
   }
 
   /** A folder's entries; one that has not changed since the last search is not read again. */
-  read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' {
+  read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' | 'too_large' {
     const { closed, setIds } = this.#parts;
     const look = closed.insist(folder, () => view.lookAt(folder));
     if (look.status !== 'seen') return look.status;
@@ -102,17 +107,41 @@ export class GitDirs {
     const known = this.#known.get(folder);
     if (known && sameStat(known.stat, look.stat)) return known;
     const listing = closed.insist(folder, () => view.listFolder(folder));
-    if (listing.status !== 'seen') return listing.status === 'absent' ? 'absent' : 'unreadable';
+    if (listing.status !== 'seen') return listing.status;
     const folders: string[] = [];
     const gitDirs: string[] = [];
     let files = '';
     for (const { name, folder: isFolder } of listing.entries) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      if (MAYBE_GIT.test(name) && isGitDirName(name)) gitDirs.push(path);
+      if (isGitDir(name)) gitDirs.push(path);
       else if (isFolder) folders.push(path);
       else files += `${name}/`;
     }
     const names = listing.entries.map(({ name }) => name);
     return { stat: listing.stat, folders, files, gitDirs, isRepository: isRepository(names) };
+  }
+
+  /** A folder with more entries than are kept: a command may have filled it to hide a git dir among or below them. */
+  async #skim(view: TreeView, folder: string): Promise<Omit<ReadFolder, 'stat' | 'files'> | 'unreadable'> {
+    const { closed, setIds } = this.#parts;
+    const folders: string[] = [];
+    const gitDirs: string[] = [];
+    const parts = new Set<string>();
+    try {
+      await view.eachEntry(folder, ({ name, folder: isFolder }) => {
+        const path = folder === '' ? name : `${folder}/${name}`;
+        if (belongsTo(name, '')) parts.add(name);
+        if (isGitDir(name)) gitDirs.push(path);
+        else if (isFolder) folders.push(path);
+        else if (setIds !== null) {
+          const look = closed.insist(path, () => view.lookAt(path));
+          if (look.status === 'seen') setIds.see(view, path, look.stat);
+        }
+      });
+    } catch (error) {
+      invisible(error);
+      return 'unreadable';
+    }
+    return { folders, gitDirs, isRepository: isRepository(parts) };
   }
 }

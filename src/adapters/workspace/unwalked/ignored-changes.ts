@@ -118,8 +118,10 @@ class Search {
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const read = unwalked.read(view, folder);
       // What cannot be examined may have been changed.
-      if (read === 'unreadable' && began !== null) found(`${folder}/`, null);
-      if (read === 'absent' || read === 'unreadable') continue;
+      if (typeof read === 'string') {
+        if (read !== 'absent' && began !== null) found(`${folder}/`, null);
+        continue;
+      }
       if (began !== null && read.stat.ctimeNs >= began) found(`${folder}/`, null);
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) this.#addChanged(`${folder}/${name}`);

@@ -6,7 +6,6 @@
 import { isGitDirName } from '../../../domain/changes/path.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
-import { NO_FOLDER_LIMIT } from '../../../files/tree-view.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { Walked } from '../snapshot/walked-tree.ts';
 import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
@@ -149,10 +148,11 @@ export class PlantedGit {
   }
 
   async #look(walked: Walked, clock: bigint): Promise<FoundGitDirs> {
-    const { nested, embedded, unstorable, ignored } = walked;
+    const { nested, embedded, unstorable, ignored, unreadable } = walked;
     const { tracked, unwalked } = this.#parts;
     const gitDirs = new Set([...nested, ...embedded].map((folder) => `${folder}/.git`));
-    const unseen = new Set([...ignored, ...nested, ...tracked.submodules]);
+    // Folders with too many entries count as unreadable for the walk.
+    const unseen = new Set([...ignored, ...nested, ...unreadable, ...tracked.submodules]);
     for (const path of unstorable) (isGitDirName(path.replace(/^.*\//s, '')) ? gitDirs : unseen).add(path);
     const found = await unwalked.below(unseen, clock);
     for (const path of found.gitDirs) gitDirs.add(path);
@@ -179,6 +179,9 @@ export interface PlantedGitDirs {
   readonly inDoubt: readonly string[];
 }
 
+/** Entries of one folder that are kept in memory: a command may have made any number. */
+const MAX_KEPT_ENTRIES = 100_000;
+
 /** Empty if the run began in another work tree. */
 export async function plantedGitDirs(root: string, shadowDir: string): Promise<PlantedGitDirs> {
   const kept = keptRepositories(shadowDir, root);
@@ -187,7 +190,8 @@ export async function plantedGitDirs(root: string, shadowDir: string): Promise<P
   known.recall(kept.gitDirs);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
   closed.recall();
-  const everything = new GitDirs({ root, closed, setIds: null, limit: NO_FOLDER_LIMIT });
+  const limit = { maxEntries: MAX_KEPT_ENTRIES, exceeded: () => undefined };
+  const everything = new GitDirs({ root, closed, setIds: null, limit });
   const { gitDirs, repositories } = await everything.below([''], 0n);
   const judged = known.judge({ gitDirs: [...gitDirs].sort(), repositories });
   return {

@@ -20,7 +20,7 @@ export async function sweepSetIds(
     const waiting = [''];
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const read = folders.read(view, folder);
-      if (read === 'absent' || read === 'unreadable') continue;
+      if (typeof read === 'string') continue;
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) {
         const path = folder === '' ? name : `${folder}/${name}`;
