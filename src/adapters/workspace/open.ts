@@ -23,6 +23,7 @@ import type { Noted, NotedPaths } from './noted-paths.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { type BaselineStage, Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { copyLinkedOut } from './unwalked/hard-links.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
 import { nestedFolders, nestedUnderPolicy, startRepositories } from './unwalked/start-repositories.ts';
@@ -104,11 +105,15 @@ interface Prepared {
   readonly parts: SnapshotParts;
   readonly madeGit: SandboxGitDir;
   readonly warnings: Set<Warning>;
+  readonly limits: ChangeLimits;
   readonly isReadOnly: (folder: string) => boolean;
   readonly keepsBase: boolean;
 }
 
-/** Takes the current checkout as the baseline. Writes to none of the user's files and runs nothing from the checkout. */
+/**
+ * Takes the current checkout as the baseline, and runs nothing from it. Of the user's files, it only replaces hard links out of
+ * the work tree by copies.
+ */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<WholeWorkspace> {
   return takeWhole(await prepare(checkout, places), null);
 }
@@ -146,17 +151,19 @@ async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Pre
   });
   const { atStage } = places;
   return {
-    ...{ checkout, shadowDir, settings, index, madeGit, warnings, isReadOnly, keepsBase },
+    ...{ checkout, shadowDir, settings, index, madeGit, warnings, limits, isReadOnly, keepsBase },
     parts: { ...parts, ...(atStage === undefined ? {} : { atStage }) },
   };
 }
 
 async function takeWhole(
-  { checkout, shadowDir, parts, madeGit, warnings, isReadOnly, keepsBase }: Prepared,
+  { checkout, shadowDir, parts, madeGit, warnings, limits, isReadOnly, keepsBase }: Prepared,
   noted: NotedPaths | null,
 ): Promise<WholeWorkspace> {
   const { root } = checkout;
   const known = knownTrees(checkout, shadowDir);
+  const { maxDiskBytes: maxBytes } = limits;
+  for (const one of await copyLinkedOut({ root, closed: parts.tree.closed, maxBytes })) warnings.add(one);
   const snapshot = await Snapshot.take(parts, (found) => noted?.close(found) ?? NOTHING);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);

@@ -8,6 +8,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
+import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/tree-listing.ts';
@@ -24,6 +25,7 @@ import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { copyLinkedOut } from './unwalked/hard-links.ts';
 import {
   type Kept,
   type KeptRepositories,
@@ -68,14 +70,15 @@ export interface BegunReopening {
   take(): Promise<Reopening>;
 }
 
-/** Changes nothing in the checkout. */
+/** Changes nothing in the checkout before it is taken. */
 export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept: KeptState): BegunReopening {
   mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   return {
     sandboxGitDir: { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested },
     async take() {
-      const reopened = await reopenWorkspace(checkout, places, kept);
+      const warnings = await copyLinkedSince(checkout.root, places);
+      const reopened = await reopenWorkspace(checkout, places, kept, warnings);
       if (reopened.status === 'ok') nested.push(...reopened.workspace.sandboxGitDir.nested);
       return reopened;
     },
@@ -87,6 +90,7 @@ export async function reopenWorkspace(
   checkout: Checkout,
   places: WorkspacePlaces,
   { base, states, written, checkedOut, mayHavePlanted }: KeptState,
+  earlier: Iterable<Warning> = [],
 ): Promise<Reopening> {
   const { root } = checkout;
   const { shadowDir, isReadOnly = () => false, keepsBase = false } = places;
@@ -96,7 +100,7 @@ export async function reopenWorkspace(
   const { planted, kept, inDoubt } = await settlePlanted(root, shadowDir, mayHavePlanted);
   await removeLeftovers(root, written);
 
-  const warnings = new Set(kept);
+  const warnings = new Set([...earlier, ...kept]);
   const parts = partsOf(checkout, places, { ...left, warnings });
   const { snapshot, found: all } = await Snapshot.reopen(parts, { base: baseFiles, states });
   const found = await withoutLeftovers(root, snapshot, all);
@@ -131,6 +135,19 @@ export async function reopenWorkspace(
     [baseFiles, fresh].some((tree) => tree !== null && sameState(tree.get(path) ?? null, after)),
   );
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
+}
+
+/** Files may have been linked since, such as by the user's package manager. */
+async function copyLinkedSince(
+  root: string,
+  { shadowDir, limits = DEFAULT_CHANGE_LIMITS }: WorkspacePlaces,
+): Promise<Set<Warning>> {
+  const warnings = new Set<Warning>();
+  const warn = (one: Warning) => void warnings.add(one);
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  closed.recall();
+  for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warn(one);
+  return warnings;
 }
 
 /** What the killed run has left in its shadow repository, and the settings of the user. */

@@ -16,6 +16,10 @@ export const BEGINNING = {
     'The initial state of the work tree could not be captured.',
     'Fix what the message names in the checkout, then run it again.',
   ),
+  ERR_LINKED_OUTSIDE: misuse(
+    'A file of the work tree is a hard link to a file outside of it, which commands could change, and it cannot be replaced by a copy.',
+    'Install dependencies without hard links, such as with `pnpm install --config.package-import-method=copy`, or move the files that the message names out of the work tree.',
+  ),
   ERR_UNWRITABLE: misuse(
     'The work tree, or the path given with `--patch`, is not writable.',
     'Make it writable, or choose another place; `--preflight off` lets a run start in a work tree that is not writable.',

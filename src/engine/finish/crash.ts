@@ -1,6 +1,7 @@
 /** The outcome of a run that ended unexpectedly, and what to do about it. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
+import { LinkedOutside } from '../../domain/errors/linked-outside.ts';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
@@ -13,6 +14,7 @@ export function crashed(session: Session, error: unknown): RunOutcome {
   if (error instanceof CutShort) return interruptedOutcome(session);
   if (error instanceof LateRefusal) return error.outcome;
   if (error instanceof UnusableFile) return usageError('ERR_UNUSABLE_FILE', error.message);
+  if (error instanceof LinkedOutside) return usageError('ERR_LINKED_OUTSIDE', error.message);
   if (session.hasLostDirectory())
     return internalError(
       'ERR_RUN_DIRECTORY_GONE',

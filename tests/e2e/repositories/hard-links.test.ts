@@ -1,0 +1,123 @@
+/** Files of the work tree that have a name outside of it, as package managers link them to their store. */
+
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+const done = { text: 'Done.' };
+const AS_IT_WAS = "module.exports = 'as it was';\n";
+const PLACE = 'node_modules/.pnpm/a@1.0.0/node_modules/a/index.js';
+
+/** A checkout with a file that is linked to a store outside. */
+async function linked() {
+  const repository = await makeRepository({ '.gitignore': 'node_modules/\n', 'a.txt': 'a\n' });
+  const store = join(temporaryFolder(), 'store');
+  mkdirSync(store);
+  const outside = join(store, 'index.js');
+  writeFileSync(outside, AS_IT_WAS, { mode: 0o755 });
+  utimesSync(outside, 1_600_000_000, 1_600_000_000);
+  const inside = join(repository.root, PLACE);
+  mkdirSync(join(inside, '..'), { recursive: true });
+  linkSync(outside, inside);
+  return { repository, outside, inside };
+}
+
+const stateOf = (path: string) => {
+  const { mode, mtimeMs, nlink } = lstatSync(path);
+  return [readFileSync(path, 'latin1'), mode & 0o7777, mtimeMs, nlink];
+};
+
+const EDIT = `touch -r ${PLACE} /tmp/time; echo evil >> ${PLACE}; chmod 777 ${PLACE}; touch -r /tmp/time ${PLACE}`;
+
+test.each(['required', 'off'])(
+  'a command that edits one in place changes nothing outside, with --sandbox %s',
+  async (mode) => {
+    const { repository, outside, inside } = await linked();
+    const before = stateOf(outside);
+    const run = await scriptedRun({
+      repository,
+      turns: [command(EDIT), done],
+      args: ['--sandbox', mode],
+      built: true,
+    });
+    expect([run.exitCode, readFileSync(inside, 'utf8')], run.stderr).toEqual([0, `${AS_IT_WAS}evil\n`]);
+    expect(stateOf(outside)).toEqual([...before.slice(0, 3), 1]);
+    expect(run.stderr).toContain(
+      `[WARN_HARD_LINKS_COPIED] 1 file of the work tree (0 KB), such as "${PLACE}", is a hard link to a file outside of it`,
+    );
+  },
+);
+
+test('setup commands find copies too, with mode and time as they were', async () => {
+  const { repository, outside, inside } = await linked();
+  const before = stateOf(outside);
+  const run = await scriptedRun({
+    repository,
+    turns: [done],
+    args: ['--setup', `cp -p ${PLACE} node_modules/seen; echo evil >> ${PLACE}`],
+    built: true,
+  });
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(stateOf(outside)).toEqual([...before.slice(0, 3), 1]);
+  expect(stateOf(join(repository.root, 'node_modules/seen'))).toEqual([...before.slice(0, 3), 1]);
+  expect(readFileSync(inside, 'utf8')).toBe(`${AS_IT_WAS}evil\n`);
+});
+
+test('a link into the git dir is one that leads out', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const hook = join(repository.root, '.git/hooks/pre-commit');
+  mkdirSync(join(hook, '..'), { recursive: true });
+  writeFileSync(hook, '#!/bin/sh\n', { mode: 0o755 });
+  linkSync(hook, join(repository.root, 'hook.txt'));
+  const run = await scriptedRun({
+    repository,
+    turns: [command('echo evil >> hook.txt'), done],
+    built: true,
+  });
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n');
+});
+
+test('files that are linked only with each other stay so', async () => {
+  const repository = await makeRepository({ '.gitignore': 'target/\n', 'a.txt': 'a\n' });
+  mkdirSync(join(repository.root, 'target/deps'), { recursive: true });
+  const [one, two] = ['target/app', 'target/deps/app-1'].map((path) => join(repository.root, path));
+  writeFileSync(one ?? '', 'built\n');
+  linkSync(one ?? '', two ?? '');
+  const { ino } = lstatSync(one ?? '');
+  const run = await scriptedRun({ repository, turns: [command('echo b > a.txt'), done], built: true });
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect([one, two].map((path) => lstatSync(path ?? '').ino)).toEqual([ino, ino]);
+  expect(run.stderr).not.toContain('WARN_HARD_LINKS_COPIED');
+});
+
+test('a run for which there is not enough space to copy them does not begin', async () => {
+  const { repository, outside, inside } = await linked();
+  truncateSync(outside, 2 ** 40);
+  const run = await scriptedRun({
+    repository,
+    turns: [done],
+    args: ['--setup', 'echo > began'],
+    built: true,
+  });
+  expect([run.exitCode, run.lastLine], run.stderr).toEqual([
+    2,
+    expect.stringMatching(/\[ERR_LINKED_OUTSIDE\]: 1 file .*index\.js.*--max-disk allows 10 GB.*copy/),
+  ]);
+  expect(existsSync(join(repository.root, 'began'))).toBe(false);
+  expect(lstatSync(inside).nlink).toBe(2);
+});
