@@ -128,6 +128,12 @@ export const HOLDS = {
     means:
       'tools never write into an existing file: they rename a new one, without set-id bits, into its place',
   },
+  copies: {
+    label: 'copies',
+    reach: 'everywhere',
+    means:
+      'files with a name outside of the work tree, or in a git dir, are replaced by copies before commands run',
+  },
   inputs: {
     label: 'strict inputs',
     reach: 'everywhere',

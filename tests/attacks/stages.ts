@@ -9,7 +9,7 @@ import { NESTED } from './stages/checkouts/policy-nested.ts';
 import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verification.ts';
 import { FILE_STAGES } from './stages/files.ts';
 import { FORGED_VERIFICATION } from './stages/forged.ts';
-import { GIT, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
+import { GIT, GIT_CROWDED, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './stages/incidents.ts';
 import { ATTEMPTS } from './stages/jobs/attempts.ts';
 import { JOURNALS } from './stages/jobs/journals.ts';
@@ -46,6 +46,7 @@ export const STAGES: readonly Stage[] = [
   GIT,
   GIT_DESTROYED,
   GIT_PLANTED,
+  GIT_CROWDED,
   COVERED,
   TOO_MANY,
   UNCOVERED,

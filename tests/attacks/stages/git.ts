@@ -386,3 +386,15 @@ export const GIT_PLANTED: Stage = {
     ),
   ],
 };
+
+export const GIT_CROWDED: Stage = {
+  name: 'a repository among more files than the runner keeps',
+  byOwner: true,
+  files: { 'src/kept.txt': 'kept\n' },
+  ends: 'limit_reached',
+  attacks: [
+    planted('crowded', 'A command creates it in a folder with 100,001 files', 'crowd', (victim, trap) => [
+      `${repository(victim, 'crowd', trap)}; cd crowd; seq 100001 | xargs -n 5000 touch`,
+    ]),
+  ],
+};

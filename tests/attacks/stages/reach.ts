@@ -1,6 +1,6 @@
 /** What commands can reach of the machine. */
 
-import { symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLI } from '../../support/runs/cli.ts';
 import { OPEN_WITHOUT_SANDBOX, type Stage } from '../attack.ts';
@@ -11,8 +11,10 @@ const byCovers = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'covers');
 
 const byLayers = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'layers');
 
-const UNTRIED = { none: 'untried' } as const;
 const HELD = {};
+const byCopies = commandsIn('Files', 'reach', HELD, 'copies');
+
+const UNTRIED = { none: 'untried' } as const;
 const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter');
 
 export const REACH: Stage = {
@@ -29,6 +31,11 @@ export const REACH: Stage = {
     for (const path of ['.cargo/credentials.toml', '.cargo/registry/credentials.toml', '.npmrc'])
       victim.put(join(victim.home, path), `${victim.canary('token')}\n`);
     victim.put(join(victim.outside, 'written.txt'), 'as it was\n');
+    victim.put(join(victim.outside, 'store.js'), 'as it was\n');
+    victim.put(join(victim.root, '.git/hooks/post-merge'), '#!/bin/sh\n');
+    mkdirSync(join(victim.root, 'linked'));
+    linkSync(join(victim.outside, 'store.js'), join(victim.root, 'linked/index.js'));
+    linkSync(join(victim.root, '.git/hooks/post-merge'), join(victim.root, 'linked/hook'));
     victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
     victim.put(join(victim.root, 'tools/inner/.git/config'), '[core]\n\tbare = false\n');
     victim.put(join(victim.root, 'tools/linked/.git'), 'gitdir: /nonexistent\n');
@@ -71,6 +78,19 @@ export const REACH: Stage = {
       'A command makes a hard link to a file outside and writes to that',
       ({ outside }) => `ln ${outside}/written.txt hard && echo planted >> hard; rm -f hard`,
       toChange(({ outside }) => [join(outside, 'written.txt')]),
+    ),
+    byCopies(
+      'linked-file',
+      'A command edits a file in place that a package manager linked to its store, and puts the time back',
+      () =>
+        'touch -r linked/index.js linked/time; echo planted >> linked/index.js; chmod 777 linked/index.js; touch -r linked/time linked/index.js',
+      toChange(({ outside }) => [join(outside, 'store.js')]),
+    ),
+    byCopies(
+      'linked-hook',
+      'The same with a file that is also a hook of the user’s git dir',
+      () => 'echo planted >> linked/hook; chmod 755 linked/hook',
+      toChange(({ root }) => [join(root, '.git/hooks/post-merge')]),
     ),
     attack(
       'create',
