@@ -18,7 +18,7 @@ export const BEGINNING = {
   ),
   ERR_LINKED_OUTSIDE: misuse(
     'A file of the work tree is a hard link to a file outside of it, which commands could change, and it cannot be replaced by a copy.',
-    'Install dependencies without hard links, such as with `pnpm install --config.package-import-method=copy`, or move the files that the message names out of the work tree.',
+    'Install dependencies without hard links, such as with the setting `package-import-method=copy` of pnpm, or move the files that the message names out of the work tree.',
   ),
   ERR_UNWRITABLE: misuse(
     'The work tree, or the path given with `--patch`, is not writable.',

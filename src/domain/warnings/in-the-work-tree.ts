@@ -67,7 +67,7 @@ export const TREE_WARNINGS = {
   ),
   WARN_HARD_LINKS_COPIED: warns(
     "Files of the work tree were hard links to files outside of it, such as of pnpm's store. They were replaced by copies, so that commands cannot change the others.",
-    'Nothing to do. To save the time of copying, install with `--config.package-import-method=copy` (pnpm) or `--link-mode copy` (uv).',
+    'Nothing to do. To save the time of copying, install with `package-import-method=copy` (pnpm) or `UV_LINK_MODE=copy` (uv).',
   ),
   WARN_OPENED_AGAIN: warns(
     'A command made a file or folder inaccessible. Access was restored, so that nothing can hide there.',

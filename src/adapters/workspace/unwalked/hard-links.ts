@@ -4,7 +4,7 @@
  * the old time put back, no package manager would notice. A name in a `.git` counts as outside, since commands reach no git
  * dir; a file with all its names elsewhere in the work tree stays as it is.
  *
- * Costs a stat for each file: 0.2 s of processor time for 31,000 files in 5,300 folders, and 2 s to copy 30,000 of them.
+ * Costs a stat for each file: 0.5 s of processor time for 31,000 files in 5,300 folders. Copying them takes as long as `cp -r`.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -188,7 +188,7 @@ function refuseTooLarge(
 }
 
 const ADVICE =
-  'Install without hard links (pnpm: --config.package-import-method=copy; uv: --link-mode copy), or move the files out of the work tree.';
+  'Install without hard links (pnpm: package-import-method=copy; uv: UV_LINK_MODE=copy), or move the files out of the work tree.';
 
 /**
  * False if it is no longer such a file. A program that changes the file meanwhile loses nothing: the copy only takes its place
