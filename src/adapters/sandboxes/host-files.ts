@@ -1,6 +1,7 @@
 /** Reads files of the machine that may be missing or unreadable: both give null. */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 // Synchronous: a look takes microseconds, a promise many times that, and hundreds of links are examined before every run.
 /** The stat of a path without following links; null if it is missing. */
@@ -18,6 +19,39 @@ export const readText = (path: string) => orMissing(() => readFileSync(path, 'ut
 export const linkOf = (path: string) => (statOf(path)?.isSymbolicLink() ? readLink(path) : null);
 /** The target of a link; null if it is not a link, or is gone. */
 export const readLink = (path: string) => orMissing(() => readlinkSync(path));
+
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
+
+/** Where a path leads. */
+export interface ResolvedPath {
+  /** The path without links. */
+  readonly real: string;
+  /** The links on the way, each by its own path without links above it. */
+  readonly links: readonly string[];
+}
+
+/** Where an absolute path leads, as the kernel would follow it; null if nothing is there. */
+export function resolvePath(path: string): ResolvedPath | null {
+  const links: string[] = [];
+  const names = path.split('/').reverse();
+  let real = '/';
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    if (name === '' || name === '.') continue;
+    const next = name === '..' ? dirname(real) : join(real, name);
+    const stats = statOf(next);
+    if (stats === null || links.length > MOST_LINKS) return null;
+    const target = stats.isSymbolicLink() ? readLink(next) : null;
+    if (target === null) {
+      real = next;
+      continue;
+    }
+    links.push(next);
+    if (target.startsWith('/')) real = '/';
+    names.push(...target.split('/').reverse());
+  }
+  return { real, links };
+}
 
 /** True only if nothing is known to be there; what cannot be examined may still exist. */
 export function hasVanished(path: string): boolean {

@@ -7,10 +7,26 @@ export const PID_MAX = 'sys/kernel/pid_max';
 /** Below /proc: the first port that needs no privilege, in the network namespace of whoever opens it. */
 export const FIRST_PORT = 'sys/net/ipv4/ip_unprivileged_port_start';
 
-/** Applied in order: a later mount covers an earlier one. `optional`: skipped if the source no longer exists. */
-export type Mount =
-  | { kind: 'read-only'; source: string; at: string; optional?: boolean }
-  | { kind: 'read-write'; source: string; at: string; optional?: boolean }
+/** Applied in order: a later mount covers an earlier one. */
+export type Mount = Bind | OwnMount;
+
+/** A place of the machine that commands see. */
+export interface Bind {
+  readonly kind: 'read-only' | 'read-write';
+  readonly source: string;
+  readonly at: string;
+  /** Skipped if the source does not exist when the run begins. */
+  readonly optional?: boolean;
+  /** The socket of the proxy; no other is mounted. */
+  readonly isSocket?: boolean;
+  /** What names the source, for messages. */
+  readonly namedBy?: string;
+}
+
+/** A mount whose source was examined (`pinMounts`): a real path, and what was there. */
+export type PinnedMount = OwnMount | (Bind & { readonly dev: bigint; readonly ino: bigint });
+
+type OwnMount =
   | { kind: 'link'; to: string; at: string }
   | { kind: 'scratch'; at: string; bytes: number }
   | { kind: 'processes' | 'devices'; at: string }
@@ -26,7 +42,7 @@ export interface BubblewrapFeatures {
 /** Everything that one call of bubblewrap is built from. */
 export interface BubblewrapCall {
   readonly features: BubblewrapFeatures;
-  readonly mounts: readonly Mount[];
+  readonly mounts: readonly PinnedMount[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
   /** The descriptor on which bubblewrap reports the process id of the namespace's init and the end of the command. */
@@ -75,15 +91,15 @@ export function bubblewrapArgs({
 }
 
 function mountArgs(
-  mount: Mount,
+  mount: PinnedMount,
   features: BubblewrapFeatures,
   { numbersFd, portFd }: Pick<BubblewrapCall, 'numbersFd' | 'portFd'>,
 ): string[] {
   switch (mount.kind) {
     case 'read-only':
-      return [mount.optional ? '--ro-bind-try' : '--ro-bind', mount.source, mount.at];
+      return ['--ro-bind', mount.source, mount.at];
     case 'read-write':
-      return [mount.optional ? '--bind-try' : '--bind', mount.source, mount.at];
+      return ['--bind', mount.source, mount.at];
     case 'link':
       return ['--symlink', mount.to, mount.at];
     case 'scratch':

@@ -7,12 +7,12 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import type { SandboxGitDir } from '../../../ports/workspace.ts';
-import { statOf } from '../host-files.ts';
+import { realPathOf, statOf } from '../host-files.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
 import { etcMounts } from '../visible/etc-folder.ts';
 import type { User } from '../visible/passwd.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
-import type { Mount } from './args.ts';
+import type { Bind, Mount } from './args.ts';
 
 /** The home folder inside: empty, and removed with the command. */
 export const HOME_INSIDE = '/home/agent';
@@ -59,7 +59,12 @@ export async function mountsOf(
     { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
     ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
     ...view.added.map(
-      ({ source, at, writable }): Mount => ({ kind: writable ? 'read-write' : 'read-only', source, at }),
+      ({ source, at, writable }): Mount => ({
+        kind: writable ? 'read-write' : 'read-only',
+        source,
+        at,
+        namedBy: '--mount',
+      }),
     ),
     ...view.caches,
     ...credentialFilesIn(shown).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
@@ -73,7 +78,7 @@ export async function mountsOf(
 }
 
 /** The mount of another file of our own, and its path inside. */
-export function oursInside(source: string, name: string): Extract<Mount, { kind: 'read-only' }> {
+export function oursInside(source: string, name: string): Bind {
   return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
 }
 
@@ -121,7 +126,14 @@ async function gitMounts({ at: rootAt, sandboxGitDir, files }: View): Promise<{
     // The throwaway covers a store below .git; git finds that one by the variable instead of the alternates file.
     const at = isWithin(store, rootAt) ? join(OURS_INSIDE, `objects-${index}`) : store;
     if (at !== store) hidden.push(at);
-    mounts.push({ kind: 'read-only', source: store, at, optional: true });
+    const namedBy = 'named by objects/info/alternates of the repository';
+    mounts.push({
+      kind: 'read-only',
+      source: store,
+      at,
+      optional: true,
+      ...(index === 0 ? {} : { namedBy }),
+    });
   }
   return {
     mounts,
@@ -143,7 +155,7 @@ async function objectStores(first: string): Promise<string[]> {
       if (line === '' || line.startsWith('#')) continue;
       const next = line.startsWith('/') ? line : join(store, line);
       // The file may come with the repository, and must not be a way to expose an arbitrary folder of the machine.
-      if (basename(next) === 'objects') stores.add(next);
+      if (basename(next) === 'objects' && basename(realPathOf(next) ?? next) === 'objects') stores.add(next);
     }
   }
   return [...stores];

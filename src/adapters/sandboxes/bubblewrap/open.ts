@@ -27,6 +27,7 @@ import {
   setupFor,
   type UnprovenSetup,
 } from './setup.ts';
+import { steadyDevices } from './steady-devices.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
@@ -43,13 +44,21 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
-  // Their program runs while the machine is examined.
-  const prepared = pipes.prepare();
+  // Their programs run while the machine is examined.
+  const prepared = Promise.all([steadyDevices(), pipes.prepare()]);
   prepared.catch(() => undefined);
   const seen = await examine(options, files);
-  await prepared;
-  const opened = seen.status === 'refused' ? seen : await openIn(options, { program, files, pipes, ...seen });
-  if (opened.status !== 'ok') pipes.close();
+  const [steady] = await prepared;
+  if (steady.status !== 'ok') {
+    pipes.close();
+    return steady;
+  }
+  const { devices } = steady;
+  const opened =
+    seen.status === 'refused' ? seen : await openIn(options, { program, files, pipes, devices, ...seen });
+  if (opened.status === 'ok') return opened;
+  pipes.close();
+  devices.close();
   return opened;
 }
 
@@ -58,10 +67,17 @@ async function examine(
   options: SandboxOptions,
   files: string,
 ): Promise<({ status: 'ok' } & MachineView) | { status: 'refused'; reason: string }> {
-  const { boundaries, toolchains } = lookAround(options);
-  const rules = { ...boundaries, programs: searchPath(options.hostEnv) };
+  const boundaries = boundariesOf(options);
+  const rules = { ...boundaries, programs: bothNames(searchPath(options.hostEnv)) };
   const added = userMounts(options.mounts ?? [], rules);
   if (added.status === 'refused') return { status: 'refused', reason: added.problem };
+  const writable = added.mounts.flatMap((mount) => (mount.writable ? [mount.at, mount.source] : []));
+  const toolchains = findToolchains({
+    env: options.hostEnv,
+    execPath,
+    // What commands can write to needs no mount of its own, and no link in it decides what they see.
+    boundaries: { ...boundaries, roots: [...boundaries.roots, ...writable] },
+  });
   const opened = await cachesOf(options, { rules, added: added.mounts, folder: join(files, 'caches') });
   if (opened.status === 'refused') return opened;
   return { status: 'ok', homes: boundaries.homes, toolchains, added: added.mounts, caches: opened.caches };
@@ -70,12 +86,17 @@ async function examine(
 /** Sets the sandbox up, and has it proven. */
 async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {
   const { caches, homes, files } = place;
-  const { setup, mounts } = await setupFor(options, place);
+  const made = await setupFor(options, place);
+  if (made.status === 'refused') return made;
+  const { setup, mounts } = made;
   const filter = await filterFile(files);
   const warnings = [...caches.warnings, ...(await warningsAbout(options.root, homes))];
   const shown = [...shownPlaces(mounts, [files, options.sandboxGitDir.gitDir]), ...caches.shown];
   const proven = await proveLimited(options, setup, filter);
-  if (proven.status === 'unavailable') return proven;
+  if (proven.status === 'unavailable') {
+    setup.pins.close();
+    return proven;
+  }
   if (proven.unfiltered !== null) {
     warnings.push(
       warning(
@@ -85,7 +106,11 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     );
   }
   const { sandbox, lookedUp } = proven;
-  const close = () => sandbox.close().finally(caches.close);
+  const close = async () => {
+    await sandbox.close().finally(caches.close);
+    setup.pins.close();
+    place.devices.close();
+  };
   return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown, lookedUp };
 }
 
@@ -143,15 +168,14 @@ async function numbersFile(files: string, limits: EnforcedLimits): Promise<Bubbl
   return { count, path };
 }
 
-/** The toolchains that commands may see, and the home folders that they may not. */
-function lookAround({ root, shownAs = root, sandboxGitDir, hostEnv, scratchDir }: SandboxOptions) {
+/** What commands may not see, or see anyway. */
+function boundariesOf({ root, shownAs = root, sandboxGitDir, hostEnv, scratchDir }: SandboxOptions) {
   const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
-  const boundaries = {
+  return {
     homes,
     roots: bothNames([root, shownAs]),
     offLimits: bothNames([scratchDir, sandboxGitDir.gitDir, dirname(sandboxGitDir.objects)]),
   };
-  return { boundaries, toolchains: findToolchains({ env: hostEnv, execPath, boundaries }) };
 }
 
 /** Places of the machine, without the single files of our own and of /etc. */

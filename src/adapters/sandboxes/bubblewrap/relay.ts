@@ -41,7 +41,7 @@ export interface Relay {
 /** `socket` is the proxy's, `files` a private folder, `node` the program that runs us. */
 export async function relayTo(socket: string, files: string, node: string): Promise<Relay> {
   const program = oursInside(realPathOf(node) ?? node, 'node');
-  const proxy = oursInside(socket, 'proxy.sock');
+  const proxy = { ...oursInside(socket, 'proxy.sock'), isSocket: true };
   const write = async (name: string, text: string, mode: number) => {
     await writeFile(join(files, name), text, { mode });
     return oursInside(join(files, name), name);

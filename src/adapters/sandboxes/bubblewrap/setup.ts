@@ -1,7 +1,7 @@
 /** The setup of a run's sandboxes: what commands see of the machine, and how they start. */
 
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { SandboxCommand } from '../../../ports.ts';
@@ -19,7 +19,9 @@ import type { BubblewrapFeatures, Mount } from './args.ts';
 import { type ClosedShells, closedShells } from './closed-shells.ts';
 import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
+import { type Pins, pinMounts } from './pinned-mounts.ts';
 import { FEW_TRIES, ONE_TRY, type Relay, relayTo, TUNNEL_INSIDE } from './relay.ts';
+import type { SteadyDevices } from './steady-devices.ts';
 
 /** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {
@@ -30,9 +32,10 @@ export interface BubblewrapSetup {
   readonly shells: ClosedShells;
   /** The working directory of commands. */
   readonly directory: string;
-  readonly mounts: readonly Mount[];
+  readonly pins: Pins;
   /** Further mounts, as needed when a command is about to run. */
   readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
+  readonly devices: SteadyDevices;
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it. */
   readonly outerEnv: Readonly<Record<string, string>>;
@@ -67,16 +70,19 @@ export interface MachineViewPlace extends MachineView {
   readonly program: string;
   readonly files: string;
   readonly pipes: OutputPipes;
+  readonly devices: SteadyDevices;
 }
 
 /** A setup that has not been proven by starting a sandbox yet. */
 export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'filter' | 'numbers'>;
 
-/** The setup, and all mounts of the machine in it. */
+/** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
-  { program, files, pipes, toolchains, added, caches }: MachineViewPlace,
-): Promise<{ setup: UnprovenSetup; mounts: readonly Mount[] }> {
+  { program, files, pipes, toolchains, added, caches, devices }: MachineViewPlace,
+): Promise<
+  { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
+> {
   const { root, shownAs: at = root, sandboxGitDir, hostEnv, proxySocket } = options;
   const tunnel = proxySocket ? TUNNEL_INSIDE : null;
   const view = {
@@ -106,13 +112,18 @@ export async function setupFor(
     toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
   });
   const shell = findShell();
+  const shells = await closedShells(shell, files);
+  const closed = [join(root, '.git'), dirname(sandboxGitDir.objects)];
+  const pinned = pinMounts([shells.mount, ...(relay?.mounts ?? []), ...mounts], closed);
+  if (pinned.status === 'refused') return pinned;
   const setup = {
     program,
     pipes,
     shell,
-    shells: await closedShells(shell, files),
+    shells,
     directory: at,
-    mounts: [...(relay?.mounts ?? []), ...mounts],
+    pins: pinned.pins,
+    devices,
     covers: await coversOf(view),
     env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},
@@ -122,7 +133,7 @@ export async function setupFor(
     writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,
   };
-  return { setup, mounts };
+  return { status: 'ok', setup, mounts };
 }
 
 /** `more`, with the two values of `name` combined if both have one. */

@@ -162,7 +162,7 @@ export class Spares {
  * The paths that commands would see, each with the facts that distinguish it from a replacement of the same name. Null if there
  * are covers, since removing a covered file also removes the cover.
  */
-function shownBy({ mounts, covers, directory }: BubblewrapSetup): string | null {
+function shownBy({ pins: { mounts }, covers, directory }: BubblewrapSetup): string | null {
   if (covers({}).length > 0) return null;
   const root = mounts.find((mount) => mount.kind === 'read-write' && mount.at === directory);
   const places = mounts.flatMap((mount) => {

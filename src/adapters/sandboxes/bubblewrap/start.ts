@@ -21,8 +21,9 @@ import type { ContainedProcess, ExitStatus } from '../command/supervise-command.
 import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import { bubblewrapArgs } from './args.ts';
+import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
 import { oursInside } from './mounts.ts';
+import { whyChanged } from './pinned-mounts.ts';
 import type { BubblewrapSetup } from './setup.ts';
 import { readStatus } from './status.ts';
 
@@ -72,7 +73,8 @@ export interface Waiting {
 /** Has bubblewrap set up a sandbox, whose process 1 waits for `begin`. */
 export async function setUp(setup: BubblewrapSetup, start: Start): Promise<Waiting> {
   const { command } = start;
-  const { child, merged } = await spawnBubblewrap(setup, start);
+  const mounts = mountsFor(setup, start);
+  const { child, merged } = await spawnBubblewrap(setup, start, mounts);
   const gate = gateOf(child.stdio.at(GATE_FD) as Duplex);
   if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
   const words = child.stdio[2] as Readable;
@@ -86,10 +88,17 @@ export async function setUp(setup: BubblewrapSetup, start: Start): Promise<Waiti
           stdout: child.stdio[1] as Readable,
           stderr: child.stdio.at(ERRORS_FD) as Readable,
         });
+  // What is mounted no longer changes, and nothing has run there yet.
+  const allowed = gate.reported.then(async () => {
+    const init = await status.init;
+    const why = init === null ? null : whyChanged(mounts, init);
+    if (why !== null) throw new Error(why);
+  });
+  allowed.catch(() => undefined);
   const handles: readonly unknown[] = [child, output, ...child.stdio];
   return {
-    contained: containedIn({ child, status, ended, words, output }),
-    begin: gate.open,
+    contained: containedIn({ child, status, ended, words, output, allowed }),
+    begin: () => void allowed.then(gate.open, () => undefined),
     async isReady() {
       const settled = Promise.race([gate.reported, ended.catch(() => undefined)]).then(() => status.init);
       const found = await withTimeout(STATUS_MS, settled);
@@ -103,8 +112,16 @@ export async function setUp(setup: BubblewrapSetup, start: Start): Promise<Waiti
 }
 
 /** A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. */
-async function spawnBubblewrap(setup: BubblewrapSetup, { command, pipes, foreign, script, onBytes }: Start) {
-  const args = argsFor(setup, command, script);
+async function spawnBubblewrap(
+  setup: BubblewrapSetup,
+  { command, pipes, foreign, script, onBytes }: Start,
+  mounts: readonly PinnedMount[],
+) {
+  const [program = '', ...args] = [
+    ...setup.devices.before,
+    setup.program,
+    ...argsFor(setup, command, script, mounts),
+  ];
   const { talk } = command;
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
@@ -122,7 +139,7 @@ async function spawnBubblewrap(setup: BubblewrapSetup, { command, pipes, foreign
     ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
     ...(talk === undefined ? [] : (['pipe'] as const)),
   ]);
-  const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
+  const child = asFirstVictim(() => spawn(program, args, { stdio, env: { ...setup.outerEnv } }));
   if (merged.talk === null) merged.closeWriter();
   for (const fd of [filterFd, numbersFd, portFd]) if (fd != null) closeSync(fd);
   return { child, merged };
@@ -136,10 +153,12 @@ interface RunningBubblewrap {
   /** Its output when it cannot set up the sandbox. */
   readonly words: Readable;
   readonly output: Readable;
+  /** Rejects if it must not begin. */
+  readonly allowed: Promise<void>;
 }
 
 /** The command as what supervises it sees it. */
-function containedIn({ child, status, ended, words, output }: RunningBubblewrap): ContainedProcess {
+function containedIn({ child, status, ended, words, output, allowed }: RunningBubblewrap): ContainedProcess {
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
   let init: ProcessId | null = null;
@@ -169,7 +188,7 @@ function containedIn({ child, status, ended, words, output }: RunningBubblewrap)
   }
 
   return {
-    exited: exited(),
+    exited: Promise.race([allowed.then(() => exited()), exited()]),
     output,
     usage: (look) => (init === null ? null : usageInNamespace(init, look)),
     async killAll() {
@@ -214,16 +233,30 @@ function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): voi
   );
 }
 
-function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Start['script']): string[] {
+function mountsFor({ pins, covers }: BubblewrapSetup, { command, script }: Start): PinnedMount[] {
+  const file = fileOf(script);
+  return [...(file === null ? [] : [pins.once(file)]), ...pins.mounts, ...pins.more(covers(command))];
+}
+
+function fileOf(script: Start['script']): Bind | null {
+  return script.by === 'argument' ? null : oursInside(script.path, 'script');
+}
+
+function argsFor(
+  setup: BubblewrapSetup,
+  command: Start['command'],
+  script: Start['script'],
+  mounts: readonly PinnedMount[],
+): string[] {
   const { features, env, directory, filter, numbers, relay, shells, limits } = setup;
-  const file = script.by === 'argument' ? null : oursInside(script.path, 'script');
+  const file = fileOf(script);
   const line =
     script.by === 'later'
       ? { file: oursInside(script.path, 'script').at }
       : lineOf(setup, command, file === null ? script : { by: 'file', path: file.at });
   return bubblewrapArgs({
     features,
-    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers(command)],
+    mounts,
     env,
     directory,
     statusFd: STATUS_FD,

@@ -3,7 +3,15 @@
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { Environment } from '../../../domain/environment.ts';
-import { entriesOf, linkOf, readLink, realPathOf, statOfTarget } from '../host-files.ts';
+import {
+  entriesOf,
+  linkOf,
+  type ResolvedPath,
+  readLink,
+  realPathOf,
+  resolvePath,
+  statOfTarget,
+} from '../host-files.ts';
 import { type Boundaries, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
 /** What commands get: read-only mounts (`at` → the real place), and the matching search path and variables. */
@@ -126,16 +134,16 @@ class Scan {
     const known = this.#bins.get(bin);
     if (known !== undefined) return known;
     this.#bins.set(bin, true);
-    const real = realPathOf(bin);
-    const shown = real !== null && this.#showBin(bin, real);
+    const found = resolvePath(bin);
+    const shown = found !== null && this.#showBin(bin, found);
     this.#bins.set(bin, shown);
     return shown;
   }
 
-  #showBin(bin: string, real: string): boolean {
+  #showBin(bin: string, { real, links }: ResolvedPath): boolean {
     // The work tree's own folders are visible; their links are under the repository's control and must not expose anything
     // new.
-    if (this.#isInWorkTree(bin) || this.#isInWorkTree(real)) return this.#isInWorkTree(bin);
+    if ([bin, real, ...links].some((path) => this.#isInWorkTree(path))) return this.#isInWorkTree(bin);
     const prefix = prefixAround(real, namesIn(dirname(real)), this.#boundaries);
     if (!this.#show(real, prefix ?? real)) return false;
     if (bin !== real) {
@@ -158,8 +166,10 @@ class Scan {
 
   /** Shows a whole file or folder at this very path. */
   showPlace(path: string): boolean {
-    const real = realPathOf(path);
-    if (real === null || this.#isInWorkTree(real)) return false;
+    const found = resolvePath(path);
+    if (found === null) return false;
+    const { real, links } = found;
+    if ([real, ...links].some((one) => this.#isInWorkTree(one))) return false;
     return this.#show(real, real) && (path === real || this.#show(path, path, real));
   }
 
@@ -181,7 +191,7 @@ class Scan {
         if (target.kind === 'bin') this.showBin(target.path);
         else this.showPlace(target.path);
       }
-      to = linkOf(from);
+      to = this.#isInWorkTree(from) ? null : linkOf(from);
     }
   }
 

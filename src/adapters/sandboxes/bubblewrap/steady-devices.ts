@@ -1,0 +1,72 @@
+/**
+ * Device nodes that commands cannot change. bubblewrap mounts those of the machine writable, and cannot do otherwise: what it
+ * makes read-only is no longer a device. Root, as their owner, could change their modes for the whole machine. So where they
+ * belong to our user, bubblewrap starts in a namespace in which `/dev` is read-only, which its own mounts inherit.
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { getuid, pid } from 'node:process';
+import { findProgram } from '../command/shell.ts';
+import { statOf } from '../host-files.ts';
+
+/** How to start a program with such devices. */
+export interface SteadyDevices {
+  /** The command line to add before the program's own; empty where the devices belong to others. */
+  readonly before: readonly string[];
+  /** No program can be started with them after that. */
+  close(): void;
+}
+
+/** The devices, or why there are none. */
+export type SteadyDevicesResult =
+  | { status: 'ok'; devices: SteadyDevices }
+  | { status: 'unavailable'; reason: string };
+
+/** Those that bubblewrap shows. */
+const NODES = ['full', 'null', 'random', 'tty', 'urandom', 'zero'];
+
+/** Creates the namespaces; they exist until they are closed or this process ends. */
+export async function steadyDevices(): Promise<SteadyDevicesResult> {
+  if (!NODES.some((name) => statOf(`/dev/${name}`)?.uid === getuid?.()))
+    return { status: 'ok', devices: { before: [], close: () => undefined } };
+  const [unshare, nsenter, mount] = ['unshare', 'nsenter', 'mount'].map((name) =>
+    findProgram(name, ['/sbin', '/usr/sbin']),
+  );
+  if (!unshare || !nsenter || !mount)
+    return {
+      status: 'unavailable',
+      reason:
+        'As the owner of the device nodes in /dev, commands could change them. Run as a user without privileges, or install util-linux (unshare, nsenter, mount).',
+    };
+  const script = `${mount} --rbind /dev /dev && ${mount} -o remount,bind,ro /dev && echo && read -r end`;
+  const holder = spawn(unshare, ['-U', '-r', '-m', '--propagation', 'private', '/bin/sh', '-c', script], {
+    stdio: 'pipe',
+    env: {},
+  });
+  let said = '';
+  holder.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString('utf8');
+  });
+  const failed = once(holder, 'close').then(() => false);
+  const isReady = await Promise.race([once(holder.stdout, 'data').then(() => true), failed]).catch(
+    () => false,
+  );
+  if (!isReady)
+    return {
+      status: 'unavailable',
+      reason: `As the owner of the device nodes in /dev, commands could change them, and they cannot be made read-only: ${said.trim().split('\n')[0]}. Run as a user without privileges.`,
+    };
+  const namespaces = ['user', 'mnt'].map((name) => openSync(`/proc/${holder.pid}/ns/${name}`, 'r'));
+  holder.stdin.end();
+  const [user, mounts] = namespaces;
+  const before = [
+    ...[nsenter, '--preserve-credentials'],
+    ...[`--user=/proc/${pid}/fd/${user}`, `--mount=/proc/${pid}/fd/${mounts}`, '--'],
+  ];
+  return {
+    status: 'ok',
+    devices: { before, close: () => namespaces.splice(0).forEach((fd) => closeSync(fd)) },
+  };
+}
