@@ -17,6 +17,12 @@ export const HOLDS = {
     means:
       'mount namespace: the work tree, the toolchains on PATH (read-only) and scratch folders are all that commands see',
   },
+  pinned: {
+    label: 'pinned mounts',
+    reach: 'sandbox',
+    means:
+      'the source of every mount is resolved once, when the sandbox opens, refused if commands could replace a part of its path, and compared before each command begins',
+  },
   covers: {
     label: 'covers',
     reach: 'sandbox',

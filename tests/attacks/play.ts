@@ -53,7 +53,7 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
         end === 'deadline' || end === 'usage_error' || end === 'sandbox_unavailable' ? [null] : [];
       expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
       // A refused run makes no request to a model, and nothing in a refused answer is carried out.
-      const isRefused = end === 'sandbox_unavailable' || end === 'provider_error';
+      const isRefused = ['sandbox_unavailable', 'provider_error', 'usage_error'].includes(end ?? '');
       expect(scene.untold).toEqual(isRefused ? expect.anything() : []);
       expect(scene.leaks()).toEqual([]);
       expect(scene.peakBytes).toBeGreaterThan(0);

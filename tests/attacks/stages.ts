@@ -13,6 +13,7 @@ import { GIT, GIT_CROWDED, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './stages/incidents.ts';
 import { ATTEMPTS } from './stages/jobs/attempts.ts';
 import { JOURNALS } from './stages/jobs/journals.ts';
+import { BORROWED, DEVICES } from './stages/mounts.ts';
 import { NETWORK } from './stages/network.ts';
 import { OUTPUT, STREAM } from './stages/output.ts';
 import { OWN_WORK } from './stages/own-work.ts';
@@ -30,6 +31,8 @@ import { UPSTREAM } from './stages/upstream.ts';
 export const STAGES: readonly Stage[] = [
   ...FILE_STAGES,
   REACH,
+  DEVICES,
+  BORROWED,
   REACHED,
   SHOWN,
   SETUP_ENV,

@@ -65,8 +65,8 @@ export async function steadyDevices(): Promise<SteadyDevicesResult> {
     ...[nsenter, '--preserve-credentials'],
     ...[`--user=/proc/${pid}/fd/${user}`, `--mount=/proc/${pid}/fd/${mounts}`, '--'],
   ];
-  return {
-    status: 'ok',
-    devices: { before, close: () => namespaces.splice(0).forEach((fd) => closeSync(fd)) },
+  const close = () => {
+    for (const namespace of namespaces.splice(0)) closeSync(namespace);
   };
+  return { status: 'ok', devices: { before, close } };
 }
