@@ -15,7 +15,7 @@ export interface Bind {
   readonly kind: 'read-only' | 'read-write';
   readonly source: string;
   readonly at: string;
-  /** Skipped if the source does not exist when the run begins. */
+  /** Skipped if the source does not exist. */
   readonly optional?: boolean;
   /** The socket of the proxy; no other is mounted. */
   readonly isSocket?: boolean;

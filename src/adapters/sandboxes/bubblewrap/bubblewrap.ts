@@ -32,7 +32,7 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
         prepare(own);
       });
     });
-  const lifecycle = openLifecycle({ level, ...setup }, run, prepare);
+  const lifecycle = openLifecycle({ level, ...setup, nullDevice: setup.devices.nullDevice }, run, prepare);
   return {
     ...lifecycle,
     async close() {

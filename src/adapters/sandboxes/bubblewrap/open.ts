@@ -11,6 +11,7 @@ import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram } from '../command/shell.ts';
+import { steadyDevices } from '../command/steady-devices.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
 import { writeNameSources } from '../visible/etc-folder.ts';
@@ -27,7 +28,6 @@ import {
   setupFor,
   type UnprovenSetup,
 } from './setup.ts';
-import { steadyDevices } from './steady-devices.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {

@@ -9,6 +9,7 @@ import type { OpenCaches } from '../caches/open-caches.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import type { OutputPipes, PipeSource } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
+import type { SteadyDevices } from '../command/steady-devices.ts';
 import type { SandboxOptions } from '../options.ts';
 import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
@@ -21,7 +22,6 @@ import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { type Pins, pinMounts } from './pinned-mounts.ts';
 import { FEW_TRIES, ONE_TRY, type Relay, relayTo, TUNNEL_INSIDE } from './relay.ts';
-import type { SteadyDevices } from './steady-devices.ts';
 
 /** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {

@@ -21,6 +21,7 @@ import type { ContainedProcess, ExitStatus } from '../command/supervise-command.
 import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
+import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
 import { oursInside } from './mounts.ts';
 import { whyChanged } from './pinned-mounts.ts';
@@ -235,7 +236,13 @@ function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): voi
 
 function mountsFor({ pins, covers }: BubblewrapSetup, { command, script }: Start): PinnedMount[] {
   const file = fileOf(script);
-  return [...(file === null ? [] : [pins.once(file)]), ...pins.mounts, ...pins.more(covers(command))];
+  const isThere = (mount: PinnedMount) =>
+    !('optional' in mount && mount.optional) || statOf(mount.source) !== null;
+  return [
+    ...(file === null ? [] : [pins.once(file)]),
+    ...pins.mounts.filter(isThere),
+    ...pins.more(covers(command)),
+  ];
 }
 
 function fileOf(script: Start['script']): Bind | null {

@@ -31,16 +31,18 @@ export interface SandboxTraits {
   readonly pipes: PipeSource;
   /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
+  /** The path of the null device that commands inherit. Default: the machine's. */
+  readonly nullDevice?: string;
 }
 
 /** After `close`, commands are answered as interrupted. `onOpen` gets what commands get before there is one. */
 export function openLifecycle(
-  { level, limits, files, pipes, writable }: SandboxTraits,
+  { level, limits, files, pipes, writable, nullDevice = '/dev/null' }: SandboxTraits,
   runCommand: RunCommand,
   onOpen?: (own: Pick<CommandResources, 'pipes' | 'foreign'>) => void,
 ): Sandbox {
   const closing = new AbortController();
-  const foreign = new ForeignDescriptors();
+  const foreign = new ForeignDescriptors(nullDevice);
   const watchdog = new ResourceWatchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;

@@ -57,8 +57,7 @@ export function initCommand(
     ...(before === null ? [] : [`{ ${before}; } ${gate}>&-`]),
     `read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
     ...(isLine(line) ? [] : [`. ${quoted(line.file)}`]),
-    // The null device of process 1 is the machine's, which root could change through the descriptor.
-    `"$@" ${errors === null ? '< /dev/null 2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
+    `"$@" ${errors === null ? '2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
   ];
   return [sh, '-c', steps.join('; '), 'sh', ...(isLine(line) ? line : [])];
 }

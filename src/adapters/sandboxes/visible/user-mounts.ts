@@ -2,7 +2,7 @@
 
 import { normalize } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
-import { realPathOf, statOf } from '../host-files.ts';
+import { entriesOf, realPathOf, statOf } from '../host-files.ts';
 import { type Boundaries, CREDENTIAL_FILES, holdsCredentials } from './toolchain-policy.ts';
 
 /** One path of `--mount`. */
@@ -82,7 +82,11 @@ export function whyNotShown(path: string, rules: MountRules): string | null {
 
 function kindRefusal(source: string): string | null {
   const stats = statOf(source);
-  return stats?.isDirectory() || stats?.isFile() ? null : 'it is neither a folder nor a plain file';
+  if (!stats?.isDirectory()) return stats?.isFile() ? null : 'it is neither a folder nor a plain file';
+  const socket = (entriesOf(source) ?? []).find((entry) => entry.isSocket());
+  return socket === undefined
+    ? null
+    : `it contains the socket ${socket.name}, to which commands could connect; name a folder or file below it`;
 }
 
 function clashAmong(mounts: readonly UserMount[]): string | null {

@@ -8,13 +8,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { getuid, pid } from 'node:process';
-import { findProgram } from '../command/shell.ts';
 import { statOf } from '../host-files.ts';
+import { findProgram } from './shell.ts';
 
 /** How to start a program with such devices. */
 export interface SteadyDevices {
   /** The command line to add before the program's own; empty where the devices belong to others. */
   readonly before: readonly string[];
+  /** The path of the null device, as a descriptor that commands inherit has to be opened by. */
+  readonly nullDevice: string;
   /** No program can be started with them after that. */
   close(): void;
 }
@@ -30,7 +32,7 @@ const NODES = ['full', 'null', 'random', 'tty', 'urandom', 'zero'];
 /** Creates the namespaces; they exist until they are closed or this process ends. */
 export async function steadyDevices(): Promise<SteadyDevicesResult> {
   if (!NODES.some((name) => statOf(`/dev/${name}`)?.uid === getuid?.()))
-    return { status: 'ok', devices: { before: [], close: () => undefined } };
+    return { status: 'ok', devices: { before: [], nullDevice: '/dev/null', close: () => undefined } };
   const [unshare, nsenter, mount] = ['unshare', 'nsenter', 'mount'].map((name) =>
     findProgram(name, ['/sbin', '/usr/sbin']),
   );
@@ -58,15 +60,17 @@ export async function steadyDevices(): Promise<SteadyDevicesResult> {
       status: 'unavailable',
       reason: `As the owner of the device nodes in /dev, commands could change them, and they cannot be made read-only: ${said.trim().split('\n')[0]}. Run as a user without privileges.`,
     };
-  const namespaces = ['user', 'mnt'].map((name) => openSync(`/proc/${holder.pid}/ns/${name}`, 'r'));
+  const held = ['ns/user', 'ns/mnt', 'root/dev/null'].map((path) =>
+    openSync(`/proc/${holder.pid}/${path}`, 'r'),
+  );
   holder.stdin.end();
-  const [user, mounts] = namespaces;
+  const [user, mounts, nothing] = held;
   const before = [
     ...[nsenter, '--preserve-credentials'],
     ...[`--user=/proc/${pid}/fd/${user}`, `--mount=/proc/${pid}/fd/${mounts}`, '--'],
   ];
   const close = () => {
-    for (const namespace of namespaces.splice(0)) closeSync(namespace);
+    for (const one of held.splice(0)) closeSync(one);
   };
-  return { status: 'ok', devices: { before, close } };
+  return { status: 'ok', devices: { before, nullDevice: `/proc/self/fd/${nothing}`, close } };
 }

@@ -2,8 +2,8 @@
 
 import { chmodSync, lstatSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Goal, Stage } from '../attack.ts';
-import { commandsIn, toHear } from '../goals.ts';
+import type { Goal, Stage } from '../../attack.ts';
+import { commandsIn, toHear } from '../../goals.ts';
 
 const attack = commandsIn('Files', 'mounts', { none: 'untried' }, 'mounts');
 const bySources = commandsIn('Files', 'mounts', { none: 'untried' }, 'pinned');

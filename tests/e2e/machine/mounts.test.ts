@@ -5,11 +5,11 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { removeFolders } from '../support/files/repository.ts';
-import { call, scriptedRun } from '../support/runs/scripted-run.ts';
-import { MATRIX_MS, randomCases } from '../support/setup/sample.ts';
-import { formFound } from './canaries.ts';
-import { Victim } from './victim.ts';
+import { formFound } from '../../attacks/canaries.ts';
+import { Victim } from '../../attacks/victim.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { MATRIX_MS, randomCases } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
