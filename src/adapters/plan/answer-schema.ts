@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import type { ErrorObject, Options } from 'ajv';
+import { Ajv, type ErrorObject, type Options } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
@@ -39,8 +40,6 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
   const dialect = schema.$schema ?? DIALECTS[1];
   if (typeof dialect !== 'string' || !DIALECTS.some((known) => dialect.startsWith(known)))
     return failed(`has a $schema that is not known: use ${DIALECTS.join(' or ')}.`);
-  const { Ajv } = await import('ajv');
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
   const ajv = dialect.startsWith(DIALECTS[0]) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
   try {
     const fits = ajv.compile(schema);

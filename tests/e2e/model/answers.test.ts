@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { cliHere } from '../../support/runs/in-process.ts';
+import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -36,6 +36,7 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   const answer = { findings: [{ path: 'a.txt', line: 1 }] };
   const { exitCode, stderr, result, events, patch, server, runDir } = await scriptedRun({
     repository,
+    built: true,
     turns: [
       { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
       { calls: [call('run_command', { command: 'echo new > a.txt; cat a.txt' })] },
@@ -70,17 +71,15 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   const asked = events.flatMap((event) => (event.type === 'message.added' ? [event.text] : []));
   expect(asked).toEqual([expect.stringContaining('call `finish`')]);
 
-  const replayed = await cliHere(['replay', runDir, '--repo', repository.root], {
-    cwd: repository.root,
-    env: { PATH: process.env.PATH, HOME: repository.root },
-  });
-  expect(replayed).toMatchObject({ exitCode: 0 });
+  const replayed = await runCli(['replay', runDir], { cwd: repository.root, built: true });
+  expect(replayed.exitCode, replayed.stderr).toBe(0);
 });
 
 test('an answer together with a change, with fewer tools', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const { result, server } = await scriptedRun({
     repository,
+    built: true,
     turns: [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, finish({ answer: 7 })],
     args: [
       '--tools',
