@@ -9,7 +9,7 @@ import type { LlmProvider } from '../../ports.ts';
 import { type ClaudeSettings, claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
 import { parseEndpoint } from './asking/endpoint.ts';
-import { loadPeer } from './asking/peers.ts';
+import { openPeer } from './asking/peers.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 /** How to reach Claude in another cloud. */
@@ -32,8 +32,6 @@ export async function createBedrockProvider(options: CloudOptions): Promise<LlmP
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
   if (!region) throw new ProviderSettingsError('There is no AWS region. Set AWS_REGION.');
-  const peers = ['@anthropic-ai/bedrock-sdk'];
-  const { AnthropicBedrock } = await loadPeer('bedrock', peers, () => import('@anthropic-ai/bedrock-sdk'));
   const address = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`;
   const endpoint = parseEndpoint(address, allowInsecureBaseUrl);
   const { AWS_BEARER_TOKEN_BEDROCK, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
@@ -44,15 +42,19 @@ export async function createBedrockProvider(options: CloudOptions): Promise<LlmP
     fetch: withBoundedRefusals(options.fetch ?? fetch),
     ...QUIET_CLIENT,
   };
-  const client =
-    AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY
-      ? new AnthropicBedrock({
-          ...shared,
-          awsAccessKey: AWS_ACCESS_KEY_ID,
-          awsSecretKey: AWS_SECRET_ACCESS_KEY,
-          awsSessionToken: AWS_SESSION_TOKEN || null,
-        })
-      : new AnthropicBedrock(shared);
+  const client = await openPeer(
+    { provider: 'bedrock', packages: ['@anthropic-ai/bedrock-sdk'] },
+    () => import('@anthropic-ai/bedrock-sdk'),
+    ({ AnthropicBedrock }) =>
+      AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY
+        ? new AnthropicBedrock({
+            ...shared,
+            awsAccessKey: AWS_ACCESS_KEY_ID,
+            awsSecretKey: AWS_SECRET_ACCESS_KEY,
+            awsSessionToken: AWS_SESSION_TOKEN || null,
+          })
+        : new AnthropicBedrock(shared),
+  );
   const redact = redactorFor(
     [AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN].flatMap((secret) => secret || []),
   );

@@ -1,17 +1,21 @@
 /** Claude on Google's Vertex AI, through the vendor's client, which its users install. */
 
+import type { Environment } from '../../domain/environment.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
+import { readBytes } from '../../files/read-bytes.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
 import { parseEndpoint } from './asking/endpoint.ts';
-import { loadPeer } from './asking/peers.ts';
+import { openPeer } from './asking/peers.ts';
 import type { CloudOptions } from './bedrock.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const SCOPES = 'https://www.googleapis.com/auth/cloud-platform';
+const MAX_LOGIN_BYTES = 65_536;
 
-/** Throws ProviderSettingsError without the client, a project or a region, and for a base URL that cannot be used. */
+/** Throws ProviderSettingsError without the client, a project or a region, and for a credentials file or base URL that cannot be used. */
 export async function createVertexProvider(options: CloudOptions): Promise<LlmProvider> {
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const [projectId, region] = [env.ANTHROPIC_VERTEX_PROJECT_ID, env.CLOUD_ML_REGION];
@@ -19,28 +23,54 @@ export async function createVertexProvider(options: CloudOptions): Promise<LlmPr
     throw new ProviderSettingsError('There is no Google Cloud project. Set ANTHROPIC_VERTEX_PROJECT_ID.');
   if (!region)
     throw new ProviderSettingsError('There is no Google Cloud region. Set CLOUD_ML_REGION, such as global.');
-  const peers = ['@anthropic-ai/vertex-sdk', 'google-auth-library'];
-  const [{ AnthropicVertex }, { GoogleAuth }] = await loadPeer('vertex', peers, () =>
-    Promise.all([import('@anthropic-ai/vertex-sdk'), import('google-auth-library')]),
-  );
   const endpoint = baseUrl === undefined ? null : parseEndpoint(baseUrl, allowInsecureBaseUrl);
-  const keyFile = env.GOOGLE_APPLICATION_CREDENTIALS;
+  const credentials = await loginOf(env);
   const tokens = new Set<string>();
   const ask = withBoundedRefusals(options.fetch ?? fetch);
-  const client = new AnthropicVertex({
-    projectId,
-    region,
-    ...(endpoint === null ? {} : { baseURL: endpoint.href.replace(/\/$/, '') }),
-    googleAuth: new GoogleAuth({ scopes: SCOPES, ...(keyFile ? { keyFilename: keyFile } : {}) }),
-    fetch: (input, init) => {
-      noteToken(tokens, init?.headers);
-      return ask(input, init);
+  const client = await openPeer(
+    { provider: 'vertex', packages: ['@anthropic-ai/vertex-sdk', 'google-auth-library'] },
+    () => Promise.all([import('@anthropic-ai/vertex-sdk'), import('google-auth-library')]),
+    ([{ AnthropicVertex }, { GoogleAuth }]) => {
+      const googleAuth = new GoogleAuth({ scopes: SCOPES, ...(credentials === null ? {} : { credentials }) });
+      const login = googleAuth.getClient();
+      // The client asks for the login when it is made, and looks at it with the first request, which reports the failure.
+      login.catch(() => undefined);
+      googleAuth.getClient = () => login;
+      return new AnthropicVertex({
+        projectId,
+        region,
+        ...(endpoint === null ? {} : { baseURL: endpoint.href.replace(/\/$/, '') }),
+        googleAuth,
+        fetch: (input, init) => {
+          noteToken(tokens, init?.headers);
+          return ask(input, init);
+        },
+        ...QUIET_CLIENT,
+      });
     },
-    ...QUIET_CLIENT,
-  });
+  );
   const host = new URL(client.baseURL).host;
   const redact = (text: string) => redactorFor([...tokens])(text);
   return claudeProvider(options, { name: 'vertex', client, host, redact });
+}
+
+/**
+ * The content of the credentials file that the environment names; null if it names none. Throws ProviderSettingsError for
+ * a file that is unusable: given one that is not JSON, Google's library sends requests without any login.
+ */
+async function loginOf({ GOOGLE_APPLICATION_CREDENTIALS: file }: Environment): Promise<object | null> {
+  if (!file) return null;
+  const refuse = (why: string) =>
+    new ProviderSettingsError(
+      `The credentials file in GOOGLE_APPLICATION_CREDENTIALS ${why}. Set the variable to the path of a credentials file of Google Cloud.`,
+    );
+  const read = await readBytes(file, { maxBytes: MAX_LOGIN_BYTES, pipes: true });
+  if (read.status === 'failed') throw refuse(read.why);
+  // The message of a parser would quote the file.
+  const login = jsonOrUndefined(read.bytes.toString('utf8'));
+  if (typeof login !== 'object' || login === null || Array.isArray(login))
+    throw refuse('is not a JSON object');
+  return login;
 }
 
 /** The client requests a token whenever it needs one, and a server may repeat it in its messages. */

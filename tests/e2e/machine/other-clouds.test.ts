@@ -1,6 +1,6 @@
 /** Claude on Bedrock and on Vertex by the built command, whose clients are not part of it. */
 
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
@@ -18,14 +18,20 @@ const CLOUDS = {
   vertex: { start: startVertexServer, address: 'ANTHROPIC_VERTEX_BASE_URL' },
 };
 
-async function run(cli: string, turns: Script, flags: string[] = [], cloud: keyof typeof CLOUDS = 'bedrock') {
+async function run(
+  cli: string,
+  turns: Script,
+  flags: string[] = [],
+  cloud: keyof typeof CLOUDS = 'bedrock',
+  own: Record<string, string> = {},
+) {
   const { start, address } = CLOUDS[cloud];
   const server = await start(turns, TOKEN);
   onTestFinished(() => server.close());
   const { root } = await makeRepository({ 'a.txt': 'old\n' });
   const folder = temporaryFolder();
   const { env: login, baseUrl } = server.settings(TOKEN);
-  const env = { PATH: process.env.PATH, HOME: folder, ...login, [address]: baseUrl };
+  const env = { PATH: process.env.PATH, HOME: folder, ...login, [address]: baseUrl, ...own };
   const line = [
     cli,
     'run',
@@ -43,6 +49,14 @@ async function run(cli: string, turns: Script, flags: string[] = [], cloud: keyo
   );
   return { ...end, root, folder };
 }
+
+/** The login of a workload. */
+const EXTERNAL = {
+  type: 'external_account',
+  audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x',
+  subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+  credential_source: { file: '/etc/hostname' },
+};
 
 const write = { name: 'write_file', input: { path: 'a.txt', content: 'new\n' } };
 const model = ['--model', 'claude-sonnet-5-5'];
@@ -71,4 +85,46 @@ test('without its client, or without a model, it says what to type', async () =>
   const { exitCode, stderr } = await run(elsewhere, [], model);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm install @anthropic-ai/bedrock-sdk')]);
   expect((await run(CLI, [])).stderr).toContain('bedrock has no default model; use --model ID');
+});
+
+const VERTEX_ERROR = { exitCode: 4, outcome: 'provider_error' };
+const NO_FILE = { exitCode: 2, outcome: 'usage_error' };
+/** Only paths that do not exist are asked for a login, and no address of a metadata server answers. */
+const NOWHERE = { GCE_METADATA_HOST: '127.0.0.1:1', METADATA_SERVER_DETECTION: 'none' };
+
+test.each([
+  ['no login', {}, VERTEX_ERROR, /no login: Could not load the default credentials/],
+  ['a file that is missing', { file: null }, NO_FILE, /GOOGLE_APPLICATION_CREDENTIALS .*does not exist/],
+  ['a file that is not JSON', { file: `key=${TOKEN}` }, NO_FILE, /is not a JSON object/],
+  ['a file of an unknown kind', { file: '{"type":"x"}' }, VERTEX_ERROR, /no login: .*client_email/],
+  [
+    'a login that is refused',
+    { file: { token_url: 'http://127.0.0.1:1/token' } },
+    VERTEX_ERROR,
+    /no login: .*ECONNREFUSED/,
+  ],
+  [
+    'an endpoint that refuses',
+    { base: 'http://127.0.0.1:65531/v1' },
+    VERTEX_ERROR,
+    /No connection: .*ECONNREFUSED/,
+  ],
+] as const)('Vertex with %s ends with a document, and nothing is left', async (_, given, end, reason) => {
+  const folder = temporaryFolder();
+  const own: Record<string, string> = { ...NOWHERE, TMPDIR: temporaryFolder() };
+  const file = join(folder, 'login.json');
+  if ('base' in given) own.ANTHROPIC_VERTEX_BASE_URL = given.base;
+  else own.GOOGLE_APPLICATION_CREDENTIALS = 'file' in given ? file : '';
+  if ('file' in given && given.file !== null)
+    writeFileSync(
+      file,
+      typeof given.file === 'string' ? given.file : JSON.stringify({ ...EXTERNAL, ...given.file }),
+    );
+  const flags = [...model, '--output', 'json', '--outage-wait', '1s'];
+  const { exitCode, stdout, stderr, folder: place } = await run(CLI, [], flags, 'vertex', own);
+  expect({ exitCode, outcome: JSON.parse(stdout).outcome }, stderr).toEqual(end);
+  expect(JSON.parse(stdout).reason).toMatch(reason);
+  expect(stdout + stderr).not.toContain(TOKEN);
+  expect(existsSync(join(place, 'run', 'scratch'))).toBe(false);
+  expect(readdirSync(own.TMPDIR ?? '')).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } f
 import { RequestWatchdog } from '../asking/watchdog.ts';
 import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
 import { AnswerBuilder } from './answer.ts';
-import { failureOf, loginMissing } from './failures.ts';
+import { clientFailure, failureOf, loginMissing } from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
 
@@ -78,6 +78,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     if (isBodyError(error) || (attempt.isTranscoded && begun && error instanceof Error)) {
       return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
     }
+    if (!begun && error instanceof Error) return failed(clientFailure(attempt.redact(causeOf(error))));
     throw error;
   } finally {
     watchdog.stop();

@@ -24,6 +24,18 @@ export function loginMissing(message: string): AttemptFailure {
   return refusalFailure({ status: null, type: 'no login', message, retryAfterMs: null }, login);
 }
 
+/** A vendor's client failed before it sent the request. */
+export function clientFailure(message: string): AttemptFailure {
+  return refusalFailure({ status: null, type: 'client error', message, retryAfterMs: null }, client);
+}
+
+const client: FailureRow = {
+  kind: 'invalid_request',
+  retry: 'never',
+  advice:
+    'The request was not sent: check the settings and the version of the client that docs/providers.md names.',
+};
+
 const login: FailureRow = {
   kind: 'authentication',
   retry: 'never',
