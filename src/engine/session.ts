@@ -27,6 +27,7 @@ import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
+import { endSuddenly } from './finish/sudden-end.ts';
 import type { NamedPrograms } from './fresh/named-programs.ts';
 import { EgressRecord } from './open/egress-record.ts';
 import type { RunInput } from './run-input.ts';
@@ -210,21 +211,13 @@ export class Session {
     writeResult(this.directory, resultText(this.result, this.redact));
     // The report of an earlier end is no longer valid.
     if (!this.#isKept) removeReport(this.directory);
-    if (!this.#isKept) this.input.onSuddenEnd?.((outcome) => this.#endSuddenly(outcome));
+    if (!this.#isKept) this.input.onSuddenEnd?.((outcome) => endSuddenly(this, this.#soFar, outcome));
     this.#isKept = true;
   }
 
   /** `soFar` returns the result as if the run ended now. It is called when the process is about to end at once. */
   follow(soFar: () => Partial<RunResult>): void {
     this.#soFar = soFar;
-  }
-
-  /** A result that says that the run is running does not outlive the process. */
-  #endSuddenly(outcome: RunOutcome): void {
-    if (this.result.status === 'finished') return;
-    this.record(this.#soFar());
-    this.decide(outcome);
-    this.writeResult();
   }
 
   /** Prints a warning at once and adds it to the result, once. */

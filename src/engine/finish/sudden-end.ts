@@ -1,0 +1,44 @@
+/** The end of a run whose process ends at once: by a second signal, or by an exception that nothing handles. */
+
+import process from 'node:process';
+import { identify, killDescendants } from '../../adapters/sandboxes/command/process-table.ts';
+import {
+  clearScratch,
+  type RunDirectory,
+  resultLine,
+  resultText,
+} from '../../adapters/storage/run-directory.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
+import type { RunInput } from '../run-input.ts';
+
+/** The run that ends. */
+export interface EndingRun {
+  readonly result: RunResult;
+  readonly input: Pick<RunInput, 'stdout' | 'settings'>;
+  readonly directory: RunDirectory | null;
+  readonly redact: Redact;
+  record(part: Partial<RunResult>): void;
+  decide(outcome: RunOutcome): void;
+  writeResult(): void;
+  letGo(): void;
+}
+
+/**
+ * Ends what the process has started, and writes and prints a result that does not say that the run is running. Waits for
+ * nothing. `soFar` returns the result as if the run ended now.
+ */
+export function endSuddenly(run: EndingRun, soFar: () => Partial<RunResult>, outcome: RunOutcome): void {
+  if (run.result.status === 'finished') return;
+  const self = identify(process.pid);
+  if (self !== null) killDescendants(self);
+  run.record(soFar());
+  run.decide(outcome);
+  const { stdout, settings } = run.input;
+  if (settings.output === 'json') stdout.write(resultText(run.result, run.redact));
+  if (settings.output === 'jsonl') stdout.write(resultLine(run.result, run.redact));
+  if (run.directory !== null) clearScratch(run.directory);
+  run.writeResult();
+  run.letGo();
+}
