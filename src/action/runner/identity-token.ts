@@ -4,6 +4,7 @@
  */
 
 import type { Environment } from '../../domain/environment.ts';
+import { innermostMessage } from '../../domain/errors/innermost-message.ts';
 import type { IdentityToken } from '../../ports/network.ts';
 
 /** What the runner provides to a job with the permission `id-token: write`. */
@@ -55,15 +56,11 @@ export async function requestIdentityToken({
   } catch (error) {
     // Thrown by fetch for a failed connection, an answer that is not JSON, and an abort.
     if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException)
-      return noToken(`The runner gives no identity token: ${causeOf(error)}`, true);
+      return noToken(`The runner gives no identity token: ${innermostMessage(error)}`, true);
     throw error;
   }
 }
 
 function noToken(message: string, again: boolean): IdentityToken {
   return { status: 'failed', message, again };
-}
-
-function causeOf({ cause, message }: Error): string {
-  return cause instanceof Error ? cause.message || message : message;
 }

@@ -1,6 +1,7 @@
 /** The HTTP client with proxy support. Loaded only if there is a proxy: it is larger than everything else. */
 
 import { fetch as ask, EnvHttpProxyAgent } from 'undici';
+import { innermostMessage } from '../../domain/errors/innermost-message.ts';
 import { loginFor } from './proxy-login.ts';
 
 /** `exceptions` is the value of NO_PROXY; hosts for which `isDirect` is true are also reached directly. */
@@ -45,7 +46,6 @@ function login(proxy: URL): { token?: string } {
  * too, since the client does not say which route it took.
  */
 function failure(error: Error, variable: string, { host }: URL): TypeError {
-  let inner = error;
-  while (inner.cause instanceof Error) inner = inner.cause;
-  return new TypeError(error.message, { cause: new Error(`${inner.message} (${variable} is ${host})`) });
+  const cause = new Error(`${innermostMessage(error)} (${variable} is ${host})`);
+  return new TypeError(error.message, { cause });
 }

@@ -258,3 +258,8 @@ describe('where it is read', () => {
     expect(await allowed.read(url, stop.signal)).toMatchObject({ reason: 'interrupted' });
   });
 });
+
+test('a server that asks for the login of a proxy is named as well as the client allows', async () => {
+  const { read } = await web({ '/': (response) => void response.writeHead(407).end() });
+  expect(await read(`${HERE}/`)).toMatchObject({ status: 'failed', message: 'Not read: fetch failed' });
+});

@@ -1,6 +1,7 @@
 /** Brave's search API: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started */
 
 import * as z from 'zod';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
@@ -72,10 +73,7 @@ async function search(
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (signal.aborted) return failedSearch('timeout', 'Brave did not answer in time.');
-    return failedSearch(
-      'not_found',
-      `Brave cannot be reached: ${oneLine(String(error.cause ?? error.message), 300)}`,
-    );
+    return failedSearch('not_found', `Brave cannot be reached: ${oneLine(innermostMessage(error), 300)}`);
   }
 }
 

@@ -3,7 +3,9 @@
  */
 
 import { lookup } from 'node:dns/promises';
+import { STATUS_CODES } from 'node:http';
 import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } from 'undici';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { parseTarget, permits, type Target } from '../../../domain/review/allowed-domain.ts';
 import type { OnUsed } from '../../../domain/review/egress.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
@@ -67,7 +69,7 @@ export function openPageReader(options: PageReaderOptions): PageReader {
         if (outer.aborted) return refused('interrupted', 'Not read: the run was stopped.');
         if (limit.aborted) return refused('timeout', `Not read: it took more than ${limitMs / 1_000} s.`);
         if (!(error instanceof Error)) throw error;
-        return refused('not_found', `Not read: ${oneLine(innermost(error).message, 300)}`);
+        return refused('not_found', `Not read: ${oneLine(innermostMessage(error), 300)}`);
       }
     },
   };
@@ -201,8 +203,9 @@ async function answerOf(url: URL, response: Response, making: TextMaking): Promi
   const { bytes, isCut } = await firstBytes(response.body, MAX_BYTES);
   if (!response.ok) {
     const said = await pageText(bytes, type, making);
-    const what =
-      `${quoted(url.href)} answered ${response.status} ${oneLine(response.statusText, 100)}`.trim();
+    // The server's own words for the status get lost on the way through a proxy.
+    const { status } = response;
+    const what = `${quoted(url.href)} answered ${status} ${STATUS_CODES[status] ?? ''}`.trim();
     const words = said.status === 'ok' ? said.text.slice(0, MAX_ERROR_CHARS) : '';
     return refused('not_found', words === '' ? `${what}.` : `${what}:\n\n${words}`);
   }
@@ -232,12 +235,6 @@ function abortOf(signal: AbortSignal): Promise<never> {
 
 function isPublic(address: string): boolean {
   return addressKind(address) === 'public';
-}
-
-function innermost(error: Error): Error {
-  let inner = error;
-  while (inner.cause instanceof Error) inner = inner.cause;
-  return inner;
 }
 
 function quoted(text: string): string {

@@ -3,13 +3,14 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
 import type { AttemptParts } from '../asking/attempt-parts.ts';
 import { AnswerCount } from '../asking/counted.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
 import { RequestWatchdog } from '../asking/watchdog.ts';
-import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
+import { AnswerTooLarge, isBodyError, lifeSigns } from '../asking/watched-body.ts';
 import { AnswerBuilder } from './answer.ts';
 import { clientFailure, failureOf, loginMissing } from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
@@ -76,9 +77,10 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (error instanceof LoginFailed) return failed(error.failure);
     if (isBodyError(error) || (attempt.isTranscoded && begun && error instanceof Error)) {
-      return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
+      return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? innermostMessage(error)}`));
     }
-    if (!begun && error instanceof Error) return failed(clientFailure(attempt.redact(causeOf(error))));
+    if (!begun && error instanceof Error)
+      return failed(clientFailure(attempt.redact(innermostMessage(error))));
     throw error;
   } finally {
     watchdog.stop();
@@ -182,9 +184,9 @@ function isApiError(error: unknown): error is APIError {
 const NO_LOGIN = /^Failed to (?:resolve AWS|acquire Google OAuth) credentials/;
 
 function refusalOf(error: APIError, watchdog: RequestWatchdog, { clock, redact }: Attempt): AttemptFailure {
-  if (NO_LOGIN.test(error.message)) return loginMissing(redact(causeOf(error)));
+  if (NO_LOGIN.test(error.message)) return loginMissing(redact(innermostMessage(error)));
   if (error.status === undefined) {
-    return connectionFailure(watchdog.reason ?? causeOf(error));
+    return connectionFailure(watchdog.reason ?? innermostMessage(error));
   }
   return failureOf({
     status: error.status,

@@ -1,6 +1,7 @@
 /** The reports of the Admin API: pages of days with rows, read to the end within bounds. */
 
 import * as z from 'zod';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import { redactorFor } from '../../../domain/secrets/redact.ts';
@@ -109,12 +110,7 @@ async function readPage(
     // In this case, the error thrown is the reason of the signal.
     if (signal.aborted) throw new CutShort();
     if (!(error instanceof Error)) throw error;
-    const { cause } = error;
-    const why = limit.aborted
-      ? `no answer within ${PAGE_MS / 1_000} s`
-      : cause instanceof Error
-        ? cause.message
-        : error.message;
+    const why = limit.aborted ? `no answer within ${PAGE_MS / 1_000} s` : innermostMessage(error);
     return failed(
       `No connection to the Admin API: ${oneLine(why, 500)}. Check the network, the proxy and the base URL.`,
     );

@@ -1,6 +1,7 @@
 /** One request and its streamed answer, without any retry: everything that can go wrong is returned as a value. */
 
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from './answer.ts';
 import type { AttemptParts } from './attempt-parts.ts';
@@ -9,7 +10,7 @@ import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } f
 import { type RefusalSaid, refusalSaid } from './refusal-said.ts';
 import { depthOf, MAX_DEPTH } from './tool-input.ts';
 import { RequestWatchdog } from './watchdog.ts';
-import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from './watched-body.ts';
+import { AnswerTooLarge, isBodyError, lifeSigns } from './watched-body.ts';
 
 /** Where one request goes, with its timeouts. */
 export interface StreamAttempt extends AttemptParts {
@@ -89,9 +90,9 @@ export async function attemptStream(
     if (attempt.signal.aborted) return { status: 'interrupted', spent: reader.count.spent };
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (response === null && error instanceof Error && isFetchError(error))
-      return failed(connectionFailure(watchdog.reason ?? causeOf(error)));
+      return failed(connectionFailure(watchdog.reason ?? innermostMessage(error)));
     if (isBodyError(error))
-      return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
+      return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? innermostMessage(error)}`));
     throw error;
   } finally {
     watchdog.stop();

@@ -61,10 +61,3 @@ export function isBodyError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return error.name === 'AbortError' || (error instanceof TypeError && error.message === 'terminated');
 }
-
-/** The innermost message: "fetch failed" alone is no help. */
-export function causeOf(error: Error): string {
-  const { cause } = error;
-  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
-  return cause instanceof Error ? causeOf(cause) : error.message;
-}

@@ -5,6 +5,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { startOfText } from '../../../files/read-bytes.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
@@ -117,7 +118,7 @@ export class Delivery {
       const isLate = timeout.aborted || this.#end.signal.aborted;
       // Do not wait again for a collector that once did not answer.
       this.#failures = isLate ? MAX_FAILURES : this.#failures + 1;
-      this.#why = isLate ? 'no answer in time' : reasonOf(error);
+      this.#why = isLate ? 'no answer in time' : innermostMessage(error);
       this.#queue.unshift(...batch);
     }
   }
@@ -153,8 +154,3 @@ function rejectedIn(answer: string, most: number): number {
 const ExportAnswer = z.object({
   partialSuccess: z.object({ rejectedSpans: z.union([z.string(), z.number()]).optional() }).nullish(),
 });
-
-/** The innermost cause says which connection failed, and how. */
-function reasonOf(error: Error): string {
-  return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
-}
