@@ -5,6 +5,7 @@ import { endDeadRun } from '../adapters/storage/dead-run.ts';
 import { readResult } from '../adapters/storage/read-result.ts';
 import { runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
+import { resumeCommand } from '../domain/journal/resume-command.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 
 /** What the post step reports about a step that was killed. */
@@ -58,6 +59,6 @@ async function found(path: string): Promise<string[]> {
     'The step was killed during the run. The work so far is in its journal and in the work tree.',
     ...outcome,
     `run directory: ${path} (${readdirSync(path).sort().join(', ')})`,
-    `continue it on a machine that has this checkout and this folder: patchsmith resume ${path}`,
+    `continue it on a machine that has this checkout and this folder: ${resumeCommand(path, {})}`,
   ];
 }

@@ -14,6 +14,7 @@ import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import { shellWord } from '../domain/shell-word.ts';
 import type { WorkAhead } from '../engine/run-input.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
@@ -121,7 +122,7 @@ function unpublished(
   const { signal = 'SIGTERM' } = interruption;
   return interrupted(
     signal,
-    `Stopped by ${signal} after the run but before it was published. Publish it: patchsmith publish ${path}`,
+    `Stopped by ${signal} after the run but before it was published. Publish it: patchsmith publish ${shellWord(path)}`,
   );
 }
 

@@ -1,7 +1,8 @@
 /** Which settings both the commands and the action have: flags of the former are inputs of the latter. */
 
-import { type SettingKey, settingsIn } from '../config/schema.ts';
+import { type SettingKey, settingEntries, settingsIn } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
+import type { TypedFlags } from '../domain/journal/resume-command.ts';
 
 /** How commands are contained here and now, whichever run they belong to. */
 export const OF_THE_MACHINE = [
@@ -110,3 +111,13 @@ export const SETTINGS_TAKEN: Readonly<
   ],
   locate: ['repository', 'githubApiUrl'],
 };
+
+/** Those of the flags that `resume` takes too, for the commands that messages print. How a run is shown is not part of it. */
+export function typedForResume(flags: Readonly<Record<string, unknown>>): TypedFlags {
+  const taken = settingEntries().filter(
+    ({ key, group }) => group !== 'Output' && SETTINGS_TAKEN.resume.includes(key),
+  );
+  return Object.fromEntries(
+    taken.flatMap(({ flag }) => (flags[flag] === undefined ? [] : [[flag, flags[flag]]])),
+  );
+}

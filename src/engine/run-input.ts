@@ -6,6 +6,7 @@ import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
+import type { TypedFlags } from '../domain/journal/resume-command.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { BaseRevision, RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
@@ -34,6 +35,8 @@ export interface RunHooks {
 /** Everything a run is given from outside; `env` is the environment without the API key. */
 export interface RunInput extends ProcessParts, RunHooks {
   readonly settings: Settings;
+  /** The flags as they were typed that `resume` takes as well, to print how the run continues. Default: none. */
+  readonly typed?: TypedFlags;
   readonly apiKey: string | null;
   /** By the name of the provider: those of the fallback model and of the reviewer, if they differ. */
   readonly otherKeys?: Readonly<Record<string, string>>;

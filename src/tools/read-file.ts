@@ -6,11 +6,12 @@ import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { imageIn } from '../domain/images/header.ts';
 import { describeImage, tooLargeImage } from '../domain/images/image.ts';
+import { shellWord } from '../domain/shell-word.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { firstUnits } from '../domain/text/shorten.ts';
 import type { FileRead } from '../ports/workspace.ts';
 import type { DocumentReader, SeenFiles, Tool, ToolResult } from '../ports.ts';
-import { failedCall, literalCall, PATH_ALIASES, said, shellWord } from './result.ts';
+import { failedCall, literalCall, PATH_ALIASES, said } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
 

@@ -22,10 +22,5 @@ export function literalCall(tool: string, input: Readonly<Record<string, unknown
   return `${tool} ${JSON.stringify(input)}`;
 }
 
-/** The text quoted as one word for a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** What other tools call the path of a file. */
 export const PATH_ALIASES = { file_path: 'path', filepath: 'path', filename: 'path' };

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { resumeCommand } from '../../domain/journal/resume-command.ts';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { readResult } from './read-result.ts';
@@ -36,9 +37,9 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const first = join(path, 'attempts', '1');
   const next = existsSync(events)
-    ? `Continue the run: patchsmith resume ${path}`
+    ? `Continue the run: ${resumeCommand(path, {})}`
     : existsSync(first)
-      ? `No attempt had been chosen; one can be continued: patchsmith resume ${first} --repo DIR`
+      ? `No attempt had been chosen; one can be continued: ${resumeCommand(first, {})} --repo DIR`
       : 'It had not started to work: start a new run with patchsmith run.';
   const { name, exitCode, reason, errorCode } = internalError('ERR_PROCESS_DIED', `${PROCESS_DIED}. ${next}`);
   return {

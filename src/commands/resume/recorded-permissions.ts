@@ -12,6 +12,7 @@ import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
+import { shellWord } from '../../domain/shell-word.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
 
 /** The flags that would permit what the journal requests, as typed; empty if nothing has to be repeated. */
@@ -40,16 +41,16 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
     // The key was read for the provider in the settings, and must not go to another.
-    ...(start.provider === settings.provider ? [] : [`--provider ${quoted(start.provider)}`]),
+    ...(start.provider === settings.provider ? [] : [`--provider ${shellWord(start.provider)}`]),
     ...fallbackFlag(start, settings),
     ...reviewerFlag(start, settings),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
-    ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
-    ...hosts.map((entry) => `--allow-private ${quoted(entry)}`),
-    ...pages.map((entry) => `--web-fetch ${quoted(entry)}`),
+    ...domains.map((entry) => `--allow-domain ${shellWord(entry)}`),
+    ...hosts.map((entry) => `--allow-private ${shellWord(entry)}`),
+    ...pages.map((entry) => `--web-fetch ${shellWord(entry)}`),
     ...higher,
     ...priceFlags(start, settings),
-    ...secrets.map((glob) => `--accept-secrets ${quoted(glob)}`),
+    ...secrets.map((glob) => `--accept-secrets ${shellWord(glob)}`),
     ...(start.includeForeign && !settings.includeForeign ? ['--include-foreign'] : []),
   ];
 }
@@ -139,14 +140,14 @@ function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {
   const today = fallbackParts(settings);
   if (fallback === null || (fallback.provider === today?.provider && fallback.model === today.model))
     return [];
-  return [`--fallback-model ${quoted(`${fallback.provider}/${fallback.model}`)}`];
+  return [`--fallback-model ${shellWord(`${fallback.provider}/${fallback.model}`)}`];
 }
 
 function reviewerFlag({ review }: RunStarted, settings: Settings): string[] {
   const today = reviewerParts(settings);
   const by = review?.by ?? null;
   if (by === null || (by.provider === today?.provider && by.model === today.model)) return [];
-  return [`--review-model ${quoted(`${by.provider}/${by.model}`)}`];
+  return [`--review-model ${shellWord(`${by.provider}/${by.model}`)}`];
 }
 
 function withPriceOfToday(review: RunStarted['review'], settings: Settings): RunStarted['review'] {
@@ -171,12 +172,7 @@ function priceFlags(start: RunStarted, settings: Settings): string[] {
     ...others.flatMap(({ recorded, today }) => {
       if (recorded === null || recorded.price === null || today?.price) return [];
       const { provider, model } = recorded;
-      return [`--price ${quoted(`${provider}/${model}:${priceText(recorded.price)}`)}`];
+      return [`--price ${shellWord(`${provider}/${model}:${priceText(recorded.price)}`)}`];
     }),
   ];
-}
-
-/** Quoted so that a shell reads it as one word. */
-function quoted(text: string): string {
-  return /^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

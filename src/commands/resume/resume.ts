@@ -13,6 +13,7 @@ import { ofWholeRun } from '../../domain/attempts/left-over.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, whyStillStopped } from '../../domain/journal/continuation.ts';
+import { resumeCommand } from '../../domain/journal/resume-command.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
@@ -66,7 +67,7 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
     const read = await reading(() => readRecorded(directory, input, request));
     if (read.status !== 'ok') return read;
     const { recorded, earlier } = read;
-    const ended = whyEnded(recorded, earlier, input.now());
+    const ended = whyEnded(recorded, earlier, input);
     if (ended !== null) return refused('ERR_NOT_RESUMABLE', ended);
     const obstacle = whyNot(recorded, input);
     if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
@@ -122,17 +123,17 @@ function hasAttempts({ path, events }: RunDirectory): boolean {
 }
 
 function attemptsAlone({ path }: RunDirectory): string {
-  return `No attempt of this run has been chosen. Continue one in the work tree: patchsmith resume ${join(path, 'attempts', '1')} --repo DIR, or publish it when it has ended.`;
+  return `No attempt of this run has been chosen. Continue one in the work tree: ${resumeCommand(join(path, 'attempts', '1'), {})} --repo DIR, or publish it when it has ended.`;
 }
 
 /** Outcomes of runs that did not end by themselves: with enough disk space they would have continued. */
 const ENDED_BY_THE_MACHINE: readonly (string | null)[] = ['internal_error', 'publish_failed'];
 
 /** Null when the run has something left to do within its limits, or lacks its end. */
-function whyEnded(recorded: RecordedRun, earlier: RunResult | null, now: number): string | null {
+function whyEnded(recorded: RecordedRun, earlier: RunResult | null, input: RunInput): string | null {
   if (earlier?.status !== 'finished' || ENDED_BY_THE_MACHINE.includes(earlier.outcome)) return null;
   const stopped = recorded.state;
-  const still = whyStillStopped(stopped, advance(stopped, resumption(recorded, stopped, now)));
+  const still = whyStillStopped(stopped, advance(stopped, resumption(recorded, stopped, input.now())));
   if (still === null) return null;
   const { runId, outcome, exitCode, reason } = earlier;
   const whole = ofWholeRun(still, earlier.attempts);
@@ -140,7 +141,22 @@ function whyEnded(recorded: RecordedRun, earlier: RunResult | null, now: number)
   const end = `The run ${runId} has ended: ${outcome} (exit ${exitCode}).`;
   return flags === null
     ? `${end} Only a run that was killed, or that a signal, a limit, the provider or a machine failure ended, can be resumed.`
-    : `${end} ${oneLine(reason, MAX_REASON)} To continue, it needs more: patchsmith resume ${recorded.directory.path} ${flags.join(' ')}`;
+    : `${end} ${oneLine(reason, MAX_REASON)} To continue, it needs more: ${commandWith(recorded, input, flags)}`;
+}
+
+/** The command as it would be accepted, with what was typed now. `more` are limits to raise. */
+function commandWith(
+  { directory, events: [start] }: RecordedRun,
+  { settings, cwd, typed = {} }: RunInput,
+  more: readonly string[],
+): string {
+  const raised = more.map((flag) => flag.split(' ', 1)[0]);
+  const repeated = flagsToRepeat(start, settings).filter((flag) => !raised.includes(flag.split(' ', 1)[0]));
+  const isElsewhere = settings.repo === null && !isWithin(cwd, start.root);
+  return resumeCommand(directory.path, isElsewhere ? { ...typed, repo: start.root } : typed, [
+    ...repeated,
+    ...more,
+  ]);
 }
 
 /** Characters of a run's own reason that are passed on. */
@@ -156,10 +172,9 @@ function warningsOf(earlier: RunResult | null): readonly string[] {
 }
 
 /** Null when the recorded run can be resumed. */
-function whyNot(
-  { directory, events: [start] }: RecordedRun,
-  { settings, cwd, providers }: RunInput,
-): Problem | null {
+function whyNot(recorded: RecordedRun, input: RunInput): Problem | null {
+  const [start] = recorded.events;
+  const { settings, cwd, providers } = input;
   const provider = providerNamed(start.provider, providers);
   if (provider === null)
     return problem(
@@ -191,12 +206,11 @@ function whyNot(
       'ERR_OTHER_CHECKOUT',
       `The run worked in ${start.root}, not in ${cwd}. Go there, or name another checkout of the same base with --repo.`,
     );
-  const flags = flagsToRepeat(start, settings);
-  return flags.length === 0
+  return flagsToRepeat(start, settings).length === 0
     ? null
     : problem(
         'ERR_PERMISSIONS_WIDER',
-        `The run had permissions that are not granted here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`,
+        `The run had permissions that are not granted here, and a run directory cannot grant them. Repeat the flags that you agree to: ${commandWith(recorded, input, [])}`,
       );
 }
 

@@ -5,6 +5,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { hideNamed, readSearchKey, readServers, readSettings, readTrust } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
+import { typedForResume } from '../settings-taken.ts';
 import { resumeRun } from './resume.ts';
 
 /** Starts `patchsmith resume` with the given flags and variables. */
@@ -36,6 +37,10 @@ export async function startResume(
   const input = {
     ...context,
     settings: read.settings,
+    typed: {
+      ...typedForResume(flags),
+      ...(switches.has('accept-changes') ? { 'accept-changes': true } : {}),
+    },
     servers,
     apiKey: key,
     otherKeys: others.keys,

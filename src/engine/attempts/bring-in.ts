@@ -10,6 +10,7 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { type SharedCaps, withLeftOver } from '../../domain/attempts/left-over.ts';
+import { resumeCommand, type TypedFlags } from '../../domain/journal/resume-command.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
@@ -53,7 +54,9 @@ export async function bringIn(
     session.directory = directory;
     session.record({ ...withAttempts(inPlace(best, directory), attempts), attempts, warnings });
     const opened = await openRun(session, spec);
-    return opened.status === 'stopped' && !input.interrupt.aborted ? notApplied(opened, directory) : opened;
+    return opened.status === 'stopped' && !input.interrupt.aborted
+      ? notApplied(opened, directory, input.typed)
+      : opened;
   };
   return runOpened(
     {
@@ -132,12 +135,16 @@ function takeOver(from: string, to: string): void {
   rmSync(from, { recursive: true, force: true });
 }
 
-function notApplied({ outcome }: Stopped, { path, patch }: AttemptsPlace['directory']): Stopped {
+function notApplied(
+  { outcome }: Stopped,
+  { path, patch }: AttemptsPlace['directory'],
+  typed: TypedFlags = {},
+): Stopped {
   const kept = existsSync(patch) ? ` Its patch is kept: ${patch}.` : '';
   return stopped(
     publishFailed(
       'ERR_ATTEMPT_NOT_APPLIED',
-      `The chosen attempt could not be applied to the work tree: ${outcome.reason}${kept} Fix that, then continue with: patchsmith resume ${path}`,
+      `The chosen attempt could not be applied to the work tree: ${outcome.reason}${kept} Fix that, then continue with: ${resumeCommand(path, typed)}`,
     ),
   );
 }

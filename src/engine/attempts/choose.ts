@@ -4,6 +4,7 @@ import { type AttemptFacts, withAttempts } from '../../domain/attempts/attempts.
 import { chosenAmong } from '../../domain/attempts/rank.ts';
 import { inFewWords } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
+import { resumeCommand, type TypedFlags } from '../../domain/journal/resume-command.ts';
 import { interrupted } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -32,7 +33,10 @@ export function choose(
     session.record(taskOf(made[0].result));
     none('a signal came before one was chosen');
     return stopped(
-      interrupted(reason.signal, `Stopped by ${reason.signal}; ${whatIsKept(made, checkout.root)}.`),
+      interrupted(
+        reason.signal,
+        `Stopped by ${reason.signal}; ${whatIsKept(made, { ...session.input.typed, repo: checkout.root })}.`,
+      ),
     );
   }
   const { best, why } = chosenAmong(made, ({ attempt }) => attempt);
@@ -88,11 +92,11 @@ function attemptLine({ number, outcome, files, lines, path }: AttemptFacts): str
 }
 
 /** The middle of a sentence. */
-function whatIsKept(made: readonly Made[], root: string): string {
+function whatIsKept(made: readonly Made[], typed: TypedFlags): string {
   const begun = made.flatMap(({ hasBegun, attempt }) => (hasBegun ? [attempt] : []));
   if (begun.length === 0) return 'no attempt had begun';
   const kept = begun.map(({ outcome, path }) => `${path} (${outcome})`);
   const cut = begun.find(({ outcome }) => outcome === 'interrupted');
-  const next = cut === undefined ? '' : `; continue one with: patchsmith resume ${cut.path} --repo ${root}`;
+  const next = cut === undefined ? '' : `; continue one with: ${resumeCommand(cut.path, typed)}`;
   return `nothing was applied to the work tree, and the attempts are kept: ${listed(kept, 10)}${next}`;
 }

@@ -3,6 +3,7 @@
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { LinkedOutside } from '../../domain/errors/linked-outside.ts';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
+import { resumeCommand } from '../../domain/journal/resume-command.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -32,6 +33,6 @@ export function crashed(session: Session, error: unknown): RunOutcome {
 /** What to do once the machine works again. With recorded answers, the run is simply run again. */
 export function advice({ result, directory, input }: Session): string {
   return providerNamed(result.provider, input.providers)?.canResume && directory !== null
-    ? `Fix that, then continue with: patchsmith resume ${directory.path}`
+    ? `Fix that, then continue with: ${resumeCommand(directory.path, input.typed ?? {})}`
     : 'Fix that, then run it again.';
 }

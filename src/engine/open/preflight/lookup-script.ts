@@ -1,6 +1,7 @@
 /** The script that looks up in the sandbox what commands need. It runs none of them. */
 
 import type { NeededPackages } from '../../../adapters/survey/needed/needed.ts';
+import { shellWord } from '../../../domain/shell-word.ts';
 import type { NeededPart } from './needed-parts.ts';
 
 interface Looked {
@@ -27,7 +28,7 @@ export function lookupScript(commands: readonly string[], { needed, parts, packa
       const options = command.includes('extglob') ? ' -O extglob' : '';
       return `__syntax ${at}${options} <<'${end}'\n${command}\n${end}`;
     }),
-    ...needed.map(({ name, folder }, at) => `__look ${at} ${shellQuoted(folder)} ${shellQuoted(name)}`),
+    ...needed.map(({ name, folder }, at) => `__look ${at} ${shellWord(folder)} ${shellWord(name)}`),
     ...parts.map((part, at) => `${lookupOf(part)} || echo part ${at}`),
     ...packages.map(({ look }, at) => `( ${look}\n) || echo packages ${at}`),
   ].join('\n');
@@ -47,13 +48,13 @@ const NODE_LOOKUP = [
 
 /** Imports nothing: a module is only looked for. Without Python, that is what is missing. */
 function lookupOf(part: NeededPart): string {
-  const folder = shellQuoted(part.folder);
+  const folder = shellWord(part.folder);
   if (part.kind === 'script') return 'false';
   if (part.kind === 'packages') return `__node any ${folder}`;
   if (part.kind === 'program')
-    return `__node ${part.script === null ? 'npx' : 'bin'} ${folder} ${shellQuoted(part.name)}`;
+    return `__node ${part.script === null ? 'npx' : 'bin'} ${folder} ${shellWord(part.name)}`;
   const find = `import importlib.util as u, sys; sys.exit(7 if u.find_spec(sys.argv[1]) is None else 0)`;
-  return `( cd -- ${folder} 2>/dev/null || exit 0; ${part.python} -c ${shellQuoted(find)} ${part.name} >/dev/null 2>&1; [ $? -ne 7 ] )`;
+  return `( cd -- ${folder} 2>/dev/null || exit 0; ${part.python} -c ${shellWord(find)} ${part.name} >/dev/null 2>&1; [ $? -ne 7 ] )`;
 }
 
 /** A delimiter that is not a line of the text. */
@@ -61,8 +62,4 @@ function endOfText(text: string): string {
   let end = 'END';
   while (text.includes(end)) end += '_';
   return end;
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,0 +1,22 @@
+/** The command that resumes a run, as it is printed: a shell has to read it as it is meant, and `resume` to accept it. */
+
+import { shellWord } from '../shell-word.ts';
+
+/** Flags that `resume` takes with their values as they were typed: a text, several of them, or true for a switch. */
+export type TypedFlags = Readonly<Record<string, unknown>>;
+
+/** `more` are flags as typed (`--deadline 60s`), which replace those of the same name. */
+export function resumeCommand(path: string, typed: TypedFlags, more: readonly string[] = []): string {
+  const replaced = new Set(more.map((flag) => flag.split(' ', 1)[0]));
+  const kept = Object.entries(typed).flatMap(([name, value]) =>
+    replaced.has(`--${name}`) ? [] : wordsOf(name, value),
+  );
+  return ['patchsmith resume', shellWord(path), ...kept, ...more].join(' ');
+}
+
+function wordsOf(name: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => wordsOf(name, one));
+  if (typeof value === 'boolean') return [value ? `--${name}` : `--${name}=false`];
+  const text = String(value);
+  return [`--${name}${text.startsWith('-') ? '=' : ' '}${shellWord(text)}`];
+}
