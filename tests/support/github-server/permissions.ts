@@ -10,6 +10,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'repos/get-branch': ['contents=read'],
   'repos/list-branches': ['contents=read'],
   'repos/get-commit': ['contents=read'],
+  'repos/list-commits': ['contents=read'],
   'repos/get-content': ['contents=read'],
   'repos/compare-commits': ['contents=read'],
   'repos/compare-commits-with-basehead': ['contents=read'],

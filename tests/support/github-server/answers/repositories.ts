@@ -14,6 +14,7 @@ export const repositories: Readonly<Record<string, Handler>> = {
   'repos/get-branch': getBranch,
   'repos/list-branches': listBranches,
   'repos/get-commit': getCommit,
+  'repos/list-commits': listCommits,
   'repos/get-content': getContent,
   'repos/compare-commits': compare,
   'repos/compare-commits-with-basehead': compare,
@@ -57,6 +58,20 @@ async function getCommit(call: Call): Promise<Answer> {
   if (/\bsha\b/.test(call.accept)) return { status: 200, body: Buffer.from(sha) };
   const files = await changedFiles(repository, commit.parents[0] ?? null, sha);
   return { status: 200, body: { ...showCommit(call.world, repository, commit), files } };
+}
+
+/** Newest first. */
+async function listCommits(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const { store, settings } = repository;
+  const sha = await resolveCommit(call.world, repository, call.query.get('sha') ?? settings.defaultBranch);
+  if (sha === null) throw notFound();
+  const since = call.query.get('since');
+  const dated = since === null ? [] : [`--since=${since}`];
+  const ids = (await store.text(['rev-list', ...dated, sha])).split('\n').filter(Boolean);
+  const { body, headers } = page(call, ids);
+  const show = async (id: string) => showCommit(call.world, repository, await store.commit(id));
+  return { status: 200, headers: headers ?? {}, body: await Promise.all((body as string[]).map(show)) };
 }
 
 async function getContent(call: Call): Promise<Answer> {
