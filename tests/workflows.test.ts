@@ -136,9 +136,7 @@ describe.each(TEMPLATES)('the template %s', (name) => {
     const { prepare, publish, run, resume = run } = workflow.jobs;
     for (const job of [run, resume]) expect(job?.permissions).toEqual({ contents: 'read', ...reads });
     const forIssues = isOfIssues ? { issues: 'write' } : {};
-    // Where a pull request is there already, nothing has to be permitted anew.
-    const writers = isUnasked ? [publish] : [prepare, publish];
-    for (const job of publish === undefined ? [] : writers)
+    for (const job of publish === undefined ? [] : [prepare, publish])
       expect(job?.permissions).toEqual({ contents: 'write', 'pull-requests': 'write', ...forIssues });
   });
 
@@ -177,10 +175,10 @@ describe.each(TEMPLATES)('the template %s', (name) => {
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
     if (!('workflow_run' in workflow.on)) return;
     // Its branches are the repository's own, and only a pull request of ours is checked out.
-    expect(workflow.jobs.locate?.if).toContain(
+    expect(workflow.jobs.prepare?.if).toContain(
       'github.event.workflow_run.head_repository.full_name == github.repository',
     );
-    expect(workflow.jobs.run?.if).toContain("needs.locate.outputs.continue != ''");
+    expect(workflow.jobs.run?.if).toContain("needs.prepare.outputs.continue != ''");
   });
 
   test('keeps what a run has made however it ends, also for a cancel', () => {

@@ -45,7 +45,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
     description:
-      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which patchsmith pull request the event refers to, so that its head can be checked out and continued',
+      'prepare: before a run, check that GitHub would permit its publication, record the round if a pull request is continued, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which patchsmith pull request the event refers to, so that its head can be checked out and continued',
     initial: 'run',
     commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
   },

@@ -46,10 +46,10 @@ export const OUTPUTS = {
   'pull-request-draft': 'true or false; empty when there is no pull request',
   'comment-url': 'The comment on the issue; empty when there is none',
   continue:
-    'In mode locate: the number of the patchsmith pull request that the event refers to; empty when there is none',
-  ref: 'In mode locate: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
+    'In the modes locate and prepare: the number of the patchsmith pull request that the event refers to, and that may be continued; empty when there is none',
+  ref: 'In the modes locate and prepare: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
   'pull-requests':
-    'In mode locate, for a push: JSON list of the numbers of all pull requests that now conflict with their base; [] when there are none',
+    'In the modes locate and prepare, for a push: JSON list of the numbers of all pull requests that now conflict with their base, in mode prepare of those that may be continued; [] when there are none',
   plans:
     'In mode prepare: JSON list of the plan files that may be carried out, except those whose branches have commits by others; empty when there are none',
 } as const satisfies Record<string, string>;

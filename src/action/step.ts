@@ -99,9 +99,9 @@ export class ActionStep implements RunWatcher {
     this.#tell(publicationOutputs(this.publication));
   }
 
-  /** The pull request that a later step has to check out and continue. */
-  onLocated(number: number | null, conflicting: readonly number[]): void {
-    this.#tell(locatedOutputs(number, conflicting));
+  /** The pull request that a later step has to check out and continue, and all such. */
+  onLocated(number: number | null, all: readonly number[]): void {
+    this.#tell(locatedOutputs(number, all));
   }
 
   /** The plans that later jobs have to carry out. */

@@ -3,6 +3,7 @@
  * something, or GitHub would refuse it, this ends before the run spends anything.
  */
 
+import { ownerAndName } from '../adapters/github/owner-and-name.ts';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';
@@ -12,7 +13,7 @@ import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { interrupted, type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import { interrupted, publishFailed, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { shellWord } from '../domain/shell-word.ts';
 import type { WorkAhead } from '../engine/run-input.ts';
@@ -126,24 +127,37 @@ function unpublished(
   );
 }
 
+const UNCOUNTED =
+  'A round that nobody asked for is counted, and a dry run changes nothing. Continue the pull request without --dry-run, or with --message.';
+
 /**
  * Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. Changes nothing, except for
  * a comment on a pull request about other people's commits on its branch.
  */
 export async function obstacleToPublishing(
-  { interrupt: signal, version, env, isStep = false }: HostContext,
+  { interrupt: signal, version, env, now, isStep = false }: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
   work: WorkAhead | null,
 ): Promise<RunOutcome | null> {
-  if (settings.dryRun) return null;
+  const followUp = work?.plan.followUp?.facts ?? null;
+  if (settings.dryRun)
+    return followUp === null || followUp.trigger === 'request'
+      ? null
+      : publishFailed('ERR_ROUND_NOT_RECORDED', UNCOUNTED);
   // Nothing else loads the libraries that talk to GitHub.
   const { openGitHub } = await import('../adapters/github/client/client.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const fetch = await fetchByEnvironment(env);
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
-  const continues = (work?.plan.followUp ?? null) !== null;
+  const continues = followUp !== null;
   const obstacle = await preflightPublishing({ github, repository, settings, continues });
-  if (obstacle !== null || work === null || continues) return obstacle;
+  if (obstacle !== null || work === null) return obstacle;
+  if (followUp !== null) {
+    const { roundObstacle } = await import('./publish/follow-up/begin-round.ts');
+    const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
+    const where = { github, ...ownerAndName(repository) };
+    return roundObstacle({ where, env, caps: work.caps, now }, followUp, place);
+  }
   const { foreignObstacle } = await import('./publish/foreign-branch.ts');
   const question = { github, repository, settings, token, version, signal, isStep };
   return foreignObstacle({ ...question, env: withoutKeyAndTokens(env) }, { ...work, hasIssue: false });

@@ -6,6 +6,7 @@ import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
+import type { RoundCaps } from '../domain/github/rounds.ts';
 import type { TypedFlags } from '../domain/journal/resume-command.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { BaseRevision, RunEvent } from '../domain/run/events.ts';
@@ -94,6 +95,8 @@ export interface WorkAhead {
   readonly plan: Plan;
   /** The branch that is checked out; null for none. */
   readonly base: string | null;
+  /** Of the rounds in which a pull request is continued. */
+  readonly caps: RoundCaps;
 }
 
 /** Called about a run while it is running. */

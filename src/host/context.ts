@@ -24,6 +24,8 @@ export interface HostContext extends ProcessParts, RunHooks {
   readonly onPublication?: (publication: Publication) => void;
   /** Receives the plan files that `prepare` was given, without those that may not be carried out. */
   readonly onPrepared?: (planFiles: readonly string[]) => void;
+  /** Receives the numbers of the pull requests that a run may continue, once their rounds are recorded. */
+  readonly onContinued?: (pulls: readonly number[]) => void;
 }
 
 /** `printed`: the command has printed its last line; `refused`: it has done nothing, for these reasons. */

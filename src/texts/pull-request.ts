@@ -80,10 +80,10 @@ export interface PullRequestFacts {
 }
 
 /** For runs that continue the pull request. */
-function recordOf({ plan, paths, followUp }: RunResult): PullRecord {
+function recordOf({ plan, paths }: RunResult): PullRecord {
   const rules = [plan, paths].map((given) => ({ allow: given?.allow ?? [], protect: given?.protect ?? [] }));
   const { source = { kind: 'message' as const }, sha256 = '0'.repeat(64) } = plan ?? {};
-  return { version: 1, source, sha256, rules, rounds: followUp?.round ?? 0 };
+  return { version: 1, source, sha256, rules };
 }
 
 /** The same facts give the same text. */

@@ -11,7 +11,7 @@ import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
-const RECORD = `<!-- patchsmith-record: {"version":1,"source":{"kind":"issue","repository":"acme/shop","number":7,"url":"https:\\u002f/github.com/acme/shop/issues/7","author":"mona"},"sha256":"${'a'.repeat(64)}","rules":[{"allow":[],"protect":[]},{"allow":[],"protect":[]}],"rounds":0} -->`;
+const RECORD = `<!-- patchsmith-record: {"version":1,"source":{"kind":"issue","repository":"acme/shop","number":7,"url":"https:\\u002f/github.com/acme/shop/issues/7","author":"mona"},"sha256":"${'a'.repeat(64)}","rules":[{"allow":[],"protect":[]},{"allow":[],"protect":[]}]} -->`;
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
 
 function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullRequestFacts {

@@ -67,11 +67,12 @@ const Payload = z.object({
     .nullish(),
   issue: GitHubIssue.nullish(),
   comment: GitHubComment.nullish(),
+  review: z.object({ id: z.int() }).nullish(),
 });
 type Payload = z.infer<typeof Payload>;
 
 function eventOf(name: string, env: Environment, payload: Payload): GitHubEvent {
-  const { sender, repository, pull_request: pull, workflow_run: earlier, issue } = payload;
+  const { sender, repository, pull_request: pull, workflow_run: earlier, issue, comment, review } = payload;
   const rerunBy = env.GITHUB_TRIGGERING_ACTOR ?? null;
   return {
     name,
@@ -91,6 +92,7 @@ function eventOf(name: string, env: Environment, payload: Payload): GitHubEvent 
         }
       : null,
     commentedPull: name === 'issue_comment' && issue?.pull_request ? issue.number : null,
+    request: comment ? `comment ${comment.id}` : review ? `review ${review.id}` : null,
     texts: repository ? textsOf(payload, repository.full_name) : [],
   };
 }

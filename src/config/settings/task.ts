@@ -34,7 +34,10 @@ export const TASK_SETTINGS = {
     help: 'Pull request of an earlier run to continue, with its head checked out: handles later requests, review threads and failed checks; auto: the one that the event refers to, if patchsmith made it' }),
   followUpRounds: wholeNumber(0).default(2).register(about, {
     flag: 'follow-up-rounds', value: 'N', group: 'Task', file: 'refused',
-    help: 'How often failed checks alone may continue a pull request, without a person asking for it' }),
+    help: 'How often failed checks and conflicts may continue a pull request, without a person asking for it' }),
+  followUpsPerDay: wholeNumber(0).default(20).register(about, {
+    flag: 'follow-ups-per-day', value: 'N', group: 'Task', file: 'refused',
+    help: 'How many rounds of pull requests may begin in 24 hours in the repository, whoever asked for them' }),
   issueComments: choice(ISSUE_COMMENTS).default('maintainers').register(about, {
     flag: 'issue-comments', value: ISSUE_COMMENTS.join('|'), group: 'Task', file: 'refused',
     help: 'Whose comments to include as context with --plan-from-issue and --plan-from-comment: those of owners, members, collaborators and allowed bots, or everyone\'s; the title and text of the issue always are' }),

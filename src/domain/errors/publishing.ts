@@ -82,6 +82,11 @@ export const PUBLISHING = {
     "The conflict of a pull request with its base cannot be resolved by a run, or the run's merge could not be reproduced.",
     'Merge the base by hand, or publish again if the message says so.',
   ),
+  ERR_ROUND_NOT_RECORDED: ends(
+    'publish_failed',
+    'The round in which a pull request is continued could not be recorded, is one too many, or was not recorded before the run.',
+    'Do what the message says: wait, raise the cap, or let a job with `mode: prepare` go before the run.',
+  ),
   ERR_PULL_REQUEST_CLOSED: ends(
     'publish_failed',
     'The pull request of this plan was closed without being merged, and it stays closed.',

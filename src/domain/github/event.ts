@@ -20,6 +20,8 @@ export interface GitHubEvent {
   readonly earlierRun: (HeadCommit & { readonly event: string; readonly actor: Account | null }) | null;
   /** Number of the pull request that was commented on; null for an issue, and for other events. */
   readonly commentedPull: number | null;
+  /** Id of the comment or the review that the event is about, as in `comment 1234`; null for other events. */
+  readonly request: string | null;
   /** Texts as they were when the event happened. */
   readonly texts: readonly UntrustedText[];
 }

@@ -5,7 +5,7 @@ import * as z from 'zod';
 const CommitId = z.string().regex(/^[0-9a-f]{40}$/, 'expected an object id');
 
 /** Why the work continues: someone asked for it, a check of it failed, or its base changed the same lines. */
-const TRIGGERS = ['request', 'check', 'conflict'] as const;
+export const TRIGGERS = ['request', 'check', 'conflict'] as const;
 /** One of `TRIGGERS`. */
 export type Trigger = (typeof TRIGGERS)[number];
 

@@ -8,12 +8,22 @@ import {
   type OwnPull,
   readOwnPull,
 } from '../../adapters/github/follow-up/continued-pull.ts';
+import { readRounds } from '../../adapters/github/follow-up/round-log.ts';
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
-import { noChange, policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type RecordedRound, whyDamaged } from '../../domain/github/rounds.ts';
+import {
+  noChange,
+  policyViolation,
+  publishFailed,
+  type RunOutcome,
+  usageError,
+} from '../../domain/run/outcome.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import type { GitHub } from '../../ports/github.ts';
+import type { Clock } from '../../ports.ts';
 import type { BesideCheckout } from './local-merge.ts';
 
 /** Finds the pull request by patchsmith that a run continues. */
@@ -22,6 +32,8 @@ export interface Continued {
   readonly pull: OwnPull;
   readonly commits: CommitsSince;
   readonly trigger: Trigger;
+  /** All rounds so far, oldest first; not read if a person asks. */
+  readonly rounds: readonly RecordedRound[];
 }
 
 /** What the search starts from. */
@@ -33,6 +45,7 @@ export interface ContinueQuestion {
   readonly event: GitHubEvent | null;
   /** The checked-out commit. */
   readonly head: string | null;
+  readonly now: Clock;
   readonly openGitHub: () => Promise<GitHub>;
   readonly openBeside: () => Promise<BesideCheckout>;
 }
@@ -65,7 +78,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
   if (typeof pull === 'string') {
     if (asked === 'auto' && trigger === 'request') return { status: 'none' };
     const name = asked === 'auto' ? 'The pull request of the event' : `Pull request #${numberIn(asked)}`;
-    return refused(policyViolation('ERR_NOT_OUR_PULL_REQUEST', `${name} is not continued: ${NOT_OWN[pull]}`));
+    return refused(notContinued(name, pull));
   }
   const name = `Pull request #${pull.number}`;
   if (head !== pull.head)
@@ -83,7 +96,11 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
         `${name} was not made by patchsmith: no commit on its branch says so, whatever its text says.`,
       ),
     );
-  return { status: 'found', continued: { repository: where, pull, commits, trigger } };
+  const { rounds, damaged } =
+    trigger === 'request' ? { rounds: [], damaged: null } : await readRounds(where, pull, question.now());
+  if (damaged !== null)
+    return refused(publishFailed('ERR_ROUND_NOT_RECORDED', sentence(whyDamaged(damaged))));
+  return { status: 'found', continued: { repository: where, pull, commits, trigger, rounds } };
 }
 
 /** Events that happen without a person asking for more work. */
@@ -93,7 +110,8 @@ export function triggerOf(event: GitHubEvent | null): Trigger {
   return name === 'push' || name === 'schedule' ? 'conflict' : 'request';
 }
 
-function numberIn(asked: string): number {
+/** The number in the setting. */
+export function numberIn(asked: string): number {
   return Number(asked.replace('#', ''));
 }
 
@@ -116,6 +134,11 @@ export async function pullOfEvent(
 function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, number: number): boolean {
   if (source.kind !== 'issue' && source.kind !== 'comment') return false;
   return source.number === number && source.repository.toLowerCase() === `${owner}/${repo}`.toLowerCase();
+}
+
+/** Why `name` is no pull request to continue. */
+export function notContinued(name: string, why: NotOwn): RunOutcome {
+  return policyViolation('ERR_NOT_OUR_PULL_REQUEST', `${name} is not continued: ${NOT_OWN[why]}`);
 }
 
 const NOT_OWN: Readonly<Record<NotOwn, string>> = {

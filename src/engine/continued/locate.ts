@@ -5,14 +5,17 @@
 
 import * as z from 'zod';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
-import { listOwnPulls } from '../../adapters/github/follow-up/continued-pull.ts';
+import { listOwnPulls, type OwnPull, readOwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
+import { mayHaveFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Environment } from '../../domain/environment.ts';
+import type { GitHubEvent } from '../../domain/github/event.ts';
+import type { Trigger } from '../../domain/github/follow-up.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal } from '../trust/trust.ts';
-import { pullOfEvent, triggerOf } from './find.ts';
+import { notContinued, numberIn, pullOfEvent, triggerOf } from './find.ts';
 
 /** `number` is null if the event is not about one; `conflicting` are those that a push to their base has left with conflicts. */
 export interface LocatedPull {
@@ -76,15 +79,55 @@ const LOOKS = 6;
 async function conflictingOn(where: OnGitHub, base: string, pauseMs: number): Promise<number[]> {
   const pulls = (await listOwnPulls(where)).filter((pull) => pull.base.branch === base);
   const found: number[] = [];
-  for (const { number } of pulls) {
-    for (let look = 1; look <= LOOKS; look += 1) {
-      const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-      const parameters = { pull_number: number };
-      const { mergeable } = await getOrThrow(where, { route, parameters, schema: Mergeable });
-      if (mergeable === false) found.push(number);
-      if (typeof mergeable === 'boolean') break;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-  }
+  for (const { number } of pulls) if (await isConflicting(where, number, pauseMs)) found.push(number);
   return found;
+}
+
+async function isConflicting(where: OnGitHub, number: number, pauseMs: number): Promise<boolean> {
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+    const parameters = { pull_number: number };
+    const { mergeable } = await getOrThrow(where, { route, parameters, schema: Mergeable });
+    if (typeof mergeable === 'boolean') return !mergeable;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return false;
+}
+
+/** The pull requests that a job continues. `ordinary`: none, so that its run begins from the base. */
+export type PullsToContinue =
+  | { status: 'ordinary' }
+  | { status: 'found'; trigger: Trigger; pulls: readonly OwnPull[] }
+  | { status: 'refused'; outcome: RunOutcome };
+
+/** `asked` is the setting. Without a person asking, only those with a conflict or a failed check. Throws `GitHubRefused`. */
+export async function pullsToContinue(
+  where: OnGitHub,
+  {
+    asked,
+    event,
+    env,
+    pauseMs,
+  }: { asked: string; event: GitHubEvent | null } & Pick<LocateQuestion, 'env' | 'pauseMs'>,
+): Promise<PullsToContinue> {
+  if (asked === 'never') return { status: 'ordinary' };
+  const trigger = triggerOf(event);
+  const found = (pulls: readonly OwnPull[]): PullsToContinue => ({ status: 'found', trigger, pulls });
+  if (asked === 'auto' && trigger === 'conflict') {
+    const numbers = await conflictingOn(where, env.GITHUB_REF_NAME ?? '', pauseMs);
+    const pulls = await Promise.all(numbers.map((number) => readOwnPull(where, number)));
+    return found(pulls.filter((pull) => typeof pull !== 'string'));
+  }
+  const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
+  if (pull === null || typeof pull === 'string') {
+    if (pull !== null && asked !== 'auto')
+      return { status: 'refused', outcome: notContinued(`Pull request #${numberIn(asked)}`, pull) };
+    return trigger === 'request' ? { status: 'ordinary' } : found([]);
+  }
+  const isDue =
+    trigger === 'request' ||
+    (trigger === 'check'
+      ? await mayHaveFailedChecks(where, pull.head)
+      : await isConflicting(where, pull.number, pauseMs));
+  return found(isDue ? [pull] : []);
 }

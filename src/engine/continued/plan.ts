@@ -1,5 +1,6 @@
 /** The plan of a run that continues a pull request: the first run's, and what asks for more. */
 
+import type { OwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
 import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import type { Settings } from '../../config/schema.ts';
@@ -8,6 +9,7 @@ import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import { consequenceOf } from '../../domain/github/publishing/policy.ts';
 import type { PullRecord } from '../../domain/github/publishing/record.ts';
+import { jobOfRound, type RoundVerdict, recordedRound, roundsInARow } from '../../domain/github/rounds.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
 import { warning } from '../../domain/warnings/warning.ts';
@@ -57,7 +59,9 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     session.warn(warning('WARN_CONFLICT_LEFT', `The conflict with its base is left alone: ${conflict.why}`));
   const asks = [...requested.asks, ...(conflict.status === 'found' ? conflict.asks : [])];
   const merge = conflict.status === 'found' ? pull.base.sha : null;
-  const facts = factsOf(continued, { threads: requested.threads, merge });
+  const round = roundOf(task);
+  const number = round.status === 'refused' ? 0 : round.number;
+  const facts = factsOf(continued, { threads: requested.threads, merge, round: number });
   const check = conflict.status === 'found' ? conflict.check : null;
   const plan: Plan = {
     ...first.plan,
@@ -77,7 +81,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     followUp: facts,
   });
   const hasAsks = asks.length > 0 || plan.outside !== undefined || isGiven(task);
-  const refusal = whyNot(task, { round: facts.round, conflict, hasAsks });
+  const refusal = whyNot(task, { round, conflict, hasAsks });
   return refusal === null ? { status: 'ok', plan } : { status: 'failed', outcome: refusal };
 }
 
@@ -96,7 +100,10 @@ async function requestedWork(task: ContinueTask): Promise<ThreadsRead> {
 }
 
 /** What is recorded of the pull request. */
-function factsOf(continued: Continued, { threads, merge }: Pick<FollowUp, 'threads' | 'merge'>): FollowUp {
+function factsOf(
+  continued: Continued,
+  { threads, merge, round }: Pick<FollowUp, 'threads' | 'merge' | 'round'>,
+): FollowUp {
   const { pull, commits, trigger } = continued;
   return {
     pullRequest: pull.number,
@@ -105,7 +112,7 @@ function factsOf(continued: Continued, { threads, merge }: Pick<FollowUp, 'threa
     head: pull.head,
     base: { branch: pull.base.branch, sha: commits.mergeBase },
     trigger,
-    round: roundOf(continued),
+    round,
     threads,
     merge,
   };
@@ -120,21 +127,28 @@ function isGiven({ settings }: ContinueTask): boolean {
   return settings.message !== null;
 }
 
-/** Rounds without a person asking in between, this one included; 0 if someone asked. */
-function roundOf({ trigger, commits, pull }: Continued): number {
-  if (trigger === 'request') return 0;
-  const since = [...commits.origins].reverse().findIndex(({ request }) => !isAutomatic(request));
-  const counted = since === -1 ? commits.origins.length : since;
-  return Math.max(counted, pull.record.rounds) + 1;
+/** The round of this job was recorded before it; a job that publishes as well records it when the plan is known. */
+function roundOf({ continued, session, settings }: ContinueTask): RoundVerdict {
+  const { pull, trigger, rounds } = continued;
+  if (trigger === 'request') return { status: 'recorded', number: 0, today: 0 };
+  const { env, beforeSpending } = session.input;
+  const asked = { pull: pull.number, head: pull.head, trigger, job: jobOfRound(env) };
+  const number = roundsInARow(rounds, pull.number) + 1;
+  return (
+    recordedRound(rounds, asked, settings) ??
+    (beforeSpending === undefined
+      ? { status: 'refused', isSpent: false, why: notRecorded(pull) }
+      : { status: 'due', number, today: 0 })
+  );
 }
 
-function isAutomatic(request: string | null): boolean {
-  return request === 'check' || request === 'conflict';
+function notRecorded({ number, head }: OwnPull): string {
+  return `Pull request #${number} is not continued: no round was recorded for its head ${head.slice(0, 8)} in this workflow run. A job with mode: prepare and the same continue has to go before it, as in the workflow of patchsmith init; re-run all jobs, not only this one.`;
 }
 
 function whyNot(
-  { continued: { pull, commits, trigger }, settings }: ContinueTask,
-  { round, conflict, hasAsks }: { round: number; conflict: ConflictFound; hasAsks: boolean },
+  { continued: { pull, commits, trigger } }: ContinueTask,
+  { round, conflict, hasAsks }: { round: RoundVerdict; conflict: ConflictFound; hasAsks: boolean },
 ): RunOutcome | null {
   const name = `Pull request #${pull.number}`;
   const { foreign } = commits;
@@ -143,13 +157,11 @@ function whyNot(
       'ERR_COMMITS_OF_OTHERS',
       `${name} has commits by others (${foreign.sha.slice(0, 8)} by ${foreign.author}), so it is continued only when someone asks for it. Comment there with /patchsmith and what to do: the work then builds on these commits.`,
     );
-  if (round > settings.followUpRounds)
-    return noChange(
-      `${name} was continued ${settings.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.`,
-    );
   if (conflict.status === 'refused' && trigger === 'conflict')
     return publishFailed('ERR_MERGE_NOT_MADE', `${name} is not continued: ${conflict.why}`);
-  return hasAsks ? null : noChange(`Nothing requests more work on pull request #${pull.number}.`);
+  if (!hasAsks) return noChange(`Nothing requests more work on pull request #${pull.number}.`);
+  if (round.status !== 'refused') return null;
+  return round.isSpent ? noChange(round.why) : publishFailed('ERR_ROUND_NOT_RECORDED', round.why);
 }
 
 /** The plan and the rules of the run that opened the pull request, as in the base, and the current request. */

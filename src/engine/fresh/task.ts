@@ -149,5 +149,5 @@ async function beforeSpending(
   { head: { branchRef } }: Checkout,
 ): Promise<RunOutcome | null> {
   const base = branchRef?.replace(/^refs\/heads\//, '') ?? null;
-  return (await input.beforeSpending?.({ plan, base })) ?? null;
+  return (await input.beforeSpending?.({ plan, base, caps: input.settings })) ?? null;
 }

@@ -1,6 +1,7 @@
 /** The gate before the first token: who triggered the run, and what credentials git keeps here. */
 
 import { askAccount, askPermission } from '../../adapters/github/access.ts';
+import type { Settings } from '../../config/schema.ts';
 import {
   type GitHubEvent,
   isByWriters,
@@ -11,7 +12,6 @@ import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHub } from '../../ports/github.ts';
-import type { Session } from '../session.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 
 /** `writers` are the ids of people known to have write access. */
@@ -19,12 +19,17 @@ export type TrustGate =
   | { status: 'open'; writers: ReadonlySet<number> }
   | { status: 'shut'; outcome: RunOutcome };
 
+/** What a run or its preparation knows about its start. */
+export interface GatePlace {
+  readonly input: {
+    readonly trust?: Pick<Trust, 'event' | 'refusal' | 'token' | 'openGitHub'>;
+    readonly settings: Pick<Settings, 'allowBots'>;
+  };
+  readonly interrupt: AbortSignal;
+}
+
 /** Asks GitHub only when the event does not already show that the one who triggered it has write access. */
-export async function passGate({
-  input,
-  interrupt,
-}: Pick<Session, 'input' | 'interrupt'>): Promise<TrustGate> {
-  const { trust } = input;
+export async function passGate({ input: { trust, settings }, interrupt }: GatePlace): Promise<TrustGate> {
   if (trust === undefined) return OPEN;
   const { event, refusal } = trust;
   if (refusal !== null) return shut(refusal);
@@ -38,7 +43,7 @@ export async function passGate({
       ),
     );
   }
-  const bots = input.settings.allowBots;
+  const bots = settings.allowBots;
   const barred = people.map((account) => whyNoBot(account, bots)).find((why) => why !== null);
   if (barred !== undefined) return shut(policyViolation('ERR_BOT_NOT_ALLOWED', barred));
   const asking: Asking = {

@@ -20,6 +20,7 @@ import { findPersistedCredentials, type PersistedCredentials } from '../../git/p
 import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
 import type { Revision } from '../../ports/workspace.ts';
+import type { Clock } from '../../ports.ts';
 import type { Continued } from '../continued/find.ts';
 
 /** What a run knows about its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */
@@ -46,6 +47,7 @@ export interface TrustInput {
   readonly cwd: string;
   readonly interrupt: AbortSignal;
   readonly version: string;
+  readonly now: Clock;
 }
 
 type Found = Pick<Trust, 'revision' | 'isOutsiders' | 'continued' | 'refusal'>;
@@ -92,7 +94,7 @@ interface TrustPlace {
 }
 
 async function rulesFor(
-  { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,
+  { env, interrupt, now }: Pick<TrustInput, 'env' | 'interrupt' | 'now'>,
   place: TrustPlace,
 ): Promise<Found> {
   const { event, root, settings, openGitHub } = place;
@@ -111,7 +113,7 @@ async function rulesFor(
     );
   }
   if (settings.continued !== 'never') {
-    const found = await continuedIn({ env, interrupt }, place);
+    const found = await continuedIn({ env, interrupt, now }, place);
     if (found !== null) return found;
   }
   const isOutsiders = trust.is === 'untrusted';
@@ -139,7 +141,7 @@ async function rulesFor(
  * code. Null for an ordinary run.
  */
 async function continuedIn(
-  { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,
+  { env, interrupt, now }: Pick<TrustInput, 'env' | 'interrupt' | 'now'>,
   { event, root, settings, openGitHub }: TrustPlace,
 ): Promise<Found | null> {
   const { findContinued } = await import('../continued/find.ts');
@@ -152,6 +154,7 @@ async function continuedIn(
       repository: event?.repository ?? settings.repository,
       event,
       head: await headOf(root, env),
+      now,
       openGitHub: () => openGitHub(interrupt),
       openBeside: () => openBesideCheckout(root, folder.path, env),
     });

@@ -25,6 +25,7 @@ const event = (name: string, more: Partial<GitHubEvent> = {}): GitHubEvent => ({
   pullRequest: null,
   earlierRun: null,
   commentedPull: null,
+  request: null,
   texts: [],
   ...more,
 });

@@ -44,7 +44,6 @@ test('a pull request keeps what its continuation needs', () => {
       { allow: [], protect: ['b.txt'] },
       { allow: [], protect: [] },
     ],
-    rounds: 0,
   });
 });
 

@@ -20,7 +20,7 @@ const PUSH: LifeEvent = { name: 'push', payload: { ref: 'refs/heads/main' } };
 
 /** Pull request #1 has changed a.txt. */
 beforeAll(async () => {
-  life = await openLife({ 'a.txt': 'a\n' });
+  life = await openLife({ 'a.txt': 'a\n' }, { forgets: true });
   const first = await life.run(writes('a.txt', 'new\n', 'Renewed a.'), ['--message', 'Make a new']);
   expectDone(first);
   expectDone(await life.publish(first));
@@ -141,7 +141,7 @@ test('people have committed to the branch, and no one asked to build on that', a
   await life.toHead(1);
   expect(await read(await goOn([], PUSH), [])).toMatchInlineSnapshot(`
     "patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: Pull request #1 has commits by others (ID by Ben), so it is continued only when someone asks for it. Comment there with /patchsmith and what to do: the work then builds on these commits.
-    comment on #1 created
+    comment on #1 updated
     patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The run ended as publish_failed, and has no patch: Pull request #1 has commits by others (ID by Ben), so it is continued only when someone asks for it. Comment there with /patchsmith and what to do: the work then builds on these commits.
 
     #1
@@ -157,16 +157,16 @@ test('it was continued too often without a person', async () => {
   await life.hosted.commit('main', { 'a.txt': 'theirs\n' });
   await life.toHead(1);
   expect(await read(await goOn(['--follow-up-rounds', '0'], PUSH), [])).toMatchInlineSnapshot(`
-    "patchsmith: no_change (exit 0): Pull request #1 was continued 0 times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.
-    comment on #1 created
-    patchsmith: no_change (exit 0): Pull request #1 was continued 0 times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.
+    "patchsmith: publish_failed (exit 11) [ERR_ROUND_NOT_RECORDED]: Pull request #1 is not continued: no round was recorded for its head ID in this workflow run. A job with mode: prepare and the same continue has to go before it, as in the workflow of patchsmith init; re-run all jobs, not only this one.
+    comment on #1 updated
+    patchsmith: publish_failed (exit 11) [ERR_ROUND_NOT_RECORDED]: The run ended as publish_failed, and has no patch: Pull request #1 is not continued: no round was recorded for its head ID in this workflow run. A job with mode: prepare and the same continue has to go before it, as in the workflow of patchsmith init; re-run all jobs, not only this one.
 
     #1
-    **The pull request was not continued**
+    **The run was not started**
 
-    Pull request #&#8203;1 was continued 0 times without anyone asking for it, the maximum (--follow-up-rounds). Comment there with /patchsmith and what to do to continue.
+    Pull request #&#8203;1 is not continued: no round was recorded for its head ID in this workflow run. A job with mode: prepare and the same continue has to go before it, as in the workflow of patchsmith init; re-run all jobs, not only this one.
 
-    No model was asked."
+    No model was asked, since its work could not be published. When that is fixed, run it again."
   `);
 });
 
@@ -175,7 +175,7 @@ test('the conflict is in a file that may not change', async () => {
   await life.toHead(1);
   expect(await read(await goOn(['--protect', 'a.txt'], PUSH), [])).toMatchInlineSnapshot(`
     "patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: Pull request #1 is not continued: it conflicts with main (ID) in files that the plan and the settings do not allow to be changed: a.txt. Merge main into the branch yourself, and push it.
-    comment on #1 created
+    comment on #1 updated
     patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: The run ended as publish_failed, and has no patch: Pull request #1 is not continued: it conflicts with main (ID) in files that the plan and the settings do not allow to be changed: a.txt. Merge main into the branch yourself, and push it.
 
     #1
@@ -192,7 +192,7 @@ test('the conflict is not in text', async () => {
   await life.toHead(1);
   expect(await read(await goOn([], PUSH), [])).toMatchInlineSnapshot(`
     "patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: Pull request #1 is not continued: it conflicts with main (ID) in files that cannot be merged as text (binary, moved, too large, or of an odd name): a.txt. Merge main into the branch yourself, and push it.
-    comment on #1 created
+    comment on #1 updated
     patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: The run ended as publish_failed, and has no patch: Pull request #1 is not continued: it conflicts with main (ID) in files that cannot be merged as text (binary, moved, too large, or of an odd name): a.txt. Merge main into the branch yourself, and push it.
 
     #1
@@ -258,7 +258,7 @@ test('a conflict that the run left unresolved', async () => {
   const red = await life.run(lazy, ['--continue', '1', '--fix-rounds', '0'], PUSH);
   expect(await published(red)).toMatchInlineSnapshot(`
     "patchsmith: verify_failed (exit 9) [ERR_VERIFY_FAILED]: Failed: for file in 'a.txt'; do ! grep -nHE '^(<{7} pull-request|>{7} base)' -- "$file" || exit 1; done; the patch so far has 1 file.
-    comment on #1 created
+    comment on #1 updated
     patchsmith: publish_failed (exit 11) [ERR_MERGE_NOT_MADE]: The conflict with main (ID) is not resolved in a.txt. The patch is kept in DIR/changes.patch.
 
     #1

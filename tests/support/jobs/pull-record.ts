@@ -1,15 +1,11 @@
 /** The hidden line that a pull request keeps of its run. */
 
-interface PullRecord extends Record<string, unknown> {
-  readonly rounds: number;
-}
-
 const LINE = /<!-- patchsmith-record: (.*?) -->/;
 
 /** The record in the text of a pull request; null where there is none. */
-export function recordIn(body: string): PullRecord | null {
+export function recordIn(body: string): Record<string, unknown> | null {
   const line = LINE.exec(body)?.[1];
-  return line === undefined ? null : (JSON.parse(line) as PullRecord);
+  return line === undefined ? null : (JSON.parse(line) as Record<string, unknown>);
 }
 
 /** The text with another record. */

@@ -5,9 +5,10 @@ import type { Script, ScriptedTurn } from '../claude-server/script.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../github-server/server.ts';
 import type { Issue } from '../github-server/state/world.ts';
+import { cliHere } from '../runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../runs/scripted-run.ts';
 import { jobEnvironment } from './github-job.ts';
-import { NAME, type Published, publish } from './publishing.ts';
+import { NAME, type Published, publish, SECOND_MS } from './publishing.ts';
 
 /** A write of a file, and the end of the work. */
 export function writes(path: string, content: string, summary: string): ScriptedTurn[] {
@@ -29,6 +30,7 @@ export interface Life {
   readonly checkout: Repository;
   /** Checks out what the pull request has now. */
   toHead(number: number): Promise<void>;
+  /** With an event, `prepare` goes before it, in the same workflow run. */
   run(turns: Script, args: readonly string[], event?: LifeEvent): Promise<FinishedRun>;
   publish(run: FinishedRun, args?: readonly string[]): Promise<Published>;
   pull(number: number): Issue;
@@ -36,8 +38,11 @@ export interface Life {
   prompt(run: FinishedRun): string;
 }
 
-/** Closed by `github.close()`. mona and ann may write, nobody else. */
-export async function openLife(files: Readonly<Record<string, string>>): Promise<Life> {
+/** Closed by `github.close()`. mona and ann may write, nobody else. `forgets`: each run is the first that a round is recorded for. */
+export async function openLife(
+  files: Readonly<Record<string, string>>,
+  { forgets = false }: { forgets?: boolean } = {},
+): Promise<Life> {
   const checkout = await makeRepository(files);
   const github = await startGitHub();
   const hosted = await github.addRepository(NAME, {
@@ -60,6 +65,7 @@ export async function openLife(files: Readonly<Record<string, string>>): Promise
     GITHUB_REPOSITORY: NAME,
     GITHUB_TOKEN: reader,
   };
+  let workflowRun = 0;
   return {
     github,
     hosted,
@@ -72,8 +78,9 @@ export async function openLife(files: Readonly<Record<string, string>>): Promise
       await checkout.git('checkout', '--quiet', '--force', '--detach', `refs/remotes/origin/${pull?.head}`);
     },
     async run(turns, args, event) {
+      workflowRun += 1;
       const sender = github.addUser(event?.sender ?? 'mona');
-      const env =
+      const env: Record<string, string> =
         event === undefined
           ? typed
           : jobEnvironment(github, {
@@ -84,6 +91,17 @@ export async function openLife(files: Readonly<Record<string, string>>): Promise
               sender,
               token: reader,
             });
+      if (forgets) await hosted.git('update-ref', '-d', 'refs/patchsmith/rounds');
+      if (event !== undefined) {
+        env.GITHUB_RUN_ID = String(workflowRun);
+        const words = ['prepare', '--continue', args[args.indexOf('--continue') + 1] ?? 'never'];
+        const given = ['--follow-up-rounds', '--comment'].flatMap((flag) =>
+          args.includes(flag) ? [flag, args[args.indexOf(flag) + 1] ?? ''] : [],
+        );
+        const cwd = temporaryFolder();
+        const writer = { PATH: process.env.PATH, HOME: cwd, ...env, GITHUB_TOKEN: token };
+        await cliHere([...words, ...given], { cwd, env: writer, secondMs: SECOND_MS });
+      }
       return scriptedRun({
         repository: checkout,
         turns,

@@ -49,6 +49,8 @@ export interface WorkflowRun {
   readonly secrets: Readonly<Record<string, string>>;
   /** Variables of every job. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The built action in processes of its own. */
+  readonly built?: boolean;
   /** Cancels the workflow while the plan is carried out. */
   readonly cancel?: NonNullable<ActionRun['during']>;
   /** Called with the running step of the action in this mode, to kill it. */
@@ -98,10 +100,11 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
 
 /** A job whose condition does not hold is skipped before its matrix is looked at. */
 function combinations(
-  { strategy, if: condition }: WorkflowJob,
+  { strategy, if: condition, needs: needed }: WorkflowJob,
   needs: Readonly<Record<string, JobEnd>>,
 ): Record<string, string>[] {
-  const contexts = { values: { needs }, failed: false, cancelled: false };
+  const failed = [needed ?? []].flat().some((name) => needs[name]?.result !== 'success');
+  const contexts = { values: { needs }, failed, cancelled: false };
   const listOf = (given: readonly string[] | string): readonly unknown[] =>
     typeof given === 'string' ? listIn(given, contexts) : given;
   const matrix = Object.entries(strategy?.matrix ?? {});
@@ -297,6 +300,7 @@ function runPatchsmith(
     token: place.token,
     inputs,
     event: event.payload,
+    ...(run.built === true ? { built: true } : {}),
     ...(during === undefined ? {} : { during }),
     ...(run.kill?.mode === (inputs.mode ?? 'run') ? { during: run.kill.at } : {}),
     env: {

@@ -15,6 +15,7 @@ const Pull = z.object({
   state: z.string(),
   title: z.string(),
   body: z.string().nullable(),
+  created_at: z.iso.datetime({ offset: true }),
   head: z.object({
     sha: GitHubObjectId,
     ref: z.string(),
@@ -33,6 +34,8 @@ export interface OwnPull {
   readonly url: string;
   readonly title: string;
   readonly body: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
   readonly branch: string;
   readonly head: string;
   /** The branch to merge into, and the commit it is at. */
@@ -72,6 +75,7 @@ function ownPull({
   state,
   title,
   body,
+  created_at: createdAt,
   head,
   base,
 }: Pull): OwnPull | NotOwn {
@@ -87,6 +91,7 @@ function ownPull({
     url,
     title,
     body: body ?? '',
+    createdAt,
     branch: head.ref,
     head: head.sha,
     base: { branch: base.ref, sha: base.sha },

@@ -30,18 +30,32 @@ const FAILED: readonly (string | null)[] = ['failure', 'timed_out'];
 /** Most checks whose logs are fetched. */
 const MAX_CHECKS = 5;
 
+/** Whether there may be such a check: also if the token lacks `checks: read`, which the run needs and this question does not. */
+export async function mayHaveFailedChecks(where: OnGitHub, sha: string): Promise<boolean> {
+  const listed = await listChecks(where, sha);
+  return listed.status === 'refused' || failedAmong(listed.data).length > 0;
+}
+
+function listChecks({ github, owner, repo }: OnGitHub, ref: string) {
+  return github.ask({
+    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+    parameters: { owner, repo, ref, per_page: 100 },
+    schema: CheckRuns,
+  });
+}
+
+function failedAmong({ check_runs: runs }: z.infer<typeof CheckRuns>) {
+  return runs.filter(({ conclusion }) => FAILED.includes(conclusion));
+}
+
 /** The latest runs of each check, at most 5 of those that failed. Needs `checks: read`, and `actions: read` for logs. */
 export async function readFailedChecks(
   { github, owner, repo }: OnGitHub,
   sha: string,
 ): Promise<GitHubAnswer<FailedCheck[]>> {
-  const listed = await github.ask({
-    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
-    parameters: { owner, repo, ref: sha, per_page: 100 },
-    schema: CheckRuns,
-  });
+  const listed = await listChecks({ github, owner, repo }, sha);
   if (listed.status !== 'ok') return listed;
-  const failed = listed.data.check_runs.filter(({ conclusion }) => FAILED.includes(conclusion));
+  const failed = failedAmong(listed.data);
   const checks: FailedCheck[] = [];
   for (const { id, name, conclusion, app, output } of failed.slice(0, MAX_CHECKS)) {
     // GitHub answers with an address elsewhere, to which the token does not go.

@@ -107,7 +107,7 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
     onUsed({
       host,
       outcome: 'failed',
-      why: error instanceof Error ? oneLine(innermost(error).message, 300) : '',
+      why: error instanceof Error ? oneLine(innermostMessage(error), 300) : '',
     });
     throw error;
   };

@@ -16,7 +16,6 @@ import {
 } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
 import { draftReasons, verificationOf } from '../../../domain/github/publishing/policy.ts';
-import { withRecord } from '../../../domain/github/publishing/record.ts';
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
@@ -216,8 +215,7 @@ async function tellOnPull(
     publication.pullRequest = { number, url, operation, branch, headSha, draft, draftReasons: draftReason };
   };
   tell(pull.draft);
-  const record = { ...pull.record, rounds: followUp.round };
-  const body = withRecord(withFollowUp(pull.body, { result, followUp, sha: headSha }), record);
+  const body = withFollowUp(pull.body, { result, followUp, sha: headSha });
   if (body !== pull.body) await updatePullRequest(upstream, pull, { title: pull.title, body });
   tell(await keptDraft(job, pull, draftReason));
   sayMade(`pull request #${number} updated: ${url}`);

@@ -9,20 +9,23 @@ import type { OnGitHub } from '../../../adapters/github/request.ts';
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
 import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/schema.ts';
+import type { GitHubEvent } from '../../../domain/github/event.ts';
 import {
   conclude,
   nothingPublished,
   type PublicationSoFar,
 } from '../../../domain/github/publishing/publication.ts';
-import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { done, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
+import type { PullsToContinue } from '../../../engine/continued/locate.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
 import { acknowledgement } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { ended, openFor } from '../ended.ts';
+import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
 import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
 import { type IssueOfWork, repositoryNamed, runUrlOf } from '../job.ts';
 import { preflightPublishing } from '../preflight.ts';
@@ -59,15 +62,27 @@ async function prepare(
   const read = await ended(place, () => readIssueOfWork(github, repository, settings));
   if ('name' in read) return read;
   if (read.status === 'refused') return read.outcome;
+  const where = repositoryNamed(github, repository);
   // The question whether it may write is a write itself, if one without an effect.
-  const continues = await ended(place, () =>
-    continuesIn(context, repositoryNamed(github, repository), settings),
-  );
-  if (typeof continues !== 'boolean') return continues;
-  const permitted = settings.dryRun
-    ? null
-    : await preflightPublishing({ github, repository, settings, continues });
-  const works = settings.dryRun || continues ? [] : worksOf(context, settings, read.found);
+  const asked = await ended(place, () => pullsAskedFor(context, where, settings));
+  if ('name' in asked) return asked;
+  const pulls = asked.status === 'found' ? asked.pulls : null;
+  const permitted =
+    settings.dryRun || pulls?.length === 0
+      ? null
+      : await preflightPublishing({ github, repository, settings, continues: pulls !== null });
+  const runUrl = runUrlOf(settings.githubServerUrl, env);
+  const rounds =
+    permitted !== null || asked.status !== 'found'
+      ? null
+      : await ended(place, () => {
+          const { now } = context;
+          return prepareRounds({ ...asked, where, env, now, settings, place, runUrl, publication, say });
+        });
+  if (rounds !== null && 'name' in rounds) return rounds;
+  if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);
+  if (rounds?.isRepeated) return rounds.outcome;
+  const works = settings.dryRun || pulls !== null ? [] : worksOf(context, settings, read.found);
   const question = {
     github,
     repository,
@@ -79,10 +94,12 @@ async function prepare(
     isStep: context.isStep === true,
   };
   const { obstacle, ready } =
-    permitted === null ? await obstacleAmong(question, works) : { obstacle: permitted, ready: [] };
+    permitted === null && (rounds?.outcome.exitCode ?? 0) === 0
+      ? await obstacleAmong(question, works)
+      : { obstacle: permitted ?? rounds?.outcome ?? null, ready: [] };
   if (read.found === null) {
     context.onPrepared?.(ready);
-    return obstacle ?? PERMITTED;
+    return obstacle ?? rounds?.outcome ?? PERMITTED;
   }
   const { askedIn, marker } = read.found;
   const job: CommentJob = {
@@ -94,16 +111,16 @@ async function prepare(
     upstream: repositoryNamed(github, repository),
     issueMarker: marker,
     patchFile: null,
-    runUrl: runUrlOf(settings.githubServerUrl, env),
+    runUrl,
     isStep: context.isStep === true,
     sayMade: settings.dryRun ? () => {} : say,
   };
   const unheard = await ended(place, () =>
-    obstacle === null ? acknowledge(job, askedIn.number) : commentOnIssue(job, obstacle),
+    obstacle === null ? acknowledge(job, askedIn.number, rounds?.words ?? []) : commentOnIssue(job, obstacle),
   );
   if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
-  return obstacle ?? PERMITTED;
+  return obstacle ?? rounds?.outcome ?? PERMITTED;
 }
 
 /** A plan to carry out. `file` is as given; null for an issue's plan. */
@@ -152,29 +169,42 @@ async function obstacleAmong(
   return { obstacle: first && { ...first, reason }, ready };
 }
 
-/** Whether there is a pull request that the run will continue. */
-async function continuesIn(
-  { env }: HostContext,
+/** Whoever may not start a run starts no round either: one asked for by a person begins the count anew. */
+async function pullsAskedFor(
+  { env, interrupt }: HostContext,
   where: OnGitHub,
-  { continued }: Pick<Settings, 'continued'>,
-): Promise<boolean> {
-  if (continued !== 'auto') return continued !== 'never';
+  settings: Settings,
+): Promise<RunOutcome | (PullsToContinue & { event: GitHubEvent | null })> {
+  const { continued } = settings;
+  if (continued === 'never') return { status: 'ordinary', event: null };
+  const { pullsToContinue } = await import('../../../engine/continued/locate.ts');
+  const { passGate } = await import('../../../engine/trust/gate.ts');
   const read = await readGitHubEvent(env);
-  const { pullOfEvent } = await import('../../../engine/continued/find.ts');
-  const pull = read.status === 'ok' ? await pullOfEvent(where, read.event) : null;
-  return pull !== null && typeof pull !== 'string';
+  if (read.status === 'failed')
+    return usageError('ERR_EVENT_UNREADABLE', `It is unknown what started this job: ${read.message}`);
+  const event = read.status === 'ok' ? read.event : null;
+  const found = await pullsToContinue(where, { asked: continued, event, env, pauseMs: PAUSE_MS });
+  if (found.status === 'refused') return found.outcome;
+  if (found.status === 'ordinary') return { ...found, event };
+  const openGitHub = () => Promise.resolve(where.github);
+  const trust = { event, refusal: null, token: 'given', openGitHub };
+  const gate = await passGate({ input: { trust, settings }, interrupt });
+  return gate.status === 'shut' ? gate.outcome : { ...found, event };
 }
 
-const PERMITTED = done('GitHub permits the publication; the run can start.');
+/** Length of a pause in which GitHub computes whether something can be merged. */
+const PAUSE_MS = 5_000;
+
+const PERMITTED = done(RUN_CAN_START);
 
 /** The comment that the outcome will replace. */
-async function acknowledge(job: CommentJob, issue: number): Promise<null> {
+async function acknowledge(job: CommentJob, issue: number, words: readonly string[]): Promise<null> {
   const { settings, upstream, issueMarker: marker, runUrl, publication, sayMade, signal } = job;
   if (settings.comment === 'never' || signal.aborted) return null;
   publication.comment = await putComment(upstream, {
     issue,
     marker,
-    body: acknowledgement({ runUrl, marker }),
+    body: acknowledgement({ runUrl, marker, words }),
   });
   sayMade(`comment on #${issue} ${publication.comment.operation}`);
   return null;

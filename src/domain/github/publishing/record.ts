@@ -22,8 +22,6 @@ export const PullRecord = z
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     /** All of them hold together. */
     rules: z.array(z.strictObject({ allow: Globs, protect: Globs })).max(4),
-    /** Rounds that no person asked for. */
-    rounds: z.int().min(0).max(1_000),
   })
   .refine(
     ({ rules }) => JSON.stringify(rules).length <= 2 * MAX_GLOBS_LENGTH,
@@ -60,9 +58,4 @@ export function recordIn(body: string): { record: PullRecord; marker: string } |
   if (lines.length !== 1 || markers.length !== 1 || line === undefined || marker === undefined) return null;
   const parsed = PullRecord.safeParse(jsonOrUndefined(line));
   return parsed.success ? { record: parsed.data, marker } : null;
-}
-
-/** The same text with its record replaced. */
-export function withRecord(body: string, record: PullRecord): string {
-  return body.replace(/<!-- patchsmith-record: .*? -->/, () => recordLine(record));
 }

@@ -1,0 +1,125 @@
+/**
+ * The log of rounds: a ref of the repository, each commit of it one round. Only a token with `contents: write` can move it, and
+ * GitHub moves it forward only, so that of two who add a round at the same moment one is refused and reads again.
+ */
+
+import * as z from 'zod';
+import {
+  DAY_MS,
+  type RecordedRound,
+  ROUNDS_REF,
+  type Round,
+  type RoundCounts,
+  roundIn,
+  roundMessage,
+} from '../../../domain/github/rounds.ts';
+import type { GitHubRefusal } from '../../../ports/github.ts';
+import { GitHubObjectId } from '../objects.ts';
+import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from '../request.ts';
+import type { OwnPull } from './continued-pull.ts';
+
+const NAME = ROUNDS_REF.replace('refs/', '');
+
+/** The rounds, oldest first; `tip` is null before the first one. `damaged` is a commit that records no round, or null. */
+export interface RoundLog {
+  readonly tip: { readonly sha: string; readonly tree: string } | null;
+  readonly rounds: readonly RecordedRound[];
+  readonly damaged: string | null;
+}
+
+const Ref = z.object({ object: z.object({ sha: GitHubObjectId }) });
+const WithId = z.object({ sha: GitHubObjectId });
+const LoggedCommit = z.object({
+  sha: GitHubObjectId,
+  commit: z.object({
+    message: z.string(),
+    tree: WithId,
+    committer: z.object({ date: z.iso.datetime({ offset: true }) }),
+  }),
+});
+
+/** As far back as the pull request, and at least a day. Throws `GitHubRefused`. */
+export async function readRounds(
+  where: OnGitHub,
+  { createdAt }: Pick<OwnPull, 'createdAt'>,
+  now: number,
+): Promise<RoundLog> {
+  const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
+  const ref = await getOrNull(where, { route, parameters: { ref: NAME }, schema: Ref });
+  if (ref === null) return { tip: null, rounds: [], damaged: null };
+  const { sha } = ref.object;
+  const since = new Date(Math.min(Date.parse(createdAt), now - DAY_MS)).toISOString();
+  const commits = await paginate(where, {
+    route: 'GET /repos/{owner}/{repo}/commits',
+    parameters: { sha, since },
+    entry: LoggedCommit,
+  });
+  const tree = commits[0]?.commit.tree.sha ?? (await treeOf(where, sha));
+  const rounds: RecordedRound[] = [];
+  let damaged: string | null = null;
+  for (const { sha: id, commit } of commits.reverse()) {
+    const round = roundIn(commit.message);
+    if (round === null) damaged = id;
+    else rounds.push({ ...round, at: Date.parse(commit.committer.date) });
+  }
+  return { tip: { sha, tree }, rounds, damaged };
+}
+
+async function treeOf(where: OnGitHub, sha: string): Promise<string> {
+  const route = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
+  const schema = z.object({ tree: WithId });
+  return (await getOrThrow(where, { route, parameters: { commit_sha: sha }, schema })).tree.sha;
+}
+
+/** Null if it was added, else how GitHub refused it: others may have added one in the meantime. Throws `GitHubRefused`. */
+export async function addRound(
+  where: OnGitHub,
+  { tip }: RoundLog,
+  round: Round,
+  counts: RoundCounts,
+): Promise<GitHubRefusal | null> {
+  const planned = { sha: '0'.repeat(40) };
+  const tree = tip?.tree ?? (await getOrThrow(where, { ...README, planned })).sha;
+  const { sha } = await getOrThrow(where, {
+    route: 'POST /repos/{owner}/{repo}/git/commits',
+    parameters: { message: roundMessage(round, counts), tree, parents: tip === null ? [] : [tip.sha] },
+    schema: WithId,
+    isRepeatable: true,
+    planned,
+  });
+  try {
+    await getOrThrow(where, {
+      ...(tip === null
+        ? { route: 'POST /repos/{owner}/{repo}/git/refs', parameters: { ref: ROUNDS_REF, sha } }
+        : {
+            route: 'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
+            parameters: { ref: NAME, sha, force: false },
+          }),
+      schema: z.unknown(),
+      isRepeatable: true,
+      planned: null,
+    });
+    return null;
+  } catch (error) {
+    // It exists by now, or has moved.
+    if (error instanceof GitHubRefused && error.refusal.status === 422) return error.refusal;
+    throw error;
+  }
+}
+
+const README = {
+  route: 'POST /repos/{owner}/{repo}/git/trees',
+  parameters: {
+    tree: [
+      {
+        path: 'README.md',
+        mode: '100644',
+        type: 'blob',
+        content:
+          'Each commit here is a round in which patchsmith continued a pull request, recorded before a model was asked. Its caps are counted from them.\n',
+      },
+    ],
+  },
+  schema: WithId,
+  isRepeatable: true,
+} as const;

@@ -1,0 +1,91 @@
+/** Before pull requests are continued: who asks, whether the work could be published, and the round of each, recorded. */
+
+import type { OwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
+import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import type { Settings } from '../../../config/schema.ts';
+import type { Trigger } from '../../../domain/github/follow-up.ts';
+import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
+import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
+import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
+import { sha256Of } from '../../../files/hash.ts';
+import { roundComment, roundWords, spentComment } from '../../../texts/round-comment.ts';
+import { type EndingPlace, ended } from '../ended.ts';
+import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
+
+/** The pull requests to continue, and where to report. */
+export interface RoundsJob extends Omit<RoundQuestion, 'caps'> {
+  readonly pulls: readonly OwnPull[];
+  readonly trigger: Trigger;
+  readonly settings: Settings;
+  readonly place: EndingPlace;
+  readonly runUrl: string | null;
+  readonly publication: Pick<PublicationSoFar, 'warnings' | 'comment'>;
+  readonly say: (line: string) => void;
+}
+
+/** `outcome` says why there is no round for a pull request. */
+export interface RoundsPrepared {
+  /** The numbers of those that have one, and what is said of it. */
+  readonly ready: readonly number[];
+  readonly words: readonly string[];
+  readonly outcome: RunOutcome;
+  /** What a person asks for has been paid for already, and what came of it is said there. */
+  readonly isRepeated: boolean;
+}
+
+/** Where nobody asked, the pull request itself says that a round begins, or that there will be none. Throws `GitHubRefused`. */
+export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
+  const { pulls, trigger, settings: caps, say } = job;
+  const ready: number[] = [];
+  const words: string[] = [];
+  const reasons: string[] = [];
+  let failed: RunOutcome | null = null;
+  let isRepeated = false;
+  for (const pull of pulls) {
+    const begun = await beginRound({ ...job, caps }, pull, trigger);
+    if (begun.status === 'recorded') {
+      const said = roundWords(trigger, begun, caps);
+      ready.push(pull.number);
+      words.push(said);
+      say(`pull request #${pull.number}: ${said}`);
+    } else if (begun.status === 'failed') failed ??= begun.outcome;
+    else {
+      reasons.push(begun.why);
+      isRepeated ||= trigger === 'request' && !begun.isSpent;
+    }
+    if (trigger !== 'request') await tell(job, pull, begun);
+  }
+  const reason = reasons.join(' ');
+  const outcome =
+    failed ??
+    (ready.length > 0
+      ? done(`${RUN_CAN_START} ${reason}`.trim())
+      : // A person is waiting for it.
+        trigger === 'request'
+        ? publishFailed('ERR_ROUND_NOT_RECORDED', reason)
+        : noChange(reason || 'No pull request of patchsmith needs more work.'));
+  return { ready, words, outcome, isRepeated };
+}
+
+/** How a preparation ends that stands in the way of nothing. */
+export const RUN_CAN_START = 'GitHub permits the publication; the run can start.';
+
+/** A pause is not worth a comment: it passes. */
+async function tell(job: RoundsJob, pull: OwnPull, begun: RoundBegun): Promise<void> {
+  const { settings, where, place, runUrl, publication, trigger, say } = job;
+  if (settings.comment === 'never' || begun.status === 'failed') return;
+  if (begun.status === 'refused' && !begun.isSpent) return;
+  const url = `${settings.githubServerUrl}/${where.owner}/${where.repo}/pull/${pull.number}`;
+  const marker = markerOf(issuePlanId(url, sha256Of));
+  const body =
+    begun.status === 'refused'
+      ? spentComment({ reason: begun.why, marker })
+      : roundComment({ trigger, counts: begun, caps: settings, runUrl, marker });
+  const unheard = await ended(place, async () => {
+    publication.comment = await putComment(where, { issue: pull.number, marker, body });
+    if (!settings.dryRun) say(`comment on #${pull.number} ${publication.comment.operation}`);
+    return null;
+  });
+  if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
+}

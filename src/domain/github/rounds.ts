@@ -1,0 +1,176 @@
+/** The rounds in which pull requests were continued, each recorded before a model is asked, and whether there may be another. */
+
+import * as z from 'zod';
+import type { Environment } from '../environment.ts';
+import { jsonOrUndefined } from '../text/json.ts';
+import { TRIGGERS } from './follow-up.ts';
+
+const CommitId = z.string().regex(/^[0-9a-f]{40}$/);
+
+/** What a round is for. The same request by a person, or else the same head, base and trigger, are paid for once. */
+export const Round = z.strictObject({
+  pull: z.int().positive(),
+  /** The commit that the work continues from, and the one that the base was at. */
+  head: CommitId,
+  base: CommitId,
+  trigger: z.enum(TRIGGERS),
+  /** What a person asked with, such as `comment 1234`; null without a person. */
+  request: z.string().max(100).nullable(),
+  /** The workflow run that carries it out; null outside a workflow. */
+  job: z.strictObject({ run: z.string().max(40), attempt: z.int().positive() }).nullable(),
+});
+export type Round = z.infer<typeof Round>;
+
+/** A round and the moment when GitHub recorded it, in milliseconds since 1970. */
+export interface RecordedRound extends Round {
+  readonly at: number;
+}
+
+/** How many rounds there may be. */
+export interface RoundCaps {
+  /** Of one pull request, in a row without a person asking. */
+  readonly followUpRounds: number;
+  /** Of all pull requests, in 24 hours, whoever asked. */
+  readonly followUpsPerDay: number;
+}
+
+/** `number` counts rounds without a person asking, from 1; it is 0 if one asked. `today` are those of 24 hours, with this one. */
+export interface RoundCounts {
+  readonly number: number;
+  readonly today: number;
+}
+
+/** `isSpent`: a cap is reached, which people should hear of. */
+export type RoundVerdict =
+  | ({ status: 'recorded' } & RoundCounts)
+  | ({ status: 'due' } & RoundCounts)
+  | { status: 'refused'; isSpent: boolean; why: string };
+
+const HOUR_MS = 3_600_000;
+/** What a day is for the cap. */
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Whether the round may begin at `now`; `rounds` are oldest first. */
+export function judgeRound(
+  rounds: readonly RecordedRound[],
+  asked: Round,
+  { caps, now }: { caps: RoundCaps; now: number },
+): RoundVerdict {
+  const own = recordedRound(rounds, asked, caps);
+  if (own !== null) return own;
+  const number = asked.trigger === 'request' ? 0 : roundsInARow(rounds, asked.pull) + 1;
+  const name = `Pull request #${asked.pull}`;
+  // A person re-runs all jobs to have the same once more.
+  const isAgain = (asked.job?.attempt ?? 1) > 1;
+  const same = isAgain ? undefined : rounds.find((round) => isSame(round, asked));
+  if (same !== undefined)
+    return refused(
+      `${name} has had a round for this already, on ${timeText(same.at)}: the same request, or the same head, base and trigger, are paid for once. ${ASK}`,
+    );
+  const counts = { number, today: inDayBefore(rounds, now) + 1 };
+  const why = whySpent(name, counts, caps);
+  if (why !== null) return spent(why);
+  const until = isAgain || number === 0 ? 0 : pauseUntil(rounds, asked);
+  if (until > now)
+    return refused(
+      `${name} is not continued before ${timeText(until)}: the last round on its head ${asked.head.slice(0, 8)} has not led to a commit. ${ASK}`,
+    );
+  return { status: 'due', ...counts };
+}
+
+/** Null while the caps permit this round. */
+function whySpent(name: string, { number, today }: RoundCounts, caps: RoundCaps): string | null {
+  if (number > caps.followUpRounds)
+    return `${name} was continued ${caps.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). ${ASK}`;
+  if (today > caps.followUpsPerDay)
+    return `${name} is not continued: as many rounds of pull requests as may begin in 24 hours have begun (${caps.followUpsPerDay}, --follow-ups-per-day).`;
+  return null;
+}
+
+const ASK = 'Comment there with /patchsmith and what to do to continue.';
+
+/** The round that this job has recorded for this head and trigger, judged by the caps again; null if it has recorded none. */
+export function recordedRound(
+  rounds: readonly RecordedRound[],
+  { pull, head, trigger, job }: Pick<Round, 'pull' | 'head' | 'trigger' | 'job'>,
+  caps: RoundCaps,
+): RoundVerdict | null {
+  const at = rounds.findIndex(
+    (round) =>
+      job !== null &&
+      round.pull === pull &&
+      round.head === head &&
+      round.trigger === trigger &&
+      round.job?.run === job.run &&
+      round.job.attempt === job.attempt,
+  );
+  const own = rounds[at];
+  if (own === undefined) return null;
+  const until = rounds.slice(0, at + 1);
+  const number = trigger === 'request' ? 0 : roundsInARow(until, pull);
+  const counts = { number, today: inDayBefore(until, own.at) };
+  const why = whySpent(`Pull request #${pull}`, counts, caps);
+  return why === null ? { status: 'recorded', ...counts } : spent(why);
+}
+
+function inDayBefore(rounds: readonly RecordedRound[], now: number): number {
+  return rounds.filter(({ at }) => at > now - DAY_MS).length;
+}
+
+/** Those without a person asking, since the last one that a person asked for. */
+export function roundsInARow(rounds: readonly RecordedRound[], pull: number): number {
+  const own = rounds.filter((round) => round.pull === pull);
+  return own.length - 1 - own.findLastIndex(({ trigger }) => trigger === 'request');
+}
+
+/** What a person asks for is asked once, wherever the head is by then. */
+function isSame(round: Round, asked: Round): boolean {
+  const keys = asked.request === null ? (['head', 'base', 'trigger'] as const) : (['request'] as const);
+  return round.pull === asked.pull && keys.every((key) => round[key] === asked[key]);
+}
+
+/** A head that still is one has got no commit from these rounds: an hour after the first, and twice as long after each more. */
+function pauseUntil(rounds: readonly RecordedRound[], { pull, head }: Round): number {
+  const failed = rounds.filter((round) => round.pull === pull && round.head === head);
+  const last = failed.at(-1);
+  return last === undefined ? 0 : last.at + HOUR_MS * 2 ** (failed.length - 1);
+}
+
+function refused(why: string): RoundVerdict {
+  return { status: 'refused', isSpent: false, why };
+}
+
+function spent(why: string): RoundVerdict {
+  return { status: 'refused', isSpent: true, why };
+}
+
+/** To the minute, in UTC. */
+function timeText(at: number): string {
+  return new Date(at).toISOString().replace(/^(.*)T(\d\d:\d\d).*$/, '$1 at $2 UTC');
+}
+
+/** The message of the commit that records a round: for people, and then what is read back. */
+export function roundMessage(round: Round, { number, today }: RoundCounts): string {
+  const which = number === 0 ? 'as requested' : `round ${number} without a request`;
+  return `Pull request ${round.pull}: ${which} (${round.trigger}), ${today} today\n\n${JSON.stringify(round)}\n`;
+}
+
+/** The round in the message of a commit; null if it is not one of ours. */
+export function roundIn(message: string): Round | null {
+  const parsed = Round.safeParse(jsonOrUndefined(message.trimEnd().split('\n').at(-1) ?? ''));
+  return parsed.success ? parsed.data : null;
+}
+
+/** The ref whose commits are the rounds: outside `heads` and `tags`, where rules for branches and workflows do not reach. */
+export const ROUNDS_REF = 'refs/patchsmith/rounds';
+
+/** What to do about a log with a commit that is not a round. */
+export function whyDamaged(commit: string): string {
+  return `The rounds of pull requests cannot be counted: the commit ${commit.slice(0, 8)} in ${ROUNDS_REF} is not patchsmith's. Delete the ref to begin a new count: git push origin --delete ${ROUNDS_REF}`;
+}
+
+/** The workflow run that this process belongs to; null outside a workflow. */
+export function jobOfRound({ GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt }: Environment): Round['job'] {
+  if (!/^\d{1,40}$/.test(run ?? '') || run === undefined) return null;
+  return { run, attempt: /^[1-9]\d{0,5}$/.test(attempt ?? '') ? Number(attempt) : 1 };
+}

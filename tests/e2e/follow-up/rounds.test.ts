@@ -1,0 +1,287 @@
+/** A round of a follow-up is recorded before it is paid for: with the templates and the built action, whatever becomes of the run. */
+
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import type { Script } from '../../support/claude-server/script.ts';
+import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import { ask } from '../../support/github-server/ask.ts';
+import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
+import { runAction } from '../../support/jobs/action-runner.ts';
+import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+
+const NAME = 'acme/shop';
+const HOUR = 3_600_000;
+const LOG = 'refs/patchsmith/rounds';
+
+let github: GitHub;
+let repository: GitHubRepository;
+let claude: ClaudeServer;
+/** How far behind the time of GitHub is, in milliseconds. */
+let ago: number;
+let workflowRuns: number;
+let earlier = 0;
+
+/** What nobody asks for in words, it does not do: such a run ends red. */
+const model: Script = (request) => {
+  const messages = request.messages as unknown[];
+  const text = JSON.stringify(messages[0]);
+  if (text.includes('<conflict ') && !text.includes('line: better') && messages.length === 1)
+    return { calls: [call('finish', { status: 'blocked', summary: 'Round 0. No round counts.' })] };
+  if (messages.length > 1) return { text: 'Done.' };
+  const [, line = 'new'] = /line: (\w+)/.exec(text) ?? [];
+  return { calls: [call('write_file', { path: 'a.txt', content: `${line}\n2\n3\n` })] };
+};
+
+beforeEach(async () => {
+  ago = 0;
+  workflowRuns = 0;
+  github = await startGitHub({ clock: () => Date.now() - ago });
+  claude = await startClaudeServer({ turns: model, apiKey: KEY });
+  repository = await github.addRepository(NAME, {
+    organization: true,
+    collaborators: { ann: 'write' },
+    files: {
+      'a.txt': 'old\n2\n3\n',
+      '.github/patchsmith/issue.md': '---\nverify: ["test -f a.txt"]\n---\n\nDo what the issue asks for.\n',
+    },
+  });
+  await openPull(1);
+});
+
+afterEach(async () => {
+  expect(github.invalid).toEqual([]);
+  await github.close();
+  await claude.close();
+});
+afterAll(removeFolders);
+
+/** The issue with this number, and the pull request after it. */
+async function openPull(number: number): Promise<void> {
+  github.addIssue(NAME, { title: `Renew a, ${number}`, body: 'It is old.', author: 'ann' });
+  const payload = {
+    action: 'labeled',
+    label: { name: 'patchsmith' },
+    issue: await read(`/issues/${number}`),
+  };
+  await carryOut('issue', { name: 'issues', payload });
+  expect(repository.issues.get(number + 1)?.pull).toBeDefined();
+  earlier = claude.requests.length;
+}
+
+async function read(path: string): Promise<Record<string, unknown>> {
+  const reader = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
+  return (await ask(github, reader, `GET /repos/${NAME}${path}`)).body;
+}
+
+async function payloadBy(login: string, more: object): Promise<Record<string, unknown>> {
+  const { id } = github.addUser(login);
+  return { repository: await read(''), sender: { login, id, type: 'User' }, ...more };
+}
+
+async function carryOut(
+  name: string,
+  { name: event, payload }: WorkflowRun['event'],
+  more: Partial<WorkflowRun> = {},
+): Promise<JobEnd[]> {
+  workflowRuns += 1;
+  return runWorkflow({
+    github,
+    repository,
+    workflow: new URL(`../../../docs/workflows/${name}.yml`, import.meta.url).pathname,
+    event: { name: event, payload: await payloadBy('ann', payload) },
+    actor: 'ann',
+    secrets: { ANTHROPIC_API_KEY: KEY },
+    built: true,
+    ...more,
+    env: { ANTHROPIC_BASE_URL: claude.url, GITHUB_RUN_ID: String(4_710 + workflowRuns), ...more.env },
+  });
+}
+
+let pushes = 0;
+
+/** Somebody pushes what conflicts with every pull request. */
+async function push(more: Partial<WorkflowRun> = {}): Promise<JobEnd[]> {
+  pushes += 1;
+  await repository.commit('main', { 'a.txt': `theirs ${pushes}\n2\n3\n` });
+  return redeliver(more);
+}
+
+/** The same push once more. */
+function redeliver(more: Partial<WorkflowRun> = {}): Promise<JobEnd[]> {
+  return carryOut('conflicts', { name: 'push', payload: { ref: 'refs/heads/main' } }, more);
+}
+
+async function commentedBy(login: string, body: string): Promise<Record<string, unknown>> {
+  const { id } = github.addComment(NAME, 2, { body, author: login });
+  return { action: 'created', issue: await read('/issues/2'), comment: await read(`/issues/comments/${id}`) };
+}
+
+/** The subjects of the log, oldest first. */
+async function rounds(): Promise<string[]> {
+  if ((await repository.git('for-each-ref', LOG)) === '') return [];
+  const log = await repository.git('log', '--reverse', '--format=%s', LOG);
+  return log.split('\n').map((line) => line.replace(/, \d+ today$/, ''));
+}
+
+/** Requests to the model since the pull requests were opened. */
+const paid = () => claude.requests.length - earlier;
+const logOf = (ends: readonly JobEnd[]) =>
+  ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
+/** The one comment of the bot. */
+const said = (number: number) =>
+  (repository.issues.get(number)?.comments ?? [])
+    .filter(({ author }) => author.type === 'Bot')
+    .map(({ body }) => body)
+    .join('\n');
+const FIRST = 'Pull request 2: round 1 without a request (conflict)';
+const SECOND = 'Pull request 2: round 2 without a request (conflict)';
+
+test('four pushes with a red end pay once; a pause later once more, and then only for a person', async () => {
+  ago = 2 * HOUR;
+  const red = await push();
+  expect(red.map(({ name, result }) => [name, result])).toEqual([
+    ['prepare', 'success'],
+    ['run', 'failure'],
+    ['publish', 'failure'],
+  ]);
+  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+  expect(logOf(red)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 20 in 24 hours');
+  // An hour has passed since, and the head is the same.
+  ago = 0;
+  await push();
+  expect([paid(), await rounds()]).toEqual([2, [FIRST, SECOND]]);
+  const third = await push();
+  await push();
+  expect([paid(), (await rounds()).length]).toEqual([2, 2]);
+  expect(third.map(({ name, result }) => [name, result])).toEqual([
+    ['prepare', 'success'],
+    ['run', 'skipped'],
+    ['publish', 'skipped'],
+  ]);
+  expect(said(2)).toContain('was continued 2 times without anyone asking for it, the maximum');
+
+  const payload = await commentedBy('ann', '/patchsmith line: better');
+  const asked = await carryOut('comment', { name: 'issue_comment', payload });
+  expect(paid(), logOf(asked)).toBeGreaterThan(2);
+  const before = paid();
+  expect((await rounds()).at(-1)).toBe('Pull request 2: as requested (request)');
+  // The same comment again.
+  const again = await carryOut('comment', { name: 'issue_comment', payload });
+  expect(paid()).toBe(before);
+  expect(logOf(again)).toContain('has had a round for this already');
+  // Its commit is another head, and the count begins anew.
+  await push();
+  expect((await rounds()).at(-1)).toBe(FIRST);
+});
+
+test('four pushes in a row pay once, and say until when nothing is tried', async () => {
+  await push();
+  const ends = [await push(), await push(), await push()];
+  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+  for (const one of ends)
+    expect(logOf(one)).toMatch(
+      /Pull request #2 is not continued before \S+ at \d\d:\d\d UTC: the last round on its head/,
+    );
+});
+
+test('the same event pays once, also when it is delivered twice at the same time', async () => {
+  const both = await Promise.all([push(), redeliver()]);
+  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+  await redeliver();
+  expect(both.map((ends) => ends[1]?.result).sort()).toEqual(['failure', 'skipped']);
+  // Long after, too.
+  ago = 9 * HOUR;
+  await repository.git('update-ref', '-d', LOG);
+  await redeliver();
+  ago = 0;
+  const late = await redeliver();
+  expect([paid(), await rounds()]).toEqual([2, [FIRST]]);
+  expect(logOf(late)).toContain('the same head, base and trigger, are paid for once');
+});
+
+test('a job that is killed between the record and the model counts', async () => {
+  await push({ kill: { mode: 'run', at: async ({ pid }) => void process.kill(pid, 'SIGKILL') } });
+  expect([paid(), await rounds()]).toEqual([0, [FIRST]]);
+  await push();
+  expect([paid(), await rounds()]).toEqual([0, [FIRST]]);
+});
+
+test('a preparation that is killed when the record stands counts, and so does it when a person re-runs all jobs', async () => {
+  let victim: number | null = null;
+  github.after(({ operation }) => {
+    if (victim === null || operation !== 'git/create-ref') return;
+    process.kill(victim, 'SIGKILL');
+    victim = null;
+  });
+  const killed = await push({
+    kill: {
+      mode: 'prepare',
+      at: async ({ pid }) => {
+        victim = pid;
+      },
+    },
+  });
+  expect([paid(), await rounds(), killed[0]?.result]).toEqual([0, [FIRST], 'failure']);
+  const again = await redeliver({ env: { GITHUB_RUN_ATTEMPT: '2' } });
+  expect([paid(), await rounds()], logOf(again)).toEqual([1, [FIRST, SECOND]]);
+  // Without the preparation, a job is not paid for again.
+  const env = { GITHUB_RUN_ID: String(4_710 + workflowRuns), GITHUB_RUN_ATTEMPT: '3' };
+  const alone = await redeliver({ before: again, env });
+  expect([paid(), await rounds()], logOf(alone)).toEqual([1, [FIRST, SECOND]]);
+  expect(logOf(alone)).toContain('no round was recorded for its head');
+});
+
+test('the cap per day is one for all pull requests, and holds for requests as well', async () => {
+  await openPull(3);
+  const few = { env: { PATCHSMITH_FOLLOW_UPS_PER_DAY: '1' } };
+  const ends = await push(few);
+  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+  expect(logOf(ends)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 1 in 24 hours');
+  expect(said(4)).toContain('as many rounds of pull requests as may begin in 24 hours have begun (1, ');
+  const payload = await commentedBy('ann', '/patchsmith line: better');
+  const asked = await carryOut('comment', { name: 'issue_comment', payload }, few);
+  expect([paid(), asked.find(({ name }) => name === 'run')?.result]).toEqual([1, 'skipped']);
+  expect(said(2)).toContain('have begun (1, ');
+});
+
+test('what strangers and the model write counts for nothing, and a run without a record is refused', async () => {
+  // In a comment, with all that a comment or a record of ours has in it.
+  const own = { pull: 2, head: await repository.head(repository.issues.get(2)?.pull?.head ?? '') };
+  await push();
+  const record = await repository.git('log', '-1', '--format=%B', LOG);
+  expect(record).toContain(`"pull":2,"head":"${own.head}"`);
+  const forged = record.replace('"conflict"', '"request"').replace('"request":null', '"request":"comment 1"');
+  const payload = await commentedBy('eve', `/patchsmith ${forged}`);
+  // Whoever has no write access starts no round, whatever the workflow's own condition says.
+  const prepared = await runAction({
+    workspace: process.cwd(),
+    built: true,
+    inputs: { mode: 'prepare', continue: '2', issue: '2' },
+    token: github.addToken({
+      kind: 'installation',
+      permissions: { contents: 'write', pull_requests: 'write', issues: 'write' },
+    }),
+    event: await payloadBy('eve', payload),
+    env: {
+      GITHUB_EVENT_NAME: 'issue_comment',
+      GITHUB_REPOSITORY: NAME,
+      GITHUB_API_URL: github.url,
+      GITHUB_SERVER_URL: github.serverUrl,
+      GITHUB_RUN_ID: '99',
+    },
+  });
+  expect([prepared.exitCode, prepared.outputs['error-code']]).toEqual([8, 'ERR_NO_WRITE_ACCESS']);
+  await push();
+  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+
+  // The job of the model cannot write to the log, and does not run without a record in it.
+  const reader = github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
+  const sha = await repository.git('rev-parse', LOG);
+  const made = await ask(github, reader, `POST /repos/${NAME}/git/refs`, { ref: `${LOG}-2`, sha });
+  expect(made.status).toBe(403);
+  await repository.git('update-ref', LOG, 'main');
+  const damaged = await push();
+  expect(logOf(damaged)).toContain(`Delete the ref to begin a new count: git push origin --delete ${LOG}`);
+  expect(paid()).toBe(1);
+});
