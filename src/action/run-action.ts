@@ -11,6 +11,7 @@ import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess } from '../host/process.ts';
+import type { StartWatchdog } from '../host/watchdog.ts';
 import { annotationLine, annotationsOf } from '../texts/annotations.ts';
 import { stepSummary } from '../texts/step-summary.ts';
 import { contextWith, passedOver } from './given-context.ts';
@@ -31,10 +32,17 @@ const NO_IDENTITY = problem(
  * Carries out a step of the action, and returns its exit code. The secrets are removed from the process's environment. The
  * process exits by itself if something breaks.
  */
-export async function runAction(host: NodeJS.Process, step: 'main' | 'post'): Promise<number> {
-  const action = new Action(host, step);
+export async function runAction(
+  host: NodeJS.Process,
+  step: 'main' | 'post',
+  startWatchdog?: StartWatchdog,
+): Promise<number> {
+  const action = new Action(host, step, startWatchdog);
   return await action[step]().catch((error) => action.crash(error));
 }
+
+// For the file that starts the action.
+export { startWatchdog } from '../host/watchdog.ts';
 
 /** The run to be published, if there is one: it exists even if the mode is misspelt. */
 function runOf(runDir: string | null, { cwd }: HostContext): string | null {
@@ -47,7 +55,7 @@ class Action {
   readonly #step: ActionStep;
   readonly #process: HostProcess;
 
-  constructor(host: NodeJS.Process, step: 'main' | 'post') {
+  constructor(host: NodeJS.Process, step: 'main' | 'post', startWatchdog?: StartWatchdog) {
     this.#host = host;
     this.#files = runnerFiles(host.env);
     this.#step = new ActionStep(this.#files, (line) => void host.stderr.write(`${line}\n`));
@@ -58,6 +66,7 @@ class Action {
         : {
             onInterrupt: (interruption) => this.#step.onInterrupt(interruption),
             onCrash: (outcome) => this.#tellCrash(outcome),
+            startWatchdog,
           },
     );
   }
@@ -72,6 +81,7 @@ class Action {
 
   async main(): Promise<number> {
     this.#step.begin();
+    this.#process.guard();
     const inputs = readInputs(this.#context.env);
     for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) this.#mask(secret);
     for (const message of [...inputs.warnings, ...passedOver(inputs, this.#context.env)]) this.#warn(message);

@@ -8,19 +8,20 @@ import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess, VERSION } from '../host/process.ts';
 import { taken } from '../host/terminal.ts';
+import type { StartWatchdog } from '../host/watchdog.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './registry.ts';
 
 /**
- * Carries out what the arguments of a process ask for, and returns the exit code that it has to end with. `pace` says how
+ * Carries out what the arguments of a process ask for, and returns the exit code that it has to end with. `secondMs` says how
  * long the seconds between two requests to GitHub last.
  */
 export async function runCommandLine(
   host: NodeJS.Process,
-  pace: Pick<HostContext, 'secondMs'> = {},
+  { startWatchdog, ...pace }: Pick<HostContext, 'secondMs'> & { startWatchdog?: StartWatchdog } = {},
 ): Promise<number> {
-  const opened = openHostProcess(host);
+  const opened = openHostProcess(host, { startWatchdog });
   const paced = { ...opened, context: { ...opened.context, ...pace } };
   const exitCode = await carryOut(host, paced).catch(opened.crash);
   // A reader that is slow gets the last lines too; one that has stopped reading does not keep the process.
@@ -31,7 +32,10 @@ export async function runCommandLine(
 /** Milliseconds that the end of the process waits for a reader of stderr. */
 const LAST_LINES_MS = 1_000;
 
-async function carryOut(host: NodeJS.Process, { context, printLast, refusal }: HostProcess): Promise<number> {
+async function carryOut(
+  host: NodeJS.Process,
+  { context, printLast, refusal, guard }: HostProcess,
+): Promise<number> {
   const asked = await readArguments(host.argv.slice(2), COMMANDS, widthOf(host));
   switch (asked.ask) {
     case 'help':
@@ -51,6 +55,7 @@ async function carryOut(host: NodeJS.Process, { context, printLast, refusal }: H
       const obstacle = checkFdLimit();
       const { command } = asked;
       if (obstacle !== null) return tell(internalError('ERR_FEW_DESCRIPTORS', obstacle), { output, command });
+      guard();
       const end = await command.start(context, asked.given);
       if (end.status === 'stopped') return tell(end.outcome, { output, command });
       return end.status === 'printed' ? end.outcome.exitCode : refuse(end.problems, { output, command });

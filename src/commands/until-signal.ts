@@ -6,6 +6,7 @@ import type { Interruption } from '../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, type RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
 import { openInterrupt } from '../host/deadline.ts';
+import type { ProcessParts } from '../host/process-parts.ts';
 import type { StoppedEarly } from './command.ts';
 
 /** The outcome of the work, or that a signal interrupted it. */
@@ -20,11 +21,11 @@ export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOu
 
 /** Reading before a run begins, which a signal ends, and so does the deadline of the run. */
 export async function readUntil<T>(
-  signals: AbortSignal,
+  parts: Pick<ProcessParts, 'interrupt' | 'askIn'>,
   deadlineMs: number,
   read: () => Promise<T>,
 ): Promise<T | StoppedEarly> {
-  const { signal, stopClock } = openInterrupt(signals, deadlineMs);
+  const { signal, stopClock } = openInterrupt(parts, deadlineMs);
   try {
     return await until(signal, read);
   } catch (error) {

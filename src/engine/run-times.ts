@@ -1,6 +1,7 @@
 /** When a run has to stop: at a signal or at its deadline, and a little later for each thing that comes after. */
 
 import { openInterrupt } from '../host/deadline.ts';
+import type { ProcessParts } from '../host/process-parts.ts';
 
 /**
  * Milliseconds after a signal or the deadline: first for examining what was in progress, then for the patch. Together with
@@ -25,10 +26,10 @@ export interface RunTimes {
 
 /** `leftMs` is what remains of the run's time. */
 export function openTimes(
-  signals: AbortSignal,
+  parts: Pick<ProcessParts, 'interrupt' | 'askIn'>,
   { leftMs, isResumed }: { leftMs: number; isResumed: boolean },
 ): RunTimes {
-  const { signal, after, stopClock } = openInterrupt(signals, Math.max(1, leftMs));
+  const { signal, after, stopClock } = openInterrupt(parts, Math.max(1, leftMs));
   const endOfLooks = after(LOOKS_MS);
   return {
     interrupt: signal,

@@ -130,7 +130,7 @@ export class Session {
     this.result = { ...emptyResult(this.runId, input.version), warnings };
     this.limits = earlier?.limits ?? limitsOf(settings);
     const leftMs = this.limits.deadlineMs - this.#spentMs;
-    this.times = openTimes(input.interrupt, { leftMs, isResumed: this.isResumed });
+    this.times = openTimes(input, { leftMs, isResumed: this.isResumed });
     this.sinks = [
       ...(settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : []),
       ...(input.onEvent === undefined ? [] : [createEventTeller(input.onEvent, this.redact)]),

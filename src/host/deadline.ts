@@ -1,6 +1,7 @@
 /** Everything that stops a run from outside, as one signal: the process's signals and the deadline. */
 
 import type { Interruption } from '../domain/run/limits.ts';
+import type { ProcessParts } from './process-parts.ts';
 
 /** What cuts a run short: a signal or the deadline. */
 export interface Interrupt {
@@ -13,10 +14,14 @@ export interface Interrupt {
 }
 
 /** `deadlineMs` is at most 2^31 - 1, the longest delay of a timer. */
-export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interrupt {
+export function openInterrupt(
+  { interrupt: signals, askIn }: Pick<ProcessParts, 'interrupt' | 'askIn'>,
+  deadlineMs: number,
+): Interrupt {
   const deadline = new AbortController();
   const passed: Interruption = { cause: 'deadline' };
   const timer = setTimeout(() => deadline.abort(passed), deadlineMs);
+  const takeBack = askIn?.(deadlineMs);
   const signal = AbortSignal.any([signals, deadline.signal]);
   const timers = [timer];
   return {
@@ -30,6 +35,7 @@ export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interru
     },
     stopClock() {
       for (const one of timers) clearTimeout(one);
+      takeBack?.();
     },
   };
 }

@@ -20,6 +20,8 @@ export interface ProcessParts {
   readonly hasColors?: boolean;
   /** Aborted by a signal, with an `Interruption` as the reason. */
   readonly interrupt: AbortSignal;
+  /** As `Watchdog.askIn`. Default: the main thread is not watched. */
+  readonly askIn?: (delayMs: number) => () => void;
   readonly now: Clock;
   readonly version: string;
   /** Used instead of a key. */

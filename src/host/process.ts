@@ -11,6 +11,7 @@ import { SIGNAL_EXIT_CODE, StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import {
+  deadlineExceeded,
   internalError,
   interrupted,
   type RunOutcome,
@@ -23,6 +24,7 @@ import type { HostContext } from './context.ts';
 import { monotonicNow } from './monotonic-clock.ts';
 import { scrubEnviron } from './scrub-environ.ts';
 import { openPeople, type People } from './terminal.ts';
+import type { StartWatchdog, Watchdog } from './watchdog.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
 
@@ -35,6 +37,8 @@ export interface ProcessEnds {
   onInterrupt?(interruption: Interruption): void;
   /** Called before the process ends with this outcome because of a bug or a broken machine. */
   onCrash?(outcome: RunOutcome): void;
+  /** Used by `guard`. Default: the main thread is not watched. */
+  startWatchdog?: StartWatchdog | undefined;
 }
 
 /** The process as commands see it: its streams, its environment and how it ends. */
@@ -47,6 +51,8 @@ export interface HostProcess {
   refusal(problems: readonly Problem[]): RunOutcome;
   /** Ends the process because of a bug or a broken machine. */
   crash(error: unknown): never;
+  /** Call before anything from outside is read: signals and deadlines are then obeyed even if the main thread is stuck. */
+  guard(): void;
 }
 
 /** Call first: until then, the secrets of the environment are readable in /proc. */
@@ -59,6 +65,12 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
 
   const lastWords = new LastWords();
 
+  const endWith = (outcome: RunOutcome): never => {
+    ends.onCrash?.(outcome);
+    lastWords.say(outcome);
+    printLast(outcome);
+    host.exit(outcome.exitCode);
+  };
   const crash = (error: unknown): never => {
     const fault = machineFault(error);
     if (fault === null)
@@ -67,13 +79,11 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
       );
     const outcome =
       fault === null
-        ? internalError('ERR_BUG', bugReport())
+        ? internalError('ERR_BUG', `${bugReport()}, with the lines above.`)
         : internalError('ERR_MACHINE', brokenMachine(fault));
-    ends.onCrash?.(outcome);
-    lastWords.say(outcome);
-    printLast(outcome);
-    host.exit(outcome.exitCode);
+    return endWith(outcome);
   };
+  let watchdog: Watchdog | null = null;
   host.on('uncaughtException', crash);
   host.on('unhandledRejection', crash);
   // Code that needs the output checks it; a full disk or a closed pipe must not cut a run short.
@@ -83,6 +93,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
     context: {
       ...contextOf(host, people, { secrets, redact, interrupt: interruptedBySignals(host, ends, lastWords) }),
       onSuddenEnd: (keep) => lastWords.add(keep),
+      askIn: (delayMs) => watchdog?.askIn(delayMs) ?? (() => {}),
     },
     printLast,
     refusal(problems) {
@@ -91,7 +102,18 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
       return usageError('ERR_SEVERAL_PROBLEMS', `${problems.length} problems, listed above`);
     },
     crash,
+    guard() {
+      watchdog ??= ends.startWatchdog?.((asked) => endWith(stuckWhenAsked(asked))) ?? null;
+    },
   };
+}
+
+function stuckWhenAsked(asked: Interruption): RunOutcome {
+  const end = 'did not react because a computation did not return, and ended at once, without a patch';
+  const next = `A run that has started can be continued with patchsmith resume. ${bugReport()}.`;
+  return asked.cause === 'deadline'
+    ? deadlineExceeded(`The deadline passed; patchsmith ${end}. ${next}`)
+    : interrupted(asked.signal, `Stopped by ${asked.signal}; patchsmith ${end}. ${next}`);
 }
 
 function contextOf(
@@ -182,5 +204,5 @@ function brokenMachine(fault: string): string {
 
 function bugReport(): string {
   const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
-  return `This is a bug in patchsmith; please report it ${where}, with the lines above.`;
+  return `This is a bug in patchsmith; please report it ${where}`;
 }

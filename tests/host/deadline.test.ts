@@ -7,14 +7,14 @@ const never = new Promise<string>(() => undefined);
 describe('what stops a run', () => {
   test('is a signal of the process, with its reason', () => {
     const signals = new AbortController();
-    const { signal, stopClock } = openInterrupt(signals.signal, 60_000);
+    const { signal, stopClock } = openInterrupt({ interrupt: signals.signal }, 60_000);
     signals.abort(sigint);
     expect(signal.reason).toEqual(sigint);
     stopClock();
   });
 
   test('is the deadline', async () => {
-    const { signal } = openInterrupt(new AbortController().signal, 5);
+    const { signal } = openInterrupt({ interrupt: new AbortController().signal }, 5);
     expect(await raceAbort(signal, never)).toBeNull();
     expect(signal.reason).toEqual({ cause: 'deadline' });
   });

@@ -19,8 +19,8 @@ export async function replayRun(
   run: string,
   input: RunInput,
 ): Promise<RunOutcome | StoppedEarly | { problem: Problem }> {
-  const { interrupt, settings } = input;
-  const found = await readUntil(interrupt, settings.deadlineMs, () => openRunDirectory(run, input));
+  const { settings } = input;
+  const found = await readUntil(input, settings.deadlineMs, () => openRunDirectory(run, input));
   if (found.status === 'stopped') return found;
   if (found.status === 'failed') return { problem: problem('ERR_RUN_NOT_FOUND', found.message) };
   const folder = makeTemporaryFolder(input.env);

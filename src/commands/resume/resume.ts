@@ -54,9 +54,9 @@ export type Resumed =
  * requests more is refused, and settings that protect more apply.
  */
 export async function resumeRun(input: RunInput, request: ResumeRequest): Promise<Resumed> {
-  const { interrupt, settings, now } = input;
+  const { settings, now } = input;
   const begunAt = now();
-  const reading = <T>(read: () => Promise<T>) => readUntil(interrupt, settings.deadlineMs, read);
+  const reading = <T>(read: () => Promise<T>) => readUntil(input, settings.deadlineMs, read);
   const found = await reading(() => openRunDirectory(request.run, input));
   if (found.status === 'stopped') return found;
   if (found.status === 'failed') return refused('ERR_RUN_NOT_FOUND', found.message);

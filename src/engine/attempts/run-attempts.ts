@@ -92,7 +92,7 @@ const SHARE_OF_TIME = 0.9;
 function untilShare({ input, startedAt, limits }: Session) {
   const spentMs = input.now() - startedAt;
   const leftMs = Math.max(1, Math.floor(limits.deadlineMs * SHARE_OF_TIME - spentMs));
-  const { signal: interrupt, stopClock } = openInterrupt(input.interrupt, leftMs);
+  const { signal: interrupt, stopClock } = openInterrupt(input, leftMs);
   return { interrupt, stopClock };
 }
 

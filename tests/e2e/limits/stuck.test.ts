@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+/** Blocks the main thread of the built command in this way once the file is there, and nothing before that. */
+const BLOCKED = {
+  'an endless loop': 'for (;;);',
+  'an endless expression': "/^(?:a+)+$/.test('a'.repeat(80) + 'b');",
+  'an endless chain of promises': '(async () => { for (;;) await null; })();',
+  'a call that does not return': 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);',
+};
+
+function preload(how: keyof typeof BLOCKED): { block: () => void; env: Record<string, string> } {
+  const folder = temporaryFolder();
+  const script = join(folder, 'block.cjs');
+  const trigger = join(folder, 'now');
+  writeFileSync(
+    script,
+    `const { existsSync } = require('node:fs');
+     if (/cli\\.js$/.test(process.argv[1]) && require('node:worker_threads').isMainThread) {
+       const timer = setInterval(() => { if (!existsSync(${JSON.stringify(trigger)})) return; clearInterval(timer); ${BLOCKED[how]} }, 10);
+       timer.unref();
+     }`,
+  );
+  return { block: () => writeFileSync(trigger, ''), env: { NODE_OPTIONS: `--require ${script}` } };
+}
+
+/** A run that has changed a file and runs a command that takes its time, when its main thread is blocked. */
+async function stuckRun(
+  how: keyof typeof BLOCKED,
+  { args = [], signal }: { args?: readonly string[]; signal?: NodeJS.Signals },
+) {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const { block, env } = preload(how);
+  const mark = `${(Math.random() * 1e6 + 1e6).toFixed(6)}`;
+  let stuckAt = 0;
+  const run = await scriptedRun({
+    repository,
+    built: true,
+    args,
+    env,
+    turns: [
+      { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
+      { calls: [call('run_command', { command: `sleep ${mark}` })] },
+    ],
+    async during({ pid }) {
+      await until('the command runs', () => processesWith(mark).length > 0);
+      block();
+      stuckAt = Date.now();
+      if (signal !== undefined) {
+        // Later than the next turn of its timer.
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        process.kill(pid, signal);
+      }
+    },
+  });
+  return { ...run, root: repository.root, tookMs: Date.now() - stuckAt, left: processesWith(mark) };
+}
+
+function processesWith(mark: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(join('/proc', name, 'cmdline'), 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The model says that it is finished. */
+async function resume({ runDir, root }: { runDir: string; root: string }) {
+  const server = await startClaudeServer({ turns: [{ text: 'Done.' }], apiKey: KEY });
+  try {
+    return await runCli(['resume', runDir, '--deadline', '2m'], {
+      cwd: root,
+      env: { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
+      built: true,
+    });
+  } finally {
+    await server.close();
+  }
+}
+
+describe('a run whose main thread is stuck', () => {
+  test.each(['an endless loop', 'an endless expression', 'an endless chain of promises'] as const)(
+    'in %s ends a few seconds after a signal, with a result',
+    async (how) => {
+      const run = await stuckRun(how, { signal: 'SIGTERM' });
+      expect(run.lastLine).toMatch(
+        /^patchsmith: interrupted \(exit 143\) \[ERR_INTERRUPTED\]: Stopped by SIGTERM; patchsmith did not react/,
+      );
+      expect(run.exitCode).toBe(143);
+      expect(run.result).toMatchObject({ status: 'finished', outcome: 'interrupted', iterations: 2 });
+      expect(run.tookMs).toBeLessThan(15_000);
+      expect(run.left).toEqual([]);
+    },
+  );
+
+  test('ends at its deadline, and can be resumed', async () => {
+    const run = await stuckRun('an endless loop', { args: ['--deadline', '8s'] });
+    expect(run.lastLine).toMatch(/^patchsmith: deadline \(exit 124\) \[ERR_DEADLINE\]: The deadline passed;/);
+    expect(run.result).toMatchObject({ status: 'finished', outcome: 'deadline' });
+    expect(run.tookMs).toBeLessThan(25_000);
+    expect(run.left).toEqual([]);
+    const resumed = await resume(run);
+    expect(resumed.lastLine).toMatch(/\(exit 0\): 1 file changed/);
+  });
+
+  test('in a call that does not return is killed, and can be resumed', async () => {
+    const run = await stuckRun('a call that does not return', { signal: 'SIGTERM' });
+    expect(run.lastLine).toBe(
+      'patchsmith: killed by its own watchdog (exit 137): still stuck 15 s after SIGTERM. A run that has started can be continued with patchsmith resume.',
+    );
+    expect(run.tookMs).toBeLessThan(30_000);
+    expect(run.left).toEqual([]);
+    const resumed = await resume(run);
+    expect(resumed.lastLine).toMatch(/\(exit 0\): 1 file changed/);
+  });
+});
