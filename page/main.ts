@@ -54,7 +54,7 @@ function main(): void {
 
   const follow = () => {
     const id = decodeURIComponent(location.hash.slice(1));
-    if (!/^[a-z]+[\dh-]*$/.test(id)) return;
+    if (!/^[a-z]+(?:[\d-][\dh-]*)?$/.test(id)) return;
     changes.reveal(id);
     timeline.reveal(id);
     const target = document.getElementById(id);

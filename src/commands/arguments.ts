@@ -189,7 +189,7 @@ function commandAmong(
   let afterUnknown = false;
   for (const word of rest) {
     if (word.startsWith('-') && word !== '-') {
-      problems.push(noSuchFlag(word.replace(/=.*$/s, ''), commands));
+      problems.push(noSuchFlag(word.split('=', 1)[0] ?? '', commands));
       afterUnknown = !word.includes('=');
       continue;
     }

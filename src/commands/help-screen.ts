@@ -115,7 +115,7 @@ export function fitted(text: string, room: number): string {
   if (main.length <= room) return main;
   const ends = [...main.matchAll(/[:;] /g)].map(({ index }) => main.slice(0, index));
   const whole = ends.filter((part) => part.length <= room && part.length >= LEAST_PART).at(-1);
-  return whole ?? shortened(main, room).replace(/,?\s+\S*…$/, ' …');
+  return whole ?? shortened(main, room).replace(/,? \S{0,100}…$/, ' …');
 }
 
 /** A shorter beginning says too little. */

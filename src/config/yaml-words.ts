@@ -1,6 +1,7 @@
 /** Explains YAML errors in plain words: the parser's own messages are about tokens and implicit keys. */
 
 import type { ErrorCode } from 'yaml';
+import { withoutTail } from '../domain/text/shorten.ts';
 import { shown } from './values/value.ts';
 
 /** A complaint of the parser: its code, its own message, and the text that it points at. */
@@ -65,5 +66,5 @@ function unexpected(message: string, rest: string): string {
 
 /** The text as a quoted scalar, up to where a comment or the rest of a list in brackets would begin. */
 function quoted(rest: string): string {
-  return shown(rest.replace(/\s+#.*$/, '').replace(/[\s,\]}]+$/, ''));
+  return shown(withoutTail(rest.split(/\s#/, 1)[0] ?? '', ' \t\r\n,]}'));
 }

@@ -5,6 +5,7 @@
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { withoutTail } from '../domain/text/shorten.ts';
 import { readRegularFile } from '../files/regular-file.ts';
 import { invisible } from '../files/stat.ts';
 import { MAX_POINTER_BYTES } from './repository-file.ts';
@@ -15,7 +16,7 @@ export type LedTo = { status: 'folder' | 'reachable'; path: string };
 /** The ones that the `.git` of a folder points to, relative to the root, except those outside the root or below a `.git`. */
 export function gitDirsBehind(root: string, folder: string): LedTo[] {
   const dotGit = join(root, folder, '.git');
-  const named = /^gitdir: (.*?)[\r\n]*$/s.exec(textAt(dotGit))?.[1];
+  const named = /^gitdir: (.*)$/s.exec(withoutTail(textAt(dotGit), '\r\n'))?.[1];
   const gitDir = named ? resolve(root, folder, named) : dotGit;
   const common = textAt(join(gitDir, 'commondir')).trim();
   return [...ledTo(root, gitDir), ...(common === '' ? [] : ledTo(root, resolve(gitDir, common)))];

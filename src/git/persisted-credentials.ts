@@ -53,9 +53,9 @@ function secretsIn(key: string, value: string, env: UserEnvironment): string[] |
 
 /** `AUTHORIZATION: basic BASE64(name:password)`, or `bearer TOKEN`. Null for headers that authenticate nobody. */
 function headerSecrets(header: string): string[] | null {
-  const match = /^\s*[\w-]*(?:authorization|token|key)[\w-]*\s*:\s*(.*)$/is.exec(header);
-  const value = match?.[1]?.trim();
-  if (value === undefined || value === '') return null;
+  const [name, value = ''] = splitOnce(header, ':').map((part) => part?.trim() ?? '');
+  if (value === '' || !/^[\w-]*$/.test(name ?? '') || !/authorization|token|key/i.test(name ?? ''))
+    return null;
   const [scheme = '', credentials = scheme] = value.split(/\s+/);
   if (scheme.toLowerCase() !== 'basic') return [credentials];
   const plain = Buffer.from(credentials, 'base64').toString('utf8');

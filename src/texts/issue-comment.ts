@@ -63,7 +63,7 @@ export function commentText(facts: CommentFacts): string {
     reason: [
       isOpen
         ? factsLine(result)
-        : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '.'), facts),
+        : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '$1.'), facts),
       ...(attempt === '' ? [] : [`Attempt ${attempt}`]),
       ...(isLacking ? [reasonText(reason.replace(IS_INCOMPLETE, ''), facts)] : []),
       ...(files === '' ? [] : [files]),
@@ -81,7 +81,7 @@ export function commentText(facts: CommentFacts): string {
 }
 
 /** In the comment the files are a separate list, and the pull request is named above. */
-const LISTED_FILES = /(?<=^The patch does not fit onto [^:]*): .*$/s;
+const LISTED_FILES = /^(The patch does not fit onto [^:]*): .*$/s;
 const IS_INCOMPLETE = /^Pull request #\d+ is on GitHub \(\S+\), but not with everything you asked for: /;
 
 /** In patchsmith's own texts, the address of a pull request becomes a link. */

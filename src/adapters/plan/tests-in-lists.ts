@@ -15,7 +15,7 @@ export function isTest(command: PipelineNode): boolean {
   const words = command.args.map((word) => (word.type === 'Word' ? word.value : ''));
   if (value === 'command') return /^-[vV]/.test(words[0] ?? '');
   if (QUIET.has(value))
-    return words.some((word) => /^(?:-[A-Za-z]*[qs][A-Za-z]*|--quiet|--silent)$/.test(word));
+    return words.some((word) => /^(?:-(?=[A-Za-z]*$)[A-Za-z]*[qs]|--quiet$|--silent$)/.test(word));
   return TESTS.has(value);
 }
 

@@ -5,6 +5,7 @@
 
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { attemptParts } from './asking/attempt-parts.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
@@ -21,7 +22,7 @@ const GEMINI_API = 'https://generativelanguage.googleapis.com';
 export function createGeminiProvider(options: EndpointOptions): LlmProvider {
   const url = parseEndpoint(options.baseUrl ?? GEMINI_API, options.allowInsecureBaseUrl ?? false);
   const model = options.model.replace(/^models\//, '');
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`;
+  url.pathname = `${withoutTail(url.pathname, '/')}/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`;
   url.search = 'alt=sse';
   const key = checkedKey(options.apiKey, 'GEMINI_API_KEY');
   const redact = redactorFor([key]);

@@ -3,6 +3,7 @@
  * text.
  */
 
+import { withoutTail } from '../../domain/text/shorten.ts';
 import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
@@ -66,7 +67,7 @@ export async function lookUpModel(question: ModelQuestion): Promise<ModelFound> 
   if (lookup === undefined || baseUrl?.includes('?')) return { status: 'not asked' };
   try {
     const url = parseEndpoint(baseUrl ?? lookup.vendor, allowInsecure);
-    url.pathname = lookup.path(url.pathname.replace(/\/+$/, ''), model);
+    url.pathname = lookup.path(withoutTail(url.pathname, '/'), model);
     const response = await ask(url, {
       headers: key === null ? {} : lookup.headers(checkedKey(key, lookup.variable)),
       redirect: 'manual',

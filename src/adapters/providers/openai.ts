@@ -8,6 +8,7 @@
 import type { Conversation } from '../../domain/conversation/conversation.ts';
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { attemptParts } from './asking/attempt-parts.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
@@ -91,7 +92,7 @@ function keyHeader({ search }: URL, key: string): Record<string, string> {
 /** The base URL may end in the path of one of the two APIs. */
 function addressOf({ baseUrl, allowInsecureBaseUrl = false }: EndpointOptions): { api: Api; url: URL } {
   const url = parseEndpoint(baseUrl ?? OPENAI_API, allowInsecureBaseUrl, /^(\?api-version=[\w.-]+)?$/);
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = withoutTail(url.pathname, '/');
   const named = (['responses', 'chat'] as const).find((one) => path.endsWith(PATHS[one]));
   const api = named ?? (url.hostname === new URL(OPENAI_API).hostname ? 'responses' : 'chat');
   url.pathname = named === undefined ? path + PATHS[api] : path;

@@ -63,7 +63,7 @@ const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
     bytes: 64 * MIB,
   },
   { path: /^shadow\.git\/rules(?:-now)?\//, bytes: 100 * MIB },
-  { path: /^shadow\.git\/[^/]*index[^/]*$/, bytes: 1024 * MIB },
+  { path: /^shadow\.git\/(?=[^/]*$).*index/s, bytes: 1024 * MIB },
 ];
 
 class Check {

@@ -195,7 +195,7 @@ const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
 
 async function whyNot(root: string, { stderr }: GitAnswer, ask: Ask): Promise<string> {
   if (stderr.includes('safe.directory')) {
-    const fix = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
+    const fix = /^[ \t]*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
     return `The repository of ${root} belongs to another user, so git refuses it. If you trust it: ${fix ?? SAFE_DIRECTORY}`;
   }
   if (stderr.includes('not a git repository')) return notARepository(root);

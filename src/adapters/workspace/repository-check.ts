@@ -6,6 +6,7 @@
 import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
 import { Breath } from '../../files/time-limit.ts';
 import {
   MAX_INDEX_BYTES,
@@ -49,7 +50,10 @@ function foldersOf(dotGit: string): RepositoryFolders {
       throw new UnusableFile(join(dotGit, 'commondir'), 'is in a git dir that is no linked worktree');
     return { gitDir: dotGit, commonDir: dotGit, kind: 'inside' };
   }
-  const gitDir = folderNamed(dotGit, /^gitdir: (.*?)[\r\n]*$/s.exec(textOfFile(dotGit) ?? '')?.[1]);
+  const gitDir = folderNamed(
+    dotGit,
+    /^gitdir: (.*)$/s.exec(withoutTail(textOfFile(dotGit) ?? '', '\r\n'))?.[1],
+  );
   const common = join(gitDir, 'commondir');
   if (checkFile(common, MAX_POINTER_BYTES) === null) return { gitDir, commonDir: gitDir, kind: 'elsewhere' };
   const commonDir = folderNamed(common, textOfFile(common)?.trim());

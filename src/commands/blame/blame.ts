@@ -13,6 +13,7 @@ import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import {
   type AttributedPatchFile,
@@ -94,7 +95,7 @@ async function attributed(
 }
 
 function isAt(path: string | undefined, wanted: string | null): boolean {
-  const place = wanted?.replace(/^(?:\.(?:\/+|$))+/, '').replace(/\/+$/, '') ?? '';
+  const place = withoutTail(wanted?.replace(/^(?:\.(?:\/+|$))+/, '') ?? '', '/');
   return path !== undefined && isWithin(path, place);
 }
 

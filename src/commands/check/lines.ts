@@ -221,7 +221,9 @@ function refusalIn(output: string): string {
 function lastWords(output: string): string {
   const lines = stripVTControlCharacters(output)
     .trim()
-    .split(/\s*\n\s*/)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
     // Where Ruby was when it said the line before.
     .filter((line) => !/^from .*:in [`']/.test(line));
   const last = lines.slice(-3).map((line) => shortened(line.replace(/\s+/g, ' '), 160));

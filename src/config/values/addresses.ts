@@ -1,13 +1,14 @@
 /** Addresses of APIs. They may contain passwords, so messages do not repeat them. */
 
 import * as z from 'zod';
+import { withoutTail } from '../../domain/text/shorten.ts';
 
 /** An https address; http only for this machine, so that the key never crosses a network unencrypted. */
 export function apiAddress() {
   const expected = 'an https address without user name or query (http only to this machine)';
   // The value may hold a password, so the message does not repeat it.
   return z.unknown().transform((given, context) => {
-    if (typeof given === 'string' && isApiAddress(given)) return given.replace(/\/+$/, '');
+    if (typeof given === 'string' && isApiAddress(given)) return withoutTail(given, '/');
     context.addIssue({ code: 'custom', message: `expected ${expected}` });
     return z.NEVER;
   });
@@ -21,7 +22,7 @@ export function modelAddress() {
     // Azure has no other place for the version of its API.
     const [, address = '', version = ''] =
       typeof given === 'string' ? (/^(.*?)(\?api-version=[\w.-]+)?$/s.exec(given) ?? []) : [];
-    if (isApiAddress(address) || isPlainHttp(address)) return address.replace(/\/+$/, '') + version;
+    if (isApiAddress(address) || isPlainHttp(address)) return withoutTail(address, '/') + version;
     context.addIssue({ code: 'custom', message: `expected ${expected}` });
     return z.NEVER;
   });

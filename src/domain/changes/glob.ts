@@ -3,6 +3,7 @@
  * practically forever. So all possible matches are tracked at the same time, in time linear in glob and path.
  */
 
+import { withoutTail } from '../text/shorten.ts';
 /** A test for paths relative to the folder that the glob applies to. */
 export type GlobMatcher = (path: string) => boolean;
 
@@ -15,7 +16,7 @@ export const MAX_GLOB_LENGTH = 1_000;
  */
 export function globMatcher(glob: string): GlobMatcher {
   const foldersOnly = glob.endsWith('/');
-  const trimmed = glob.replace(/\/+$/, '');
+  const trimmed = withoutTail(glob, '/');
   if (trimmed === '' || trimmed === '.') return () => true;
   const rooted = trimmed.includes('/') ? trimmed.replace(/^(?:\.?\/)+/, '') : `**/${trimmed}`;
   const plain = plainMatcher(rooted, foldersOnly);
@@ -48,7 +49,8 @@ export function whyNoGlob(glob: string): string | null {
   const segments = glob.split('/');
   if (segments.includes('..')) return 'cannot have "..": it names paths below the root of the repository';
   if (segments.slice(1).includes('.')) return 'cannot have "." as a component in the middle';
-  const [unknown] = /[@!+*?]\(|\[\[:|\{[^{},]*\.\.[^{},]*\}/.exec(glob.replace(/\\./gs, '')) ?? [];
+  const [unknown] =
+    /[@!+*?]\(|\[\[:|\{[^{},]{0,1000}\.\.[^{},]{0,1000}\}/.exec(glob.replace(/\\./gs, '')) ?? [];
   return unknown === undefined
     ? null
     : `cannot have ${JSON.stringify(unknown)}: there are *, **, ?, [a-z], {a,b}, and \\ before what means itself`;

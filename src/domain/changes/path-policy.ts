@@ -1,6 +1,7 @@
 /** Combines the `allow` and `protect` globs of the plan and the settings into one question: may this path change? */
 
 import type { PathRules } from '../run/plan.ts';
+import { withoutTail } from '../text/shorten.ts';
 import { globMatcher } from './glob.ts';
 
 /**
@@ -70,7 +71,9 @@ export function pathMatcher(globs: readonly string[]): (path: string) => boolean
 
 // `docs/` and `docs/**` also match `docs`: whatever replaces a folder changes everything that was below it.
 function withItsFolder(glob: string): string {
-  const folder = glob.replace(/(?:\/(?:\*\*)?)+$/, '');
-  const isRooted = folder !== glob.replace(/\/+$/, '');
+  const named = withoutTail(glob, '/');
+  let folder = named;
+  while (folder.endsWith('/**')) folder = withoutTail(folder.slice(0, -'/**'.length), '/');
+  const isRooted = folder !== named;
   return isRooted ? `/${folder}` : folder;
 }

@@ -1,6 +1,6 @@
 /** The lexical path rules of the workspace. The workspace adapter deals with links. */
 
-import { shortened } from '../text/shorten.ts';
+import { shortened, withoutTail } from '../text/shorten.ts';
 
 /** A path that has passed the rules: relative to the root, `/`-separated, no empty, `.` or `..` component. `''` is the root. */
 export type RepoPath = string & { readonly __repoPath: unique symbol };
@@ -95,12 +95,11 @@ export function isGitDirName(component: string): boolean {
 /** A name as the least strict file systems compare it: without case, NTFS streams, trailing dots and HFS+ ignorables. */
 export function foldedName(component: string): string {
   if (/^[a-z0-9_-]*$/.test(component)) return component;
-  return component
+  const plain = component
     .normalize('NFKC')
     .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff\u00ad]/g, '')
-    .toLowerCase()
-    .replace(/:.*$/s, '')
-    .replace(/[. ]+$/, '');
+    .toLowerCase();
+  return withoutTail(plain.split(':', 1)[0] ?? '', '. ');
 }
 
 /** Whether git reads ignore rules or attributes from the file at this path. */

@@ -5,6 +5,7 @@ import { imageIn } from '../images/header.ts';
 import { describeImage, type FoundImage, MAX_IMAGE_BYTES, MAX_IMAGES } from '../images/image.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { isNestedWithin } from '../text/json.ts';
+import { withoutTail } from '../text/shorten.ts';
 import { asSeen } from './foreign-text.ts';
 
 const Embedded = z.object({ uri: z.string(), mimeType: z.string().optional() });
@@ -111,7 +112,7 @@ function embedded(resource: ResourceContents['contents'][number]): string {
 }
 
 function bytesOf(base64: string): string {
-  return `${formatNumber(Math.floor((base64.replace(/=+$/, '').length * 3) / 4))} bytes`;
+  return `${formatNumber(Math.floor((withoutTail(base64, '=').length * 3) / 4))} bytes`;
 }
 
 function named(text: string): string {

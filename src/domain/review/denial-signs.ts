@@ -82,7 +82,7 @@ const SIGNS: readonly Sign[] = [
   {
     kind: 'sandbox',
     pattern:
-      /(?:cannot (?:touch|create|remove|move|overwrite)|failed to (?:create|open)|unable to (?:create|unlink)|open temporary file|^tee:).* ['‘"]?(?<what>[^\s'‘’":]+)['’"]?: Permission denied/,
+      /(?:cannot (?:touch|create|remove|move|overwrite)|failed to (?:create|open)|unable to (?:create|unlink)|open temporary file|^tee:).{0,200} ['‘"]?(?<what>[^\s'‘’":]+)['’"]?: Permission denied/,
   },
   {
     kind: 'sandbox',

@@ -17,7 +17,7 @@ interface TestDialect {
 const DIALECTS: readonly TestDialect[] = [
   {
     // vitest, jest, mocha, node:test, ava
-    file: /(?:\.(?:test|spec)\.[cm]?[jt]sx?|(?:^|\/)(?:__tests__|tests?|spec)\/.*\.[cm]?[jt]sx?)$/,
+    file: /\.[cm]?[jt]sx?$(?<=\.(?:test|spec)\.[^.]*|(?:^|\/)(?:__tests__|tests?|spec)\/.*)/,
     skip: /\b(?:it|test|describe|suite|context|specify|t|this)(?:\.\w{1,20}){0,3}\s*\.\s*(?:skip|only|todo|fails|failing|fixme|skipIf|runIf)\b|\b(?:[xf]it|[xf]describe|xtest|xcontext)(?:\.each\b|\s*\()|[{,]\s*(?:skip|todo|only)\s*:(?!\s*(?:\d|false\b))/g,
     test: /(?<![.\w$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s*[(`]/g,
     assertion:
@@ -25,7 +25,7 @@ const DIALECTS: readonly TestDialect[] = [
   },
   {
     // pytest, unittest
-    file: /(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|\/)tests?\/.*\.py$/,
+    file: /\.py$(?<=(?:^|\/)(?:test_[^/]*|[^/]*_test\.py|conftest\.py)|(?:^|\/)tests?\/.*)/,
     skip: /@(?:\w+\.)*(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.mark\.(?:skip|skipif|xfail)\b|\bpytest\.(?:skip|xfail|importorskip)\s*\(|\bskipTest\s*\(|\bSkipTest\b|\b__test__ *= *False\b|\bcollect_ignore\b/g,
     test: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*/gm,
     assertion: /^[ \t]*assert\b|\.assert\w+\s*\(|\b(?:pytest\.)?raises\s*\(/gm,
@@ -51,7 +51,7 @@ const DIALECTS: readonly TestDialect[] = [
   },
   {
     // RSpec, minitest
-    file: /_(?:spec|test)\.rb$|(?:^|\/)(?:spec|test)\/.*\.rb$/,
+    file: /\.rb$(?<=_(?:spec|test)\.rb|(?:^|\/)(?:spec|test)\/.*)/,
     skip: /^[ \t]*(?:xit|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext|skip|pending)\b|,\s*(?:skip|pending|focus|:skip|:pending|:focus)\b/gm,
     test: /^[ \t]*(?:[xf]?it|specify|test|example)\b|^[ \t]*def[ \t]+test_/gm,
     assertion: /\bexpect\s*[({ ]|\bassert\w*\b|\brefute\w*\b|\.should\b/g,

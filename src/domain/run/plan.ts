@@ -6,14 +6,20 @@ import type { FollowUp } from '../github/follow-up.ts';
 import { shortened } from '../text/shorten.ts';
 
 /** Commands that cannot fail prove nothing; a plan that verifies with one is a mistake. */
-const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;
+const NO_OP = /^(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?$/s;
 
 /** The last part always succeeds, whatever comes before. With more than one command `set -e` could still end it early. */
-const FORGIVEN = /^[^;\n]*\|\|\s*(?:true|:|exit\s+0|echo\b[^|&;<>`$()\n]*)\s*;?\s*$/;
+const FORGIVEN = /^(?:true|:|exit\s+0|echo\b[^|&;<>`$()\n]*)$/;
 
 /** True for an empty command, a comment, `true`, `:`, `exit 0`, a bare `echo`, and `… || true`. */
 export function isNoOpCommand(command: string): boolean {
-  return NO_OP.test(command) || FORGIVEN.test(command);
+  const trimmed = command.trim();
+  const whole = trimmed.endsWith(';') ? trimmed.slice(0, -1).trimEnd() : trimmed;
+  if (NO_OP.test(whole)) return true;
+  const at = whole.lastIndexOf('||');
+  return (
+    at >= 0 && !/[;\n]/.test(whole.slice(0, at)) && FORGIVEN.test(whole.slice(at + '||'.length).trimStart())
+  );
 }
 
 /** The error for a value of the wrong type. */

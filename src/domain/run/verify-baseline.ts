@@ -67,7 +67,7 @@ const FAILURE = /fail|error|not ok|panic|exception|traceback|fatal|assert|[✖�
 /** `src/a.py:3:80: E501 line too long`, `a.ts(3,8): …` */
 const PLACE = /^[^\s:()]+(?::\d+|\(\d+,\d+\))/;
 const SUCCESS = /^(?:ok\b|pass|[✓✔√])/i;
-const COUNT = /(\d+)\s+(?:fail|error)|(?:fail\w*|errors?)\W{1,3}(\d+)\b/gi;
+const COUNT = /(?<!\d)(\d{1,9})\s{1,20}(?:fail|error)|(?:fail\w{0,20}|errors?)\W{1,3}(\d{1,9})\b/gi;
 
 /** Maximum characters of the lines that are listed, and of one of them. */
 const LISTED_CHARS = 64 * 1024;

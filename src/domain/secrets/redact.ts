@@ -86,7 +86,7 @@ export function openEndOf(secrets: readonly string[]): (text: string) => number 
  * removed too, since they may be halves of a secret.
  */
 export function redactedExcerpt({ head, omitted, tail }: Excerpt, redact: Redact): Excerpt {
-  const last = omitted > 0 ? (/\S{0,1024}$/.exec(head.slice(-1024))?.[0].length ?? 0) : 0;
+  const last = omitted > 0 ? (head.slice(-1024).split(/\s/).at(-1)?.length ?? 0) : 0;
   const first = omitted > 0 ? (/^\S{0,1024}/.exec(tail)?.[0].length ?? 0) : 0;
   return {
     head: redact(head.slice(0, head.length - last)),
@@ -225,7 +225,12 @@ const LAST_LINE = /^[ \t]*[A-Za-z0-9+/_=-]+[ \t\r]*$/;
 
 /** The last word may be an incomplete token; longer words are not. */
 function openToken(text: string): number {
-  return /[A-Za-z0-9._-]{0,1024}$/.exec(text.slice(-1024))?.[0].length ?? 0;
+  return (
+    text
+      .slice(-1024)
+      .split(/[^A-Za-z0-9._-]/)
+      .at(-1)?.length ?? 0
+  );
 }
 
 function openEnd(text: string, form: string): number {

@@ -6,6 +6,6 @@
  */
 export function formatNumber(n: number): string {
   const [whole = '', decimals] = String(Math.round(n * 1000) / 1000).split('.');
-  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const grouped = whole.replace(/\B(?=(?:\d{3}){1,7}$)/g, ',');
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }

@@ -130,7 +130,7 @@ function programsIn(said: string) {
   const versions = new Map(
     [...said.matchAll(/^version (\S+) (.*)$/gm)].map(([, name, text = '']) => [
       name,
-      /\d+(?:\.\d+){1,3}/.exec(text)?.[0] ?? null,
+      /\d{1,9}(?:\.\d{1,9}){1,3}/.exec(text)?.[0] ?? null,
     ]),
   );
   return [...said.matchAll(/^has (.*)$/gm)].map(([, name = '']) => ({

@@ -4,6 +4,7 @@ import type { CallEnd, ServerConnection } from '../../adapters/mcp/connect.ts';
 import type { ChosenTool } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { ServerReply } from '../../tools/server-tool.ts';
 
@@ -142,5 +143,5 @@ function goneText(server: string, state: State | undefined): string {
 
 /** Why, for the end of a sentence. */
 export function reasonText(reason: string): string {
-  return oneLine(reason, 1_000).replace(/[.\s]+$/, '');
+  return withoutTail(oneLine(reason, 1_000), '. \t');
 }

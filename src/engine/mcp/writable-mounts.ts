@@ -2,6 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import type { Settings } from '../../config/schema.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
 
 /** A mount of `--mount PATH:rw`, as given. */
 interface WritableMount {
@@ -15,7 +16,8 @@ export function writableMounts({ mounts }: Pick<Settings, 'mounts'>): WritableMo
   return mounts
     .filter((mount) => mount.endsWith(':rw'))
     .map((asked) => {
-      const named = asked.slice(0, -':rw'.length).replace(/(?<=.)\/+$/, '');
+      const path = asked.slice(0, -':rw'.length);
+      const named = path.slice(0, 1) + withoutTail(path.slice(1), '/');
       return { asked, places: [...new Set([named, realOrSame(named)])] };
     });
 }

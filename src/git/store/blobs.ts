@@ -148,7 +148,7 @@ class BatchOutput {
  */
 export function textLines(content: Buffer | null): string[] | null {
   if (content === null || content.subarray(0, BINARY_PROBE).includes(0)) return null;
-  return content.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return content.length === 0 ? [] : content.toString('latin1').split(/(?<=\n)/);
 }
 
 /** Number of bytes that git searches for a NUL. */

@@ -58,4 +58,4 @@ export async function pathsOfTree(shadowDir: string, tree: string): Promise<stri
 }
 
 /** `mode type id TAB path NUL` */
-const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/g;
+const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/gy;

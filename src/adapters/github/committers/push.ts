@@ -68,7 +68,7 @@ function identity(author: Person, committer: Person): Record<string, string> {
 
 /** The server's own words, if it gave any. */
 function refusalIn(answer: string): string {
-  const reason = /\[remote rejected\] \((.*)\)$/m.exec(answer)?.[1];
+  const reason = /\[remote rejected\] \((.{0,300})\)$/m.exec(answer)?.[1];
   const lines = [...answer.matchAll(/^remote: (?:error: )?(.*\S)/gm)].map(([, line]) => line);
   return [...lines, ...(reason === undefined ? [] : [reason])].join(' ') || answer.trim().slice(0, 2_000);
 }

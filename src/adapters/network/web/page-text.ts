@@ -58,7 +58,7 @@ function isText(kind: string): boolean {
 function decoded(bytes: Uint8Array, type: string): string {
   const head = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
   const named =
-    /charset\s*=\s*"?([\w:-]+)/i.exec(type) ?? /<meta[^>]+charset\s*=\s*["']?([\w:-]+)/i.exec(head);
+    /charset\s*=\s*"?([\w:-]+)/i.exec(type) ?? /<meta[^>]{1,200}charset\s*=\s*["']?([\w:-]+)/i.exec(head);
   try {
     return new TextDecoder(named?.[1] ?? 'utf-8').decode(bytes);
   } catch (error) {
@@ -74,7 +74,12 @@ const MAX_INDENTATION = 4 * 1024 * 1024;
 function indentationOf(json: string): number {
   let depth = 0;
   let added = 0;
-  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]/gs)) {
+  let isInString = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const mark = json.charAt(at);
+    if (mark === '"') isInString = !isInString;
+    else if (isInString && mark === '\\') at += 1;
+    if (isInString) continue;
     if (mark === '{' || mark === '[') depth += 1;
     else if (mark === '}' || mark === ']') depth -= 1;
     else if (mark !== ',') continue;

@@ -160,7 +160,7 @@ function adviceFor(status: number, retryAfter: string | null): string {
 }
 
 function unusable(path: string): string {
-  return `The Admin API's answer to ${path.replace(/\?.*$/s, '')} cannot be used`;
+  return `The Admin API's answer to ${path.split('?', 1)[0]} cannot be used`;
 }
 
 function firstIssue({ issues: [issue] }: z.ZodError): string {

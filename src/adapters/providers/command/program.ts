@@ -17,7 +17,7 @@ const INHERITED = ['HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
  */
 export function wordsOf(line: string): string[] | null {
   const words: string[] = [];
-  const pattern = /\s*(?:((?:[^\s"']+|"[^"]*"|'[^']*')+))/gy;
+  const pattern = /\s*((?:[^\s"']|"[^"]*"|'[^']*')+)/gy;
   let at = 0;
   for (const match of line.matchAll(pattern)) {
     const [all, word = ''] = match;

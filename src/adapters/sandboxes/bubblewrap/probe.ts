@@ -19,7 +19,7 @@ export const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true
 /** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
 export async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
   const { stdout } = await promisify(execFile)(program, ['--version'], { env: {}, timeout: PROBE_MS });
-  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const [, major = '0', minor = '0'] = /(\d{1,9})\.(\d{1,9})/.exec(stdout) ?? [];
   const version = Number(major) * 1000 + Number(minor);
   if (version < 5) return 'too old';
   return { disableUserns: version >= 8, tmpfsSize: version >= 7 };

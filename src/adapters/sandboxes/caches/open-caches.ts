@@ -8,6 +8,7 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import type { Environment } from '../../../domain/environment.ts';
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
+import { withoutTail } from '../../../domain/text/shorten.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { Mount } from '../bubblewrap/args.ts';
 import { realPathOf, statOf } from '../host-files.ts';
@@ -195,5 +196,5 @@ function filesOf(manager: PackageManager, { files }: CachePreset, given: CacheSu
 }
 
 function withoutSlash(path: string): string {
-  return path.length > 1 ? path.replace(/\/+$/, '') : path;
+  return path.length > 1 ? withoutTail(path, '/') : path;
 }

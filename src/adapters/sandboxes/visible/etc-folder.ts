@@ -117,7 +117,7 @@ export function writeNameSources(files: string, hasServer: boolean): void {
 
 function nameSources(machines: string, hasServer: boolean): string {
   const others = machines.split('\n').filter((line) => !/^\s*hosts\s*:/.test(line));
-  const own = /^\s*hosts\s*:.*\bmyhostname\b/m.test(machines) ? ' myhostname' : '';
+  const own = /^[ \t]*hosts[ \t]*:.*\bmyhostname\b/m.test(machines) ? ' myhostname' : '';
   return `${others.join('\n').trimEnd()}\nhosts: files${own}${hasServer ? ' dns' : ''}\n`;
 }
 

@@ -2,6 +2,7 @@
 
 import { normalize } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
+import { withoutTail } from '../../../domain/text/shorten.ts';
 import { entriesOf, realPathOf, statOf } from '../host-files.ts';
 import { type Boundaries, CREDENTIAL_FILES, holdsCredentials } from './toolchain-policy.ts';
 
@@ -100,5 +101,5 @@ function clashAmong(mounts: readonly UserMount[]): string | null {
 }
 
 function withoutSlash(path: string): string {
-  return path.length > 1 ? path.replace(/\/+$/, '') : path;
+  return path.length > 1 ? withoutTail(path, '/') : path;
 }

@@ -6,6 +6,7 @@
 
 import type { Environment } from '../../../domain/environment.ts';
 import { listedPairs } from '../../../domain/text/listed-pairs.ts';
+import { withoutTail } from '../../../domain/text/shorten.ts';
 import type { Attributes } from './span-attributes.ts';
 
 /** Where to send spans, and what they belong to. */
@@ -84,7 +85,7 @@ function endpoint(env: Environment): { variable: string; address: string } | nul
   if (own) return { variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', address: own };
   const common = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
   if (!common) return null;
-  return { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', address: `${common.replace(/\/+$/, '')}/v1/traces` };
+  return { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', address: `${withoutTail(common, '/')}/v1/traces` };
 }
 
 /** The variable for traces takes precedence over that for all signals. An empty one counts as absent. */

@@ -12,7 +12,7 @@ export const cmake: Ecosystem = {
   manifests: [FILE],
   async look(folder) {
     const text = (await folder.text(FILE)) ?? '';
-    const hasTests = /^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\b)/im.test(text);
+    const hasTests = /^[ \t]*(?:enable_testing\s*\(|include\s*\(\s*CTest\b)/im.test(text);
     return {
       ecosystem: 'CMake',
       manager: found('cmake', FILE),

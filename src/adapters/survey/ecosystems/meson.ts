@@ -13,7 +13,7 @@ export const meson: Ecosystem = {
   manifests: [FILE],
   async look(folder) {
     const text = (await folder.text(FILE)) ?? '';
-    const hasTests = /^\s*(?:test\s*\(|subdir\s*\(\s*'tests?')/m.test(text);
+    const hasTests = /^[ \t]*(?:test\s*\(|subdir\s*\(\s*'tests?')/m.test(text);
     return {
       ecosystem: 'Meson',
       manager: found('meson', FILE),

@@ -24,7 +24,8 @@ export const php: Ecosystem = {
     const packages = [...keysAt(manifest, 'require'), ...keysAt(manifest, 'require-dev')];
     const { hosts, locked, makes } = INSTALLERS.composer;
     const install = unlessMade(makes, locked);
-    const [, least = null] = /(\d+\.\d+)/.exec(textAt(manifest, 'require', 'php')?.slice(0, 100) ?? '') ?? [];
+    const [, least = null] =
+      /(\d{1,9}\.\d{1,9})/.exec(textAt(manifest, 'require', 'php')?.slice(0, 100) ?? '') ?? [];
     const version = least !== null && Number(least) >= 8 ? least : '8.3';
     return {
       ecosystem: 'PHP',

@@ -99,7 +99,7 @@ function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): strin
   return [JSON.stringify(tables), ...files]
     .join('\n')
     .replaceAll('[tool:pytest]', '')
-    .replace(/^\s*tests_require\s*=\s*(?:\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)/gm, '');
+    .replace(/^[ \t]*tests_require\s*=\s*(?:\[[^\]]{0,5000}\]|[^\n]*(?:\n[ \t][^\n]*)*)/gm, '');
 }
 
 /** What tox would run in its own environments, for which it downloads packages. */

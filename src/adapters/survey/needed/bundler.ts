@@ -11,7 +11,7 @@ export async function ofBundler(folder: Folder, command: string): Promise<Needed
   if (!BUNDLER.test(command)) return null;
   const lock = (await folder.text('Gemfile.lock')) ?? '';
   const [, gems = ''] =
-    /^GEM\n {2}remote: https:\/\/rubygems\.org\/\n {2}specs:\n((?: {4,}.*\n)+)/m.exec(lock) ?? [];
+    /^GEM\n {2}remote: https:\/\/rubygems\.org\/\n {2}specs:\n((?: {4}.*\n)+)/m.exec(lock) ?? [];
   const names = [...gems.matchAll(/^ {4}([\w.-]{1,100}) \(/gm)].map(([, name]) => name ?? '');
   const [first] = names;
   if (first === undefined || (await folder.text('.bundle/config'))?.includes('BUNDLE_PATH: "/')) return null;

@@ -4,7 +4,7 @@ import { openFolder } from '../folder.ts';
 import { at, textAt } from '../project.ts';
 
 /** A different folder, lock file or cache, or nothing to download. */
-const ELSEWHERE = /\bCOMPOSER|\bcomposer\b[^;|&]* (?:--(?:dry-run|working-dir|help)\b|-[a-z]*[dh])/;
+const ELSEWHERE = /\bCOMPOSER|\bcomposer\b[^;|&]{0,200} (?:--(?:dry-run|working-dir|help)\b|-[a-z]*[dh])/;
 
 /** Whether the command, which installs in that folder of the root, certainly has to download something. */
 export async function composerLoads(root: string, folder: string, command: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { Folder } from '../project.ts';
 import type { NeededPackages } from './needed.ts';
 
 const GO = /^go (?:test|build|vet)(?: -(?:v|race|short|cover|count=\d+|timeout=\w+))*((?: \.[\w./-]*)+)$/;
-const REQUIRED = /^(?:require )?\s*([\w.~/-]{1,200}) (v[\w.+-]{1,100})$/gm;
+const REQUIRED = /^(?:require )?[ \t]*([\w.~/-]{1,200}) (v[\w.+-]{1,100})$/gm;
 
 /**
  * A module may be for another platform, so `go list` decides whether the packages need the missing ones. It reads

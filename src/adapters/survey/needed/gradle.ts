@@ -35,8 +35,8 @@ export async function ofGradle(folder: Folder, command: string): Promise<NeededP
 async function loadsPackages(folder: Folder): Promise<boolean> {
   const build = (await folder.text('build.gradle')) ?? (await folder.text('build.gradle.kts')) ?? '';
   return (
-    /^\s*mavenCentral\(\)/m.test(build) &&
+    /^[ \t]*mavenCentral\(\)/m.test(build) &&
     !/mavenLocal|flatDir|\bmaven\s*[{(]|file:/.test(build) &&
-    /^\s*(?:implementation|testImplementation|api)\s*\(?["'][\w.-]+:[\w.-]+:[\w.-]+["']/m.test(build)
+    /^[ \t]*(?:implementation|testImplementation|api)\s*\(?["'][\w.-]+:[\w.-]+:[\w.-]+["']/m.test(build)
   );
 }

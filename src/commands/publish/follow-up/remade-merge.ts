@@ -192,7 +192,7 @@ async function cloned(clone: PartialClone, route: string, id: string): Promise<o
   if (!route.endsWith('/git/trees/{tree_sha}')) return null;
   const listed = await local(clone, ['ls-tree', '-z', id]);
   if (listed === null) return null;
-  const entries = listed.toString('latin1').matchAll(/(\d{6}) [a-z]+ ([0-9a-f]{40})\t([^\0]+)\0/g);
+  const entries = listed.toString('latin1').matchAll(/(\d{6}) [a-z]+ ([0-9a-f]{40})\t([^\0]+)\0/gy);
   const tree = [...entries].map(([, mode, sha, name = '']) => ({
     path: decodeName(Buffer.from(name, 'latin1')),
     mode,

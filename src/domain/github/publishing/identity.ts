@@ -3,6 +3,7 @@
 import { nameOf } from '../../changes/path.ts';
 import type { PlanSource } from '../../run/plan.ts';
 import type { RunResult } from '../../run/result.ts';
+import { withoutTail } from '../../text/shorten.ts';
 
 /** The plan as in `result.json`. */
 export type RunPlan = NonNullable<RunResult['plan']>;
@@ -102,7 +103,7 @@ export function askedIn({ source }: RunPlan, repository: string): AskedIn | null
 }
 
 function withoutFragment(url: string): string {
-  return url.replace(/[#?].*$/s, '').replace(/\/+$/, '');
+  return withoutTail(url.split(/[#?]/, 1)[0] ?? '', '/');
 }
 
 /** Whether a plan file is in the repository, in which case its path identifies it. */
@@ -134,5 +135,5 @@ function slug(words: string): string {
   return ascii
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
-    .replace(/^-+|-+$/g, '');
+    .replace(/^-|-$/g, '');
 }

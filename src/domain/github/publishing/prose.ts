@@ -23,7 +23,7 @@ function blocksOf(lines: readonly string[]): string {
   const blocks: string[] = [];
   let block: { mark: string; lines: string[] } | null = null;
   for (const line of lines) {
-    const [, mark, rest = ''] = /^\s*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+    const [, mark, rest = ''] = /^\s*(`{3,}(?!`)|~{3,}(?!~))(.*)$/s.exec(line) ?? [];
     if (block !== null) {
       if (mark?.startsWith(block.mark) && rest.trim() === '') {
         blocks.push(codeBlock(block.lines));

@@ -52,7 +52,7 @@ function inert(json: string): string {
 
 /** The record in a text, and the id of its markers; null unless there is exactly one of each. */
 export function recordIn(body: string): { record: PullRecord; marker: string } | null {
-  const lines = [...body.matchAll(/<!-- patchsmith-record: (.*?) -->/g)];
+  const lines = [...body.matchAll(/<!-- patchsmith-record: ([^<>\n-]*) -->/g)];
   const markers = [...body.matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)];
   const [line, marker] = [lines[0]?.[1], markers[0]?.[1]];
   if (lines.length !== 1 || markers.length !== 1 || line === undefined || marker === undefined) return null;

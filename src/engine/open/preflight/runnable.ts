@@ -47,7 +47,7 @@ export async function whyNotRunnable(
   const lines = `${output.head}${output.tail}`.split('\n');
   for (const line of lines) {
     const [, kind, at = '', said = ''] =
-      /^(syntax|missing|closed|part|packages) (\d+) ?(.*)$/.exec(line) ?? [];
+      /^(syntax|missing|closed|part|packages) (\d{1,9}) ?(.*)$/.exec(line) ?? [];
     if (kind === 'syntax')
       return `The shell cannot parse the verify command ${quotedCommand(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
     const part = kind === 'part' ? parts[Number(at)] : undefined;

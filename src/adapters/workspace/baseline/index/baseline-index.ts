@@ -93,8 +93,9 @@ export async function crlfInIndex(
   });
   const listed = await runGit({ ...git, args: [`--git-dir=${shadowDir}`, 'ls-files', '--eol', '-z'] });
   const crlf = new Set<string>();
-  for (const [, path] of listed.toString('latin1').matchAll(/i\/(?:crlf|mixed) [^\t]*\t([^\0]*)\0/g)) {
-    crlf.add(decodeName(Buffer.from(path ?? '', 'latin1')));
+  for (const entry of listed.toString('latin1').split('\0')) {
+    const path = /^i\/(?:crlf|mixed) [^\t]*\t(.*)$/s.exec(entry)?.[1];
+    if (path !== undefined) crlf.add(decodeName(Buffer.from(path, 'latin1')));
   }
   return crlf;
 }
