@@ -1,6 +1,17 @@
 /** Parses YAML from files that anyone may have written: into a plain mapping, or a list of problems by line. */
 
-import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
+import { MAX_LEVELS } from '../domain/text/json.ts';
 import { shown } from './values/value.ts';
 import { aliasInWords, inWords } from './yaml-words.ts';
 
@@ -31,6 +42,8 @@ const MOST_PROBLEMS = 10;
  */
 export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
   const counter = new LineCounter();
+  const document = parseWithinLevels(text, counter);
+  if (document === null) return { status: 'failed', problems: [{ line: firstLine, message: TOO_DEEP }] };
   const lineAt = (offset: number) => counter.linePos(offset).line + firstLine - 1;
   /** The parser names only the second one. */
   const twice = (offset: number): string => {
@@ -39,7 +52,6 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
     const where = same === undefined || first === undefined ? '' : `, first on line ${lineAt(first.at)}`;
     return `the key ${shown(same ?? restOf(offset))} is there twice${where}; keep one of them`;
   };
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: true });
   const restOf = (offset: number) => /^[^\n]*/.exec(text.slice(offset))?.[0] ?? '';
   const problems = [...document.errors, ...document.warnings]
     .slice(0, MOST_PROBLEMS)
@@ -76,6 +88,28 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
       return lineAt(node.range?.[0] ?? 0);
     },
   };
+}
+
+/** What is wrong with a text for which `parseWithinLevels` returns null. */
+export const TOO_DEEP = `it is nested more than ${MAX_LEVELS} levels deep`;
+
+/** The document; null if its values are nested deeper than `MAX_LEVELS`: parser and readers recurse once per level. */
+export function parseWithinLevels(text: string, lineCounter: LineCounter): Document.Parsed | null {
+  try {
+    const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });
+    let deepest = 0;
+    visit(document, {
+      Collection(_, __, path) {
+        deepest = Math.max(deepest, path.filter(isCollection).length + 1);
+        return deepest > MAX_LEVELS ? visit.BREAK : undefined;
+      },
+    });
+    return deepest > MAX_LEVELS ? null : document;
+  } catch (error) {
+    // The stack of the parser.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** What follows the first mistake of a line is mostly its consequence. */

@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
+import { depthOf, MAX_LEVELS } from '../../domain/text/json.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
@@ -23,6 +24,7 @@ export async function readAnswerSchema(file: string, cwd: string, root: string):
   if (read.status === 'failed') return failed(sentence(`${name} ${read.why}`));
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
+  if (depthOf(text) > MAX_LEVELS) return failed(`${name} is nested more than ${MAX_LEVELS} levels deep.`);
   let schema: unknown;
   try {
     schema = JSON.parse(text);

@@ -3,10 +3,11 @@
  * turns) or JSONL (one turn per line); docs/scripts.md describes both.
  */
 
-import { isAlias, LineCounter, parseDocument, visit } from 'yaml';
+import { isAlias, LineCounter, visit } from 'yaml';
 import * as z from 'zod';
+import { parseWithinLevels, TOO_DEEP } from '../../config/yaml.ts';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
-import { jsonOrUndefined } from '../../domain/text/json.ts';
+import { jsonOrUndefined, MAX_LEVELS } from '../../domain/text/json.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const ScriptCall = z.strictObject({
@@ -78,7 +79,8 @@ function turnOf({ summary, text = summary ?? '', review, ...turn }: ScriptTurn, 
 
 function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: true });
+  const document = parseWithinLevels(text, counter);
+  if (document === null) throw mistaken(name, [TOO_DEEP]);
   const problems = [...document.errors, ...document.warnings].map(
     ({ pos, message }) => `line ${counter.linePos(pos[0]).line}: ${message}`,
   );
@@ -117,7 +119,10 @@ function turnsOfLines(name: string, text: string): ScriptTurn[] | null {
     const json = jsonOrUndefined(line);
     const parsed = ScriptTurn.safeParse(json);
     if (parsed.success) return [parsed.data];
-    const why = json === undefined ? ['not JSON'] : parsed.error.issues.map(issueText);
+    const why =
+      json === undefined
+        ? [`not JSON, or nested more than ${MAX_LEVELS} levels deep`]
+        : parsed.error.issues.map(issueText);
     problems.push(...why.map((one) => `line ${number}: ${one}`));
     return [];
   });

@@ -3,6 +3,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRepoPath } from '../../domain/changes/path.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { openNofollowFiles } from '../../files/nofollow-files.ts';
 import { textOf } from '../../files/read-bytes.ts';
 import type { Folder } from './project.ts';
@@ -33,7 +34,7 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
     text,
     async json(path) {
       const content = await text(path);
-      return content === null ? null : parsed(content, JSON.parse);
+      return content === null ? null : (jsonOrUndefined(content) ?? null);
     },
     async toml(path) {
       const content = await text(path);

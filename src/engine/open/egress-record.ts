@@ -176,6 +176,9 @@ function namesNotFound({ head, tail }: Excerpt): string[] {
   return [...new Set([...`${head}\n${tail}`.matchAll(NOT_FOUND)].map(([, host = '']) => host))];
 }
 
+/** Characters of a line that are looked at. */
+const MAX_SAID = 4_000;
+
 /** The refusals that a command's output mentions, one line each, also when a program quotes them in its own messages. */
 export function refusalsSaid(output: string): string[] {
   const said = output.split('\n').flatMap((line) => {
@@ -186,9 +189,9 @@ export function refusalsSaid(output: string): string[] {
       : [
           oneLine(
             line
-              .slice(at)
+              .slice(at, at + MAX_SAID)
               .trimEnd()
-              .replace(/(?: - (?:GET \S+|\d{3})| -> \[Help \d+\]|"|'\)+'?\)*: \S+)$/, ''),
+              .replace(/(?: - (?:GET \S+|\d{3})| -> \[Help \d+\]|"|'\){1,9}'?\){0,9}: \S+)$/, ''),
             300,
           ),
         ];

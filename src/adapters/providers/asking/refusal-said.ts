@@ -1,7 +1,7 @@
 /** What a server says when it refuses, in any format. */
 
-import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import { depthOf, MAX_DEPTH } from './tool-input.ts';
+import { depthOf, jsonOrUndefined } from '../../../domain/text/json.ts';
+import { MAX_DEPTH } from './tool-input.ts';
 
 /** What the server said when it refused. Any field may be missing: gateways have their own formats. */
 export interface RefusalSaid {

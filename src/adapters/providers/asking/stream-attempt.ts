@@ -2,13 +2,13 @@
 
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
-import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { depthOf, jsonOrUndefined } from '../../../domain/text/json.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from './answer.ts';
 import type { AttemptParts } from './attempt-parts.ts';
 import type { AnswerCount } from './counted.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from './failures.ts';
 import { type RefusalSaid, refusalSaid } from './refusal-said.ts';
-import { depthOf, MAX_DEPTH } from './tool-input.ts';
+import { MAX_DEPTH } from './tool-input.ts';
 import { RequestWatchdog } from './watchdog.ts';
 import { AnswerTooLarge, isBodyError, lifeSigns } from './watched-body.ts';
 

@@ -1,5 +1,7 @@
 /** Reads what a model wrote as the input of a tool. */
 
+import { depthOf } from '../../../domain/text/json.ts';
+
 /** Deeper than any tool's input; code that walks such a value recursively would exhaust the stack. */
 export const MAX_DEPTH = 100;
 
@@ -19,21 +21,4 @@ export function parseInput(json: string): { ok: true; value: object } | { ok: fa
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, value };
   const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
   return { ok: false, why: `The input must be one JSON object, but it is ${found}.` };
-}
-
-/** The maximum number of open brackets, not counting those inside strings. */
-export function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < json.length; at++) {
-    const char = json[at];
-    if (inString) {
-      if (char === '\\') at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
-    else if (char === '}' || char === ']') depth--;
-  }
-  return deepest;
 }

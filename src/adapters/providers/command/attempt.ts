@@ -3,13 +3,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { addAbortSignal } from 'node:stream';
 import type { ToolCall } from '../../../domain/conversation/conversation.ts';
-import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { depthOf, jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
 import type { AttemptParts } from '../asking/attempt-parts.ts';
 import { AnswerCount } from '../asking/counted.ts';
 import { type AttemptFailure, failureRows, refusalFailure, streamFailure } from '../asking/failures.ts';
-import { depthOf, MAX_DEPTH, parseInput } from '../asking/tool-input.ts';
+import { MAX_DEPTH, parseInput } from '../asking/tool-input.ts';
 import { RequestWatchdog } from '../asking/watchdog.ts';
 import { AnswerTooLarge, ByteBounds } from '../asking/watched-body.ts';
 import { CommandReply, type CommandRequest } from './messages.ts';

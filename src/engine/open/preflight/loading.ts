@@ -39,7 +39,9 @@ function inFolder(folder: string, line: string): string {
 /** The manager by which the command is certain to load packages, and would take long to find out that it cannot. */
 async function loaderIn(command: string, root: string): Promise<'yarn' | 'pip' | 'composer' | null> {
   const isYarn = /\byarn(?: install)?(?: --[\w-]+){0,20}\s*(?:$|[;|&}])/.test(command);
-  const isComposer = /\bcomposer(?: -[\w-]+){0,20} i(?:nstall)?(?: -[\w-]+){0,20}\s*(?:$|[;|&}])/.test(command);
+  const isComposer = /\bcomposer(?: -[\w-]+){0,20} i(?:nstall)?(?: -[\w-]+){0,20}\s*(?:$|[;|&}])/.test(
+    command,
+  );
   if (!isYarn && !isComposer && !command.includes('-m venv')) return null;
   const path = normalize(await folderOfCommand(command));
   const folder = path === '.' ? '' : path;
