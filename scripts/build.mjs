@@ -78,7 +78,7 @@ for (const { path, contents } of documents.outputFiles) writeFileSync(path, cont
 for (const [file, step] of Object.entries({ action: 'main', 'action-post': 'post' }))
   writeFileSync(
     `${outdir}/${file}.js`,
-    `import { runAction, startWatchdog } from './action-program.js';\nprocess.exit(await runAction(process, '${step}', startWatchdog));\n`,
+    `import { runAction } from './action-program.js';\nprocess.exit(await runAction(process, '${step}', true));\n`,
   );
 
 for (const [name, { metafile }] of Object.entries({ cli, action }))

@@ -11,7 +11,7 @@ import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess } from '../host/process.ts';
-import type { StartWatchdog } from '../host/watchdog.ts';
+import { type StartWatchdog, startWatchdog } from '../host/watchdog.ts';
 import { annotationLine, annotationsOf } from '../texts/annotations.ts';
 import { stepSummary } from '../texts/step-summary.ts';
 import { contextWith, passedOver } from './given-context.ts';
@@ -30,19 +30,16 @@ const NO_IDENTITY = problem(
 
 /**
  * Carries out a step of the action, and returns its exit code. The secrets are removed from the process's environment. The
- * process exits by itself if something breaks.
+ * process exits by itself if something breaks. `isWatched` is for a real process: a watchdog ends it if it is stuck.
  */
 export async function runAction(
   host: NodeJS.Process,
   step: 'main' | 'post',
-  startWatchdog?: StartWatchdog,
+  isWatched = false,
 ): Promise<number> {
-  const action = new Action(host, step, startWatchdog);
+  const action = new Action(host, step, isWatched ? startWatchdog : undefined);
   return await action[step]().catch((error) => action.crash(error));
 }
-
-// For the file that starts the action.
-export { startWatchdog } from '../host/watchdog.ts';
 
 /** The run to be published, if there is one: it exists even if the mode is misspelt. */
 function runOf(runDir: string | null, { cwd }: HostContext): string | null {

@@ -1,17 +1,7 @@
 /** Parses YAML from files that anyone may have written: into a plain mapping, or a list of problems by line. */
 
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  parseDocument,
-  visit,
-} from 'yaml';
-import { MAX_LEVELS } from '../domain/text/json.ts';
+import { isAlias, isMap, isNode, isScalar, LineCounter, visit } from 'yaml';
+import { parseWithinLevels, TOO_DEEP } from '../files/yaml/within-levels.ts';
 import { shown } from './values/value.ts';
 import { aliasInWords, inWords } from './yaml-words.ts';
 
@@ -88,28 +78,6 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
       return lineAt(node.range?.[0] ?? 0);
     },
   };
-}
-
-/** What is wrong with a text for which `parseWithinLevels` returns null. */
-export const TOO_DEEP = `it is nested more than ${MAX_LEVELS} levels deep`;
-
-/** The document; null if its values are nested deeper than `MAX_LEVELS`: parser and readers recurse once per level. */
-export function parseWithinLevels(text: string, lineCounter: LineCounter): Document.Parsed | null {
-  try {
-    const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });
-    let deepest = 0;
-    visit(document, {
-      Collection(_, __, path) {
-        deepest = Math.max(deepest, path.filter(isCollection).length + 1);
-        return deepest > MAX_LEVELS ? visit.BREAK : undefined;
-      },
-    });
-    return deepest > MAX_LEVELS ? null : document;
-  } catch (error) {
-    // The stack of the parser.
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
 }
 
 /** What follows the first mistake of a line is mostly its consequence. */

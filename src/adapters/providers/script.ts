@@ -5,9 +5,9 @@
 
 import { isAlias, LineCounter, visit } from 'yaml';
 import * as z from 'zod';
-import { parseWithinLevels, TOO_DEEP } from '../../config/yaml.ts';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
 import { jsonOrUndefined, MAX_LEVELS } from '../../domain/text/json.ts';
+import { parseWithinLevels, TOO_DEEP } from '../../files/yaml/within-levels.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const ScriptCall = z.strictObject({
