@@ -61,7 +61,11 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
     },
     capture(scope) {
       base.startKeeping();
-      return inTurn(() => snapshot.capture(scope));
+      return inTurn(() => {
+        // Verify commands and the patch follow. Looks around each command go by the times, which are quick to compare.
+        if (scope === 'all') snapshot.distrustTimes();
+        return snapshot.capture(scope);
+      });
     },
     ...aroundCommands(parts, inTurn, () => ignored.forget()),
     putBack: (changes, all) => inTurn(() => putBack(parts, changes, all)),

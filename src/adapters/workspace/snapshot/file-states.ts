@@ -60,6 +60,12 @@ export class KnownFiles {
     if (known) this.#known.set(path, { ...known, stat: null });
   }
 
+  /** The same for all files that have changed since. */
+  unsettleSince(ns: bigint): void {
+    for (const [path, { stat }] of this.#known)
+      if (stat !== null && stat.ctimeNs >= ns) this.unsettle(path);
+  }
+
   get isEmpty(): boolean {
     const { entries } = this.#parts.index;
     const isThere = (path: string) => this.stateOf(path) !== null;

@@ -57,6 +57,7 @@ export class Snapshot {
   readonly #writers: Writers;
   readonly #comparison: Comparison;
   #lastLookNs = 0n;
+  #firstLookNs = 0n;
   readonly #ownInodes = new Set<bigint>();
 
   private constructor(parts: SnapshotParts) {
@@ -114,6 +115,7 @@ export class Snapshot {
     const known = snapshot.#known;
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
+    snapshot.#firstLookNs = clock;
     snapshot.#looks.keepRules();
     await atStage('begun');
     const walked = await snapshot.#looks.first(clock, null);
@@ -151,6 +153,7 @@ export class Snapshot {
     const known = snapshot.#known;
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
+    snapshot.#firstLookNs = clock;
     parts.writeLog.recall(clock);
     parts.tree.closed.recall();
     parts.tree.setIds.recall();
@@ -185,6 +188,14 @@ export class Snapshot {
   capture(scope: CaptureScope): Promise<PathChange[]> {
     if (scope === 'after_commands') return this.#capture([''], {}, () => false);
     return this.#capture(scope === 'all' ? [''] : scope, {}, null);
+  }
+
+  /**
+   * The next look reads all files again that have changed since the first one: a process that has mapped one into its memory
+   * goes on changing it without new times.
+   */
+  distrustTimes(): void {
+    this.#known.unsettleSince(this.#firstLookNs);
   }
 
   /** Takes over what has been recorded of a path that was written before the baseline was there. */
