@@ -84,7 +84,7 @@ async function onConnect(
 ): Promise<void> {
   const { headers } = request;
   if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') {
-    return refuseConnection(socket, 400, 'CONNECT takes no body');
+    return refuseConnection(socket, 400, gate.refuse(request.url ?? '', 'CONNECT takes no body'));
   }
   const passed = await gate.judge(request.url ?? '', 'tunnel');
   if (passed.status !== 'ok') {
@@ -115,7 +115,9 @@ async function onRequest(
       return;
     }
     const why = 'ask for http://… in full, and for https://… with CONNECT';
-    return refuseRequest(response, 400, why);
+    // Some clients ask for https://… like for http://…
+    const [, host] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url) ?? [];
+    return refuseRequest(response, 400, host === undefined ? why : gate.refuse(host, why));
   }
   const passed = await gate.judge(authority, 'plain');
   if (passed.status !== 'ok') return refuseRequest(response, passed.code, passed.reason);

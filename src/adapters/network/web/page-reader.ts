@@ -140,8 +140,11 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
       `Not read: ${quoted(url.href)} leads to ${quoted(location)}, which is not an address.`,
     );
   const to = new URL(location, url);
-  if (url.protocol === 'https:' && to.protocol !== 'https:')
-    return refused('policy', `Not read: ${quoted(url.href)} leads from https to ${quoted(to.href)}.`);
+  if (url.protocol === 'https:' && to.protocol !== 'https:') {
+    const message = `Not read: ${quoted(url.href)} leads from https to ${quoted(to.href)}.`;
+    onUsed({ host: to.host, outcome: 'refused', why: message });
+    return refused('policy', message);
+  }
   return { status: 'moved', to };
 }
 

@@ -62,8 +62,7 @@ export class KnownFiles {
 
   /** The same for all files that have changed since. */
   unsettleSince(ns: bigint): void {
-    for (const [path, { stat }] of this.#known)
-      if (stat !== null && stat.ctimeNs >= ns) this.unsettle(path);
+    for (const [path, { stat }] of this.#known) if (stat !== null && stat.ctimeNs >= ns) this.unsettle(path);
   }
 
   get isEmpty(): boolean {
