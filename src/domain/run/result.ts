@@ -129,7 +129,7 @@ export const RunResult = z.strictObject({
   ignoredFiles: z
     .array(z.string())
     .describe(
-      'Files that changed since the work began, whoever changed them (the changes in the journal say who), and that ignore rules, as they are at the end, keep out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; of more than 100, programs, settings and dependencies first',
+      'Files that changed since the work began, whoever changed them (the changes in the journal say who), and that ignore rules, as they are at the end, keep out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; also pipes, sockets and empty folders, which git does not have; of more than 100, programs, settings and dependencies first',
     ),
   ignoredFileCount: z.int().default(0).describe('Number of all such files and folders'),
   hiddenFiles: z

@@ -45,7 +45,7 @@ export const ENDING_WARNINGS = {
     'Check them before you add files to git.',
   ),
   WARN_IGNORED_CHANGES: warns(
-    'Ignored files changed, such as build output, which are not in the patch.',
+    'Ignored files changed, such as build output, or empty folders and pipes were made: they are not in the patch.',
     'Nothing to do, unless the plan needs one of them in the repository.',
   ),
   WARN_NOT_BY_TOOL_CALLS: warns(

@@ -167,7 +167,7 @@ export function closingWarnings(
       ? [
           warning(
             'WARN_IGNORED_CHANGES',
-            `Not in the patch, because ignore rules hide them: ${filesAndFolders(ignored.count)} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
+            `Not in the patch, because ignore rules or git leave them out: ${filesAndFolders(ignored.count)} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
           ),
         ]
       : []),

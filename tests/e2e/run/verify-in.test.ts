@@ -246,6 +246,6 @@ test('ignored files that commands changed are named, those that run by their nam
     'out/1',
   ]);
   expect(warnings).toContainEqual(
-    '[WARN_IGNORED_CHANGES] Not in the patch, because ignore rules hide them: 160 files and folders (node_modules/.bin/check, .npmrc, node_modules/, out/).',
+    '[WARN_IGNORED_CHANGES] Not in the patch, because ignore rules or git leave them out: 160 files and folders (node_modules/.bin/check, .npmrc, node_modules/, out/).',
   );
 });

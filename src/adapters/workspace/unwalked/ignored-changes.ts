@@ -93,17 +93,21 @@ class Search {
       const listing = tree.closed.insist(at, () => view.listFolder(at));
       if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found(`${at}/`, null);
       const entries = listing.status === 'seen' ? listing.entries : [];
+      // Git has no empty folders, so verify commands may see one that the patch lacks.
+      if (listing.status === 'seen' && entries.length === 0 && this.#isSince(listing.stat))
+        this.#parts.found(`${at}/`, null);
+      const special = new Set(entries.flatMap((entry) => (entry.special ? [pathIn(at, entry.name)] : [])));
       // Files that git tracks are looked at by the walk, and most are such.
       const isTracked = tree.tracked.filesIn(at);
       const paths = entries.flatMap(({ name, folder: isFolder }) =>
         (!isFolder && isTracked(name)) || isGitDirName(name)
           ? []
-          : [`${at === '' ? name : `${at}/${name}`}${isFolder ? '/' : ''}`],
+          : [`${pathIn(at, name)}${isFolder ? '/' : ''}`],
       );
       const ignored = await ignoredAmong(paths, tree);
       for (const path of paths) {
         if (path.endsWith('/')) (ignored.has(path) ? ignoredFolders : waiting).push(path.slice(0, -1));
-        else if (ignored.has(path)) this.#addChanged(path);
+        else if (ignored.has(path) || special.has(path)) this.#addChanged(path);
         else this.#look(path);
       }
       await this.#breath.after(1 + entries.length);
@@ -122,7 +126,7 @@ class Search {
         if (read !== 'absent' && began !== null) found(`${folder}/`, null);
         continue;
       }
-      if (began !== null && read.stat.ctimeNs >= began) found(`${folder}/`, null);
+      if (this.#isSince(read.stat)) found(`${folder}/`, null);
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) this.#addChanged(`${folder}/${name}`);
       for (const path of read.folders) waiting.push(path);
@@ -134,9 +138,14 @@ class Search {
     const { began, found } = this.#parts;
     const look = this.#look(path);
     if (began === null) return;
-    // An equal time counts: the first act of the run may follow within the same tick of the clock.
-    const isSince = look.status === 'seen' ? look.stat.ctimeNs >= began : look.status === 'unreadable';
+    const isSince = look.status === 'seen' ? this.#isSince(look.stat) : look.status === 'unreadable';
     if (isSince) found(path, look.status === 'seen' ? look.stat : null);
+  }
+
+  /** An equal time counts: the first act of the run may follow within the same tick of the clock. */
+  #isSince({ ctimeNs }: FileStat): boolean {
+    const { began } = this.#parts;
+    return began !== null && ctimeNs >= began;
   }
 
   /** The walk reaches neither ignored files nor those of other repositories. */
@@ -146,6 +155,10 @@ class Search {
     if (look.status === 'seen') tree.setIds.see(view, path, look.stat);
     return look;
   }
+}
+
+function pathIn(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
 }
 
 function ignoredAmong(
