@@ -324,7 +324,7 @@ describe('a tunnel', () => {
       proxy.socket,
       'CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello',
     );
-    expect(text).toMatch(/^HTTP\/1\.1 400 Refused by the sandbox: CONNECT takes no body/);
+    expect(text).toMatch(/^HTTP\/1\.1 400 Refused by the sandbox: good.example:443: CONNECT takes no body/);
   });
 });
 
