@@ -156,7 +156,7 @@ describe('a run that was killed', () => {
       repository,
       runDir,
       [write('a.txt', 'new\n'), { fault: { kind: 'stall', afterEvents: 1 } }],
-      5,
+      6,
     );
     appendFileSync(join(runDir, 'events.jsonl'), '{"type":"tool.st');
     expect((await undo(repository, runDir)).lastLine).toContain('done (exit 0): 1 file restored');
@@ -166,7 +166,7 @@ describe('a run that was killed', () => {
   test('inside a command that had changed something is refused, since its author is unknown; --force reverts the rest', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const runDir = join(temporaryFolder(), 'run');
-    await killedRun(repository, runDir, [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')], 7);
+    await killedRun(repository, runDir, [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')], 8);
     repository.write('b.txt', 'b\n');
     const refused = await undo(repository, runDir);
     expect(refused.lastLine).toMatch(

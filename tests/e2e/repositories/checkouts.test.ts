@@ -297,7 +297,7 @@ describe('a run that requires the sandbox does not start where a `.git` file lea
 
 test('commands do not reach a git dir of the checkout that lies in its work tree', async () => {
   const checkout = await checkoutOf({
-    script: `${COMMITTED}; echo /hidden > .git/info/exclude; mkdir hidden; git init -q --separate-git-dir hidden/gd`,
+    script: `${COMMITTED}; echo /hidden > .git/info/exclude; mkdir hidden; git init -q --separate-git-dir hidden/gd; git config core.worktree ../..`,
   });
   const before = checkout.gitDirs.map(contentOf);
   const command = 'echo "[core]" >> hidden/gd/config; mv hidden away; git log --oneline && echo b >> a.txt';
