@@ -87,6 +87,8 @@ async function checkFolders({ gitDir, commonDir }: RepositoryFolders): Promise<v
   const both = new Set([gitDir, commonDir]);
   for (const name of ['HEAD', 'gitdir', 'commondir']) checkFile(join(gitDir, name), MAX_POINTER_BYTES);
   for (const folder of both) {
+    // Any ref may name them: `ref: ORIG_HEAD`.
+    for (const name of namesIn(folder, /^[A-Z_]+$/)) checkFile(join(folder, name), MAX_INDEX_BYTES);
     for (const name of ['info', 'objects', 'refs', 'reftable', 'worktrees'])
       checkIsFolder(join(folder, name));
     for (const name of [
@@ -115,9 +117,14 @@ async function checkStores(first: string, breath: Breath): Promise<void> {
     if (stores.size > MOST_STORES) throw new UnusableFile(store, 'borrows from too many object stores');
     checkIsFolder(store);
     await checkFolder(store, breath);
-    const alternates = textOfFile(join(store, 'info/alternates'));
-    for (const line of alternates?.split('\n') ?? [])
-      if (line !== '' && !line.startsWith('#') && !line.includes('\0')) stores.add(resolve(store, line));
+    const alternates = join(store, 'info/alternates');
+    for (const line of textOfFile(alternates)?.split('\n') ?? []) {
+      if (line === '' || line.startsWith('#')) continue;
+      // Git unquotes a path, ends it at a NUL, and takes its bytes as they are: it would read a folder that was not checked.
+      if (line.startsWith('"') || /[\0\ufffd]/.test(line))
+        throw new UnusableFile(alternates, 'has a path in quotes, with a NUL, or that is not UTF-8');
+      stores.add(resolve(store, line));
+    }
   }
 }
 

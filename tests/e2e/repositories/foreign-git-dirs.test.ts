@@ -64,12 +64,12 @@ class World {
   }
 
   /** What a model does that was asked to read a key and leave one of its own. */
-  run(start: string) {
+  run(start: string, args: readonly string[] = []) {
     return scriptedRun({
       repository: { root: start },
       built: true,
       env: { HOME: this.home },
-      args: ['--sandbox', 'off'],
+      args: ['--sandbox', 'off', ...args],
       turns: [
         {
           calls: [
@@ -368,6 +368,14 @@ test.each(['HEAD', 'commondir', 'gitdir', 'objects', 'refs', 'info', 'config'])(
     expect([run.exitCode, run.lastLine]).toEqual([2, expect.stringContaining(path)]);
   },
 );
+
+test('nothing waits for a pipe that a ref names', async () => {
+  const world = new World();
+  world.put('.git/refs/heads/other', 'ref: OTHER_HEAD\n');
+  makePipe(join(world.root, '.git/OTHER_HEAD'));
+  const run = await world.run(world.root, ['--deadline', '20s']);
+  expect([run.exitCode, run.lastLine]).toEqual([2, expect.stringContaining('OTHER_HEAD')]);
+});
 
 describe('a file of the task that is tracked as a link out of the checkout is not read:', () => {
   const files = (world: World) => {
