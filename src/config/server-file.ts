@@ -5,7 +5,8 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
-import { readNamedFile, textOf } from '../files/read-bytes.ts';
+import { textOf } from '../files/read-bytes.ts';
+import { readNamedFile } from '../git/named-file.ts';
 import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -51,7 +52,7 @@ export async function readServerFile({
     if (committed === null) return failed('is not in the commit whose rules apply here');
     bytes = committed;
   } else {
-    const read = await readNamedFile(place, root, { maxBytes: MAX_BYTES });
+    const read = await readNamedFile(place, { maxBytes: MAX_BYTES });
     if (read.status === 'failed') return failed(read.why);
     bytes = read.bytes;
   }

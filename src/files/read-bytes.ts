@@ -2,10 +2,8 @@
 
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import process from 'node:process';
 import { formatNumber } from '../domain/text/format-number.ts';
-import { isInWorkTree, pathWithin, realpathOrNull } from './path-within.ts';
 import { type RegularFileRead, readRegularFile } from './regular-file.ts';
 
 /** `why` is for people and follows the name of the file. */
@@ -21,27 +19,6 @@ export async function readBytes(
 ): Promise<BytesRead> {
   if (pipes && isPipe(path)) return collect(pipeOf(path), maxBytes);
   return readRegularFile(path, maxBytes, { follow });
-}
-
-/**
- * All bytes of a file that a user names, at an absolute path. Of a file in the checkout at `root`, a real path, links are
- * followed only to other files of its work tree; elsewhere the machine is the user's own. `root` is null without a checkout.
- */
-export async function readNamedFile(
-  path: string,
-  root: string | null,
-  options: { readonly maxBytes: number; readonly pipes?: boolean },
-): Promise<BytesRead> {
-  const inside = root === null ? null : await pathWithin(root, path);
-  if (root === null || inside === null) return readBytes(path, options);
-  const target = await realpathOrNull(path);
-  // Reading says why.
-  if (target === null) return readBytes(path, { ...options, follow: false });
-  if (target !== join(root, inside) && !isInWorkTree(root, target)) {
-    const why = `links to ${target}, which is not in the work tree: name that file itself`;
-    return { status: 'failed', missing: false, why };
-  }
-  return readBytes(target, { ...options, follow: false });
 }
 
 /**

@@ -9,7 +9,8 @@ import { depthOf, MAX_LEVELS } from '../../domain/text/json.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import { readNamedFile, textOf } from '../../files/read-bytes.ts';
+import { textOf } from '../../files/read-bytes.ts';
+import { readNamedFile } from '../../git/named-file.ts';
 import type { AnswerSchema } from '../../ports.ts';
 
 const MAX_SCHEMA_BYTES = 65_536;
@@ -17,10 +18,10 @@ const MAX_SCHEMA_BYTES = 65_536;
 /** A usable schema, or why it cannot be used. */
 export type AnswerSchemaRead = { status: 'ok'; answer: AnswerSchema } | Failed;
 
-/** The schema in a file; its path is relative to `cwd`, and `root` is that of the checkout. */
-export async function readAnswerSchema(file: string, cwd: string, root: string): Promise<AnswerSchemaRead> {
+/** The schema in a file; its path is relative to `cwd`. */
+export async function readAnswerSchema(file: string, cwd: string): Promise<AnswerSchemaRead> {
   const name = `The schema of the answer, ${file} (--output-schema),`;
-  const read = await readNamedFile(resolve(cwd, file), root, { maxBytes: MAX_SCHEMA_BYTES, pipes: true });
+  const read = await readNamedFile(resolve(cwd, file), { maxBytes: MAX_SCHEMA_BYTES, pipes: true });
   if (read.status === 'failed') return failed(sentence(`${name} ${read.why}`));
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);

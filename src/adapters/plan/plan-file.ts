@@ -15,7 +15,8 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { pathWithin } from '../../files/path-within.ts';
-import { type BytesRead, collect, readNamedFile, textOf } from '../../files/read-bytes.ts';
+import { type BytesRead, collect, textOf } from '../../files/read-bytes.ts';
+import { readNamedFile } from '../../git/named-file.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
@@ -64,7 +65,7 @@ async function readPlanFile(
   const path = resolve(cwd, plan);
   const inside = revision === null ? null : await pathWithin(root, path);
   if (revision === null || inside === null)
-    return readNamedFile(path, root, { maxBytes: MAX_PLAN_BYTES, pipes: true });
+    return readNamedFile(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
   const bytes = await revision.read(inside);
   const where = `is not a file in ${revision.commit}, the commit whose rules apply`;
   if (bytes === null) return { status: 'failed', missing: true, why: where };

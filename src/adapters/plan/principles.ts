@@ -9,7 +9,8 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { isInWorkTree, pathBelow, pathWithin, realpathOrNull } from '../../files/path-within.ts';
-import { readNamedFile, textOf } from '../../files/read-bytes.ts';
+import { textOf } from '../../files/read-bytes.ts';
+import { readNamedFile } from '../../git/named-file.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 /** Real principles are never this large; a longer file is something else under that name. */
@@ -130,7 +131,7 @@ async function readOne(
   const inside = revision === null ? null : await pathWithin(root, path);
   const bytes =
     revision === null || inside === null
-      ? await bytesOf(path, root)
+      ? await bytesOf(path)
       : ((await revision.read(inside)) ??
         `is not a file in ${revision.commit}, the commit whose rules apply`);
   if (typeof bytes === 'string') return bytes;
@@ -146,8 +147,8 @@ async function readOne(
   };
 }
 
-async function bytesOf(path: string, root: string): Promise<Buffer | string> {
-  const read = await readNamedFile(path, root, { maxBytes: MAX_FILE_BYTES });
+async function bytesOf(path: string): Promise<Buffer | string> {
+  const read = await readNamedFile(path, { maxBytes: MAX_FILE_BYTES });
   return read.status === 'failed' ? read.why : read.bytes;
 }
 

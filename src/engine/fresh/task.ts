@@ -58,7 +58,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   for (const note of planned.notes) session.warn(note);
   const { outputSchema } = settings;
   const schema =
-    outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd, root);
+    outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
   if (schema?.status === 'failed') return stopped(usageError('ERR_ANSWER_SCHEMA', schema.message));
   session.stage = 'principles';
   const principles = await readPrinciples({

@@ -386,10 +386,11 @@ describe('a file of the task that is tracked as a link out of the checkout is no
     world.link('answer.json', '../../.ssh/schema.json');
     writeFileSync(join(world.home, '.ssh/schema.json'), '{"type":"object"}\n');
   };
-  const runWith = (world: World, args: readonly string[], more: { built: boolean } = { built: true }) =>
+  const runWith = (world: World, args: readonly string[]) => runIn(world, world, args);
+  const runIn = (world: World, repository: { root: string }, args: readonly string[]) =>
     scriptedRun({
-      repository: world,
-      ...more,
+      repository,
+      built: true,
       withoutTask: args.includes('--plan'),
       env: { HOME: world.home },
       args: ['--sandbox', 'off', ...args],
@@ -411,6 +412,23 @@ describe('a file of the task that is tracked as a link out of the checkout is no
     expect([run.exitCode, run.lastLine]).toEqual([2, expect.stringContaining('links to')]);
     expect(run.server.requests).toEqual([]);
   });
+
+  test.each(['work/clone/task.md', 'mine/task.md', 'mine/docs/id', 'part/task.md'])(
+    '%s of another checkout than that of the run',
+    async (path) => {
+      const world = new World();
+      files(world);
+      symlinkSync(world.root, join(world.home, 'mine'));
+      world.link('sub/task.md', join(world.home, '.ssh/id'));
+      symlinkSync(join(world.root, 'sub'), join(world.home, 'part'));
+      const other = { root: join(world.home, 'other') };
+      for (const option of ['--plan', '--principles']) {
+        const run = await runIn(world, other, [option, join(world.home, path)]);
+        expect([run.exitCode, run.lastLine]).toEqual([2, expect.stringContaining('links to')]);
+        expect(run.server.requests).toEqual([]);
+      }
+    },
+  );
 
   test.each([
     ['--plan', 'work/clone/inside.md'],
