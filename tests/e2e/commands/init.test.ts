@@ -142,5 +142,8 @@ test('an unknown name and a folder without a repository are reported', async () 
     ),
   ]);
   const nowhere = await runCli(['init'], { cwd: temporaryFolder() });
-  expect([nowhere.exitCode, nowhere.lastLine]).toEqual([2, expect.stringContaining('is not in a git repository')]);
+  expect([nowhere.exitCode, nowhere.lastLine]).toEqual([
+    2,
+    expect.stringContaining('is not in a git repository'),
+  ]);
 });
