@@ -3,6 +3,7 @@
  * agents.
  */
 
+import { foldedName } from '../changes/path.ts';
 import { pathMatcher } from '../changes/path-policy.ts';
 import type { FlagName } from './flag.ts';
 
@@ -21,7 +22,7 @@ export interface SteeringPaths {
   readonly protection: Protection | null;
 }
 
-/** All of them; the table of docs/patches.md has the same rows. A path is compared in lower case: not every disk knows case. */
+/** All of them; the table of docs/patches.md has the same rows. */
 export const STEERING_PATHS: readonly SteeringPaths[] = [
   { flag: 'workflow', protection: 'refuse', globs: ['/.github/workflows/**'] },
   { flag: 'action', protection: null, globs: ['/action.yml', '/action.yaml'] },
@@ -40,17 +41,22 @@ export const STEERING_PATHS: readonly SteeringPaths[] = [
       ...['**/.claude/**', '.mcp.json', '**/.cursor/**', '.cursorrules', '**/.windsurf/**', '.windsurfrules'],
       ...['.clinerules', '**/.clinerules/**', '**/.codex/**', '**/.gemini/**', 'gemini.md', 'skill.md'],
       ...['*.local.md', '/.github/copilot-instructions.md', '/.github/instructions/**', '.aider.conf.yml'],
+      ...['**/.{agents,amazonq,cline,continue,kiro,opencode,openhands,roo}/**', 'opencode.{json,jsonc}'],
+      ...['agents.override.md'],
     ],
   },
   {
     flag: 'tool_hooks',
     protection: 'draft',
     globs: [
-      ...['**/.vscode/**', '*.code-workspace', '**/.idea/**', '**/.zed/**', '.exrc', '.nvimrc', '.nvim.lua'],
-      ...['.dir-locals.el', '**/.devcontainer/**', '.devcontainer.json', '.gitpod.yml', '.envrc'],
-      ...['**/.husky/**', '**/.githooks/**', '.pre-commit-config.yaml', '.overcommit.yml'],
-      ...['{,.}lefthook{,-local}.{yml,yaml,toml,json}', '**/.lefthook/**'],
-      ...['.lintstagedrc', '.lintstagedrc.*', 'lint-staged.config.*', '.simple-git-hooks.*'],
+      ...['**/.vscode/**', '*.code-workspace', '**/.{fleet,helix,idea,vim,vs,zed}/**', '.lazy.lua'],
+      ...['.{exrc,lvimrc,nvimrc,vimrc}', '.nvim.lua', '.dir-locals{,-2}.el'],
+      ...['**/.devcontainer/**', '.devcontainer.json', '{,.}devfile.yaml', '.gitpod.*', '**/.gitpod/**'],
+      ...['.envrc', '**/.direnv/**', '.rvmrc', '.rbenv-vars', '.{gdbinit,ghci,iex.exs,irbrc,ocamlinit}'],
+      ...['.{octaverc,pdbrc,pryrc,rdata,renviron,rprofile}', '**/.husky/**', '**/.githooks/**'],
+      ...['.gitconfig', '.pre-commit-config.yaml', 'prek.toml', '.overcommit.yml', '**/.trunk/**'],
+      ...['{,.}lefthook{,-local}.{yml,yaml,toml,json,jsonc}', '**/.lefthook/**'],
+      ...['.lintstagedrc', '.lintstagedrc.*', 'lint-staged.config.*', '{,.}simple-git-hooks.*'],
     ],
   },
   {
@@ -65,9 +71,12 @@ export const STEERING_PATHS: readonly SteeringPaths[] = [
         'mise.toml',
         '.mise.toml',
       ],
-      ...['mise.*.toml', '.mise.*.toml', '/mise/config.toml', '**/.config/mise/**', '**/.mise/**'],
-      ...['.python-version', '.python-versions', 'global.json', '.bazelversion', '.bazeliskrc'],
-      ...['**/gradle/wrapper/**', '**/.mvn/**'],
+      ...['mise.*.toml', '.mise.*.toml', '**/mise/config*.toml', '**/.config/mise/**', '**/.mise/**'],
+      ...['.python-version', '.python-versions', '**/.venv/**', 'pyvenv.cfg', '.pdm-python', 'global.json'],
+      ...['directory.build.rsp', '.bazelversion', '.bazeliskrc', '*.bazelrc', '**/tools/bazel'],
+      ...['.buckconfig', '.buckconfig.*', 'pants.toml', '.pants.*', '.sbtopts', '.jvmopts'],
+      ...['**/gradle/wrapper/**', '**/gradle/gradle-daemon-jvm.properties', 'gradle.properties'],
+      ...['gradlew{,.bat}', 'mvnw{,.cmd}', '**/.mvn/**'],
     ],
   },
   { flag: 'git_attributes', protection: null, globs: ['.gitattributes'] },
@@ -85,24 +94,22 @@ export const STEERING_PATHS: readonly SteeringPaths[] = [
         'pip.conf',
         'pip.ini',
       ],
-      ...['.pypirc', 'uv.toml', 'poetry.toml', '**/.bundle/**', 'nuget.config'],
+      ...['.pypirc', 'uv.toml', 'poetry.toml', '{,.}pdm.toml', '**/.pixi/**', '.pnp.*', '**/.bundle/**'],
+      ...['nuget.config'],
     ],
   },
   {
     flag: 'ci',
     protection: 'refuse',
     globs: [
-      ...['.gitlab-ci.yml', '**/.gitlab/**', 'jenkinsfile', 'jenkinsfile.*', '**/.circleci/**'],
-      ...['azure-pipelines*.yml', '.travis.yml', 'bitbucket-pipelines.yml', '**/.buildkite/**', '.drone.yml'],
-      ...[
-        'appveyor.yml',
-        '.appveyor.yml',
-        '.cirrus.yml',
-        '.cirrus.star',
-        '.woodpecker.yml',
-        '**/.woodpecker/**',
-      ],
-      ...['**/.forgejo/**', '**/.gitea/**', '**/.semaphore/**', '**/.teamcity/**'],
+      ...['.gitlab-ci*', '**/.gitlab/**', 'jenkinsfile', 'jenkinsfile.*', '*.jenkinsfile', '**/.jenkins/**'],
+      ...['**/.circleci/**', '{,.}azure-pipelines*.{yml,yaml}', '**/{,.}azure-pipelines/**'],
+      ...['**/.{azuredevops,pipelines}/**', '.travis.yml', 'bitbucket-pipelines.yml', '**/.buildkite/**'],
+      ...['{,.}buildkite.{yml,yaml,json}', '/buildkite/**', '.drone.*', '{,.}appveyor.yml', '.cirrus.*'],
+      ...['.woodpecker.*', '**/.{woodpecker,forgejo,gitea,semaphore,teamcity,tekton,harness,builds}/**'],
+      ...['.build.yml', 'cloudbuild*.{yml,yaml,json}', 'buildspec*.{yml,yaml}', '{,.}zuul.yaml'],
+      ...['**/{,.}zuul.d/**', '.taskcluster.yml', '.vela.{yml,yaml}', 'codefresh.{yml,yaml}'],
+      ...['codemagic.yaml', 'bitrise.yml', '{,.}packit.{yml,yaml}', '**/ci_scripts/**', '**/bamboo-specs/**'],
     ],
   },
   {
@@ -115,17 +122,20 @@ export const STEERING_PATHS: readonly SteeringPaths[] = [
   },
 ];
 
+/** As the least strict disks compare names: `.NPMRC` and `.hu\u017fky` are other spellings on a Mac. */
+const folded = (path: string) => path.split('/').map(foldedName).join('/');
+
 const MATCHERS = STEERING_PATHS.map(({ globs, ...row }) => ({ ...row, matches: pathMatcher(globs) }));
 
 /** The flags of a path. */
 export function steeringFlags(path: string): FlagName[] {
-  const name = path.toLowerCase();
+  const name = folded(path);
   return [...new Set(MATCHERS.filter(({ matches }) => matches(name)).map(({ flag }) => flag))];
 }
 
 /** How a path is protected, and why; null if it is not. All of `.github` is refused. */
 export function protectionOf(path: string): { protection: Protection; flags: readonly FlagName[] } | null {
-  const name = path.toLowerCase();
+  const name = folded(path);
   const rows = MATCHERS.filter(({ protection, matches }) => protection !== null && matches(name));
   if (rows.length === 0 && !isOfGitHub(name)) return null;
   const isRefused = isOfGitHub(name) || rows.some(({ protection }) => protection === 'refuse');

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { JOB_PERMISSIONS, type Published, publish } from '../../support/jobs/publishing.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
-import type { FinishedRun } from '../../support/runs/scripted-run.ts';
+import { call, type FinishedRun } from '../../support/runs/scripted-run.ts';
 
 let life: Life;
 let token: string;
@@ -38,6 +38,15 @@ async function written(path: string, args: readonly string[] = PLAN): Promise<Fi
   return run;
 }
 
+/** A command that writes these files, and the end of the work. */
+function planted(paths: readonly string[]) {
+  const lines = paths.map((path) => `mkdir -p "$(dirname '${path}')" && echo new > '${path}'`);
+  return [
+    { calls: [call('run_command', { command: lines.join('\n') })] },
+    { calls: [call('finish', { status: 'done', summary: 'Done.' })] },
+  ];
+}
+
 describe('a change of what tools execute', () => {
   test.each([
     ['sub/.npmrc', /one says where packages come from/],
@@ -61,6 +70,57 @@ describe('a change of what tools execute', () => {
       expect(life.hosted.pulls()).toEqual([]);
     },
   );
+
+  test('is one whatever the tool is called, and in whatever spelling a disk takes for its name', async () => {
+    const paths = [
+      // Case, compatibility characters and ignorables: the same name on a Mac.
+      ...['.NpmRC', 'a/.hu\u017fky/pre-commit', '.v\u017fcode/tasks.json', '.np\u200cmrc', 'b/.envrc.'],
+      // What executes by opening, entering or committing.
+      ...['.dir-locals-2.el', '.vimrc', '.lazy.lua', '.helix/languages.toml', '.vim/coc-settings.json'],
+      ...['.vs/tasks.vs.json', '.gitpod.Dockerfile', '.gitpod/automations.yaml', 'devfile.yaml', '.rvmrc'],
+      ...['.gitconfig', 'simple-git-hooks.cjs', '.config/lefthook.jsonc', '.trunk/trunk.yaml', 'prek.toml'],
+      ...['.Rprofile', '.ghci', '.iex.exs', 'sub/.pdbrc', '.direnv/flake-profile-1.rc', '.rbenv-vars'],
+      // What a build tool or a package manager starts or obeys before anything of the project.
+      ...['.bazelrc', 'ci/linux.bazelrc', 'tools/bazel', 'gradle.properties', 'a/gradlew', 'mvnw.cmd'],
+      ...['gradle/gradle-daemon-jvm.properties', 'Directory.Build.rsp', '.sbtopts', '.jvmopts'],
+      ...['.buckconfig', 'pants.toml', '.pants.bootstrap', 'a/mise/config.local.toml', '.venv/pyvenv.cfg'],
+      ...['env/pyvenv.cfg', '.pdm-python', 'pdm.toml', '.pnp.cjs', '.pnp.loader.mjs', '.pixi/config.toml'],
+      // Other agents.
+      ...['opencode.json', '.opencode/plugin/a.js', '.kiro/hooks/a.kiro.hook', '.roo/mcp.json'],
+      ...['.openhands/setup.sh', '.agents/skills/a/b.md', 'AGENTS.override.md', '.continue/config.yaml'],
+    ];
+    const run = await life.run(planted(paths), PLAN);
+    expectDone(run);
+    const { exitCode, said, stderr } = await published(run);
+    expect(exitCode, stderr).toBe(0);
+    const drafts = ['agent_files', 'tool_hooks', 'toolchain', 'package_sources'];
+    const flagged = said?.flags.filter(({ flag }) => drafts.includes(flag)).map(({ path }) => path);
+    expect(paths.filter((path) => !flagged?.includes(path))).toEqual([]);
+    expect(life.pull(1).pull?.draft).toBe(true);
+  });
+
+  test('is refused for every CI that runs a branch', async () => {
+    const paths = [
+      ...['.gitlab-ci-deploy.yml', '.gitlab-ci/build.yml', 'azure-pipelines.yaml', '.azure-pipelines.yml'],
+      ...[
+        'azure-pipelines/build.yml',
+        '.azuredevops/a.yml',
+        '.pipelines/a.yml',
+        'buildkite.yaml',
+        '.drone.star',
+      ],
+      ...['.woodpecker.yaml', 'cloudbuild.yaml', 'buildspec.yml', '.tekton/pull.yaml', 'zuul.d/jobs.yaml'],
+      ...['.zuul.yaml', '.taskcluster.yml', '.vela.yml', 'codefresh.yml', 'codemagic.yaml', 'bitrise.yml'],
+      ...['.harness/a.yaml', '.builds/a.yml', 'ios/ci_scripts/ci_post_clone.sh', 'bamboo-specs/bamboo.yml'],
+      ...['deploy.Jenkinsfile', '.jenkins/a.groovy', '.packit.yaml', '.cirrus.yaml'],
+    ];
+    const run = await life.run(planted(paths), PLAN);
+    expectDone(run);
+    const flagged = run.result.flags.filter(({ flag }) => flag === 'ci').map(({ path }) => path);
+    expect(paths.filter((path) => !flagged.includes(path))).toEqual([]);
+    const { exitCode, said } = await published(run);
+    expect([exitCode, said?.outcome, life.hosted.pulls()]).toEqual([8, 'policy_violation', []]);
+  });
 
   test('is refused, or published like any other, if a setting says so', async () => {
     const run = await written('.npmrc');
