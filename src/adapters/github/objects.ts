@@ -44,6 +44,16 @@ export async function readFolder(where: OnGitHub, sha: string): Promise<TreeEntr
   return tree;
 }
 
+/** The links below a tree, as far as GitHub lists it: the first 100,000 entries. */
+export async function readLinks(where: OnGitHub, sha: string): Promise<TreeEntry[]> {
+  const { tree } = await getOrThrow(where, {
+    route: 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}',
+    parameters: { tree_sha: sha, recursive: '1' },
+    schema: z.object({ tree: z.array(TreeEntry) }),
+  });
+  return tree.filter(({ mode }) => mode === '120000');
+}
+
 /** A folder with more entries than the API returns, or with names that are not UTF-8. */
 export class UnreadableFolder extends Error {
   constructor(sha: string) {

@@ -1,28 +1,74 @@
 /** Reasons not to publish a run, as far as the run alone shows them. */
 
+import { findBlob, readLinks } from '../../adapters/github/objects.ts';
+import type { ChangedFile } from '../../domain/changes/changed-file.ts';
+import { folderOf, isWithin, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { judgeProtected, overCaps } from '../../domain/github/publishing/policy.ts';
+import {
+  consequenceOf,
+  judgeProtected,
+  overCaps,
+  type ProtectedRules,
+} from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
-/** `protectedPaths` may only be published as a draft; `more` are additional globs. */
+/** `more` are additional globs. */
 export function checkPolicy(
   { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   patch: CheckedPatch,
   more: readonly PathRules[] = [],
-): Refused | { status: 'ok'; protectedPaths: string[] } {
+): Refused | Protected {
   const size = { files: patch.files.length, bytes: patch.bytes.length };
   const caps = { maxFiles: settings.maxPatchFiles, maxBytes: settings.maxPatchBytes };
   const objection = overCaps(size, caps) ?? forbidden({ result, settings }, more);
   if (objection !== null) return { status: 'refused', outcome: objection };
-  const verdict = judgeProtected(result.changedFiles, {
+  return judged(result.changedFiles, rulesOf({ result, settings }));
+}
+
+/** The same for files that links with protected names lead to in the tree that the patch is for: under those names. */
+export async function checkLinked(
+  { run: { result }, settings, upstream }: Pick<PublishJob, 'run' | 'settings' | 'upstream'>,
+  { files }: CheckedPatch,
+  tree: string,
+): Promise<Refused | Protected> {
+  const rules = rulesOf({ result, settings });
+  const links = (await readLinks(upstream, tree)).filter(({ path }) => consequenceOf(path, rules) !== null);
+  const touched = files
+    .flatMap(({ path, from }) => (from === null ? [path] : [from, path]))
+    .map((one) => `/${one}`);
+  const names = await Promise.all(
+    links.map(async ({ path, sha }) => {
+      const text = String(await findBlob(upstream, sha));
+      const target = resolvedPath(`/${folderOf(path)}`, text).replace(/^\/$/, '');
+      return touched.filter((one) => isWithin(one, target)).map((one) => path + one.slice(target.length));
+    }),
+  );
+  return judged(
+    names.flat().map((path) => ({ path, kind: 'modify', additions: null, deletions: null })),
+    rules,
+  );
+}
+
+interface Protected {
+  readonly status: 'ok';
+  /** What may only be published as a draft. */
+  readonly protectedPaths: string[];
+}
+
+function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): ProtectedRules {
+  return {
     mode: settings.protectedPaths,
     isAccepted: pathMatcher(settings.acceptProtected),
     principles: result.principles.map(({ path }) => path),
-  });
+  };
+}
+
+function judged(files: readonly ChangedFile[], rules: ProtectedRules): Refused | Protected {
+  const verdict = judgeProtected(files, rules);
   if (verdict.status === 'refused') return verdict;
   return { status: 'ok', protectedPaths: verdict.status === 'draft' ? verdict.paths : [] };
 }

@@ -32,7 +32,7 @@ import { explainedOnIssue } from './issue/without-plan.ts';
 import { jobOf, type PublishJob } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
-import { checkPolicy } from './policy-check.ts';
+import { checkLinked, checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
 
@@ -173,6 +173,8 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
 
   const base = await readBase(job);
   if (base.status === 'refused') return base.outcome;
+  const linked = await checkLinked(job, patch, base.base.tree);
+  if (linked.status === 'refused') return linked.outcome;
   const closed = await findClosed(job, base.base);
   if (closed.status === 'refused') return closed.outcome;
   const rebuilt = await rebuildRun(job, base.base, patch);
@@ -181,7 +183,7 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (lacking !== null) return lacking;
   const facts = {
     unfinished: verdict.unfinished,
-    protectedPaths: judged.protectedPaths,
+    protectedPaths: [...judged.protectedPaths, ...linked.protectedPaths],
     closed: closed.closed,
   };
   const notADraft = await draftOpenFirst(job, base.base, facts);

@@ -1,6 +1,6 @@
 /** What tools execute without being asked is published as a draft that says why, or not at all. */
 
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -12,7 +12,7 @@ let life: Life;
 let token: string;
 
 beforeEach(async () => {
-  life = await openLife({ 'a.txt': 'a\n' });
+  life = await openLife({ 'a.txt': 'a\n', 'docs/guide.md': 'Be brief.\n' });
   token = life.github.addToken({ kind: 'installation', permissions: JOB_PERMISSIONS });
 });
 afterEach(async () => {
@@ -38,13 +38,12 @@ async function written(path: string, args: readonly string[] = PLAN): Promise<Fi
   return run;
 }
 
+const DONE = { calls: [call('finish', { status: 'done', summary: 'Done.' })] };
+
 /** A command that writes these files, and the end of the work. */
 function planted(paths: readonly string[]) {
   const lines = paths.map((path) => `mkdir -p "$(dirname '${path}')" && echo new > '${path}'`);
-  return [
-    { calls: [call('run_command', { command: lines.join('\n') })] },
-    { calls: [call('finish', { status: 'done', summary: 'Done.' })] },
-  ];
+  return [{ calls: [call('run_command', { command: lines.join('\n') })] }, DONE];
 }
 
 describe('a change of what tools execute', () => {
@@ -97,6 +96,30 @@ describe('a change of what tools execute', () => {
     const flagged = said?.flags.filter(({ flag }) => drafts.includes(flag)).map(({ path }) => path);
     expect(paths.filter((path) => !flagged?.includes(path))).toEqual([]);
     expect(life.pull(1).pull?.draft).toBe(true);
+  });
+
+  test.each([
+    ['CLAUDE.md', 'docs/guide.md', 'docs/guide.md', 'refused'],
+    ['sub/.npmrc', '../docs/npmrc', 'docs/npmrc', 'draft'],
+    ['.husky', './docs', 'docs/pre-commit', 'draft'],
+    ['.husky', '.', 'pre-commit', 'draft'],
+    ['.npmrc', 'docs/npmrc', 'docs/other', 'ready'],
+  ])('is one through a link of the base: %s → %s', async (link, target, path, end) => {
+    mkdirSync(join(life.checkout.root, 'sub'));
+    symlinkSync(target, join(life.checkout.root, link));
+    await life.checkout.git('add', link);
+    await life.checkout.git('commit', '-qm', 'Link');
+    await life.checkout.git('push', '-q', life.hosted.gitFolder, 'HEAD:main');
+    const { exitCode, said, stderr } = await published(await written(path));
+    if (end === 'refused') expect([exitCode, said?.errorCode]).toEqual([8, 'ERR_PROTECTED_PATH']);
+    else expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
+  });
+
+  test('is one through a link that comes with it', async () => {
+    const command = 'mkdir -p b/wrapper && ln -s b gradle && echo > b/wrapper/gradle-wrapper.properties';
+    const run = await life.run([{ calls: [call('run_command', { command })] }, DONE], PLAN);
+    const { exitCode, said, stderr } = await published(run);
+    expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, true]);
   });
 
   test('is refused for every CI that runs a branch', async () => {

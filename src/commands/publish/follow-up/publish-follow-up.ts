@@ -25,7 +25,7 @@ import { committerFor, commitWishes } from '../committer-for.ts';
 import type { PublishJob } from '../job.ts';
 import { lackingLfs } from '../lfs-check.ts';
 import { draftFirst, keptDraft } from '../open-pull-request.ts';
-import { checkPolicy } from '../policy-check.ts';
+import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
 import { rebuildRun } from '../rebuild-run.ts';
 import { answerThreads } from './answer-threads.ts';
@@ -91,9 +91,11 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
   if (notOurs !== null) return refuse(notOurs);
   const judged = checkPolicy(job, patch, pull.record.rules);
   if (judged.status === 'refused') return judged;
-  const { protectedPaths } = judged;
   const head = await findCommit(upstream, pull.head);
   if (head === null) return { status: 'moved' };
+  const linked = await checkLinked(job, patch, head.tree.sha);
+  if (linked.status === 'refused') return linked;
+  const protectedPaths = [...judged.protectedPaths, ...linked.protectedPaths];
   publication.base = { branch: pull.base.branch, sha: pull.base.sha };
   const origin = originOfCommit(head.message);
   if (origin?.runId === result.runId && origin.tree === head.tree.sha) {
