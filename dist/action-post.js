@@ -1,2 +1,2 @@
-process.argv[2] = 'post';
-await import('./action.js');
+import { runAction } from './action-program.js';
+process.exit(await runAction(process, 'post'));

@@ -118,12 +118,13 @@ test('the command sums them by model and day, with a key from a .env, and the ke
 
 test('errors that prevent it from starting are reported before any request', async () => {
   const before = server.requests.length;
-  await expect(usage([], { ANTHROPIC_ADMIN_API_KEY: '' })).rejects.toThrow(
-    'there is no ANTHROPIC_ADMIN_API_KEY: ',
-  );
-  await expect(usage([], { ANTHROPIC_ADMIN_API_KEY: 'a b' })).rejects.toThrow('contains blanks');
-  await expect(usage(['--by', 'plan'])).rejects.toThrow('--by plan: an organisation has no plans');
-  await expect(usage([], { ANTHROPIC_BASE_URL: 'http://gateway.example' })).rejects.toThrow('plain http');
+  for (const [end, said] of [
+    [usage([], { ANTHROPIC_ADMIN_API_KEY: '' }), 'there is no ANTHROPIC_ADMIN_API_KEY: '],
+    [usage([], { ANTHROPIC_ADMIN_API_KEY: 'a b' }), 'contains blanks'],
+    [usage(['--by', 'plan']), '--by plan: an organisation has no plans'],
+    [usage([], { ANTHROPIC_BASE_URL: 'http://gateway.example' }), 'plain http'],
+  ] as const)
+    expect(await end).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
   expect(server.requests.length).toBe(before);
 });
 

@@ -23,7 +23,8 @@ function home() {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
   };
-  const env = { XDG_STATE_HOME: state };
+  // The home of whoever runs the tests may have runs, too.
+  const env = { HOME: state, XDG_STATE_HOME: state };
   return {
     env,
     at,
@@ -183,9 +184,16 @@ test('a resumed run counts once, with all its attempts, and a retried answer wit
 test('mistakes are reported, and an empty home costs nothing', async () => {
   const { usage } = home();
   expect((await usage()).stderr).toBe('patchsmith: done (exit 0): 0 runs: 0 tokens; $0.0000.\n');
-  await expect(usage('--since', 'soon')).rejects.toThrow('--since: expected an age such as 14d');
-  await expect(usage('--since', '2026-02-30')).rejects.toThrow('or a day such as 2026-11-01');
-  await expect(usage('--since', '9999-01-01')).rejects.toThrow('--since: lies in the future');
-  await expect(usage('--by', 'repo')).rejects.toThrow('--by: expected one of model, plan, day');
-  await expect(usage('--output', 'patch')).rejects.toThrow('--output: usage prints text');
+  for (const [words, said] of [
+    [['--since', 'soon'], '--since: expected an age such as 14d'],
+    [['--since', '2026-02-30'], 'or a day such as 2026-11-01'],
+    [['--since', '9999-01-01'], '--since: lies in the future'],
+    [['--by', 'repo'], '--by: expected one of model, plan, day'],
+    [['--output', 'patch'], '--output: usage prints text'],
+  ] as const)
+    expect(await usage(...words)).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(said),
+    });
 });
