@@ -5,7 +5,7 @@ import { endDeadRun } from '../adapters/storage/dead-run.ts';
 import { readResult } from '../adapters/storage/read-result.ts';
 import { runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
-import { resumeCommand } from '../domain/journal/resume-command.ts';
+import { AGREE_AGAIN, resumeCommand } from '../domain/journal/resume-command.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 
 /** What the post step reports about a step that was killed. */
@@ -53,12 +53,14 @@ async function found(path: string): Promise<string[]> {
       `outcome: ${result.outcome} (exit ${result.exitCode})`,
       `run directory: ${path}`,
     ];
+  const root = (dead ?? result)?.root ?? null;
+  const there = root === null ? {} : { repo: root };
   const outcome = dead === null ? [] : [`outcome: ${dead.outcome} (exit ${dead.exitCode})`];
   if (!existsSync(directory.events)) return [UNBEGUN, ...outcome, `run directory: ${path}`];
   return [
     'The step was killed during the run. The work so far is in its journal and in the work tree.',
     ...outcome,
     `run directory: ${path} (${readdirSync(path).sort().join(', ')})`,
-    `continue it on a machine that has this checkout and this folder: ${resumeCommand(path, {})}`,
+    `continue it on a machine that has this checkout and this folder: ${resumeCommand(path, there)} ${AGREE_AGAIN}`,
   ];
 }

@@ -116,11 +116,16 @@ export const SETTINGS_TAKEN: Readonly<
 };
 
 /** Those of the flags that `resume` takes too, for the commands that messages print. How a run is shown is not part of it. */
-export function typedForResume(flags: Readonly<Record<string, unknown>>): TypedFlags {
+export function typedForResume(
+  flags: Readonly<Record<string, unknown>>,
+  redact: (text: string) => string,
+): TypedFlags {
+  const printed = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(printed) : typeof value === 'string' ? redact(value) : value;
   const taken = settingEntries().filter(
     ({ key, group }) => group !== 'Output' && SETTINGS_TAKEN.resume.includes(key),
   );
   return Object.fromEntries(
-    taken.flatMap(({ flag }) => (flags[flag] === undefined ? [] : [[flag, flags[flag]]])),
+    taken.flatMap(({ flag }) => (flags[flag] === undefined ? [] : [[flag, printed(flags[flag])]])),
   );
 }

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { resumeCommand } from '../../domain/journal/resume-command.ts';
+import { AGREE_AGAIN, resumeCommand } from '../../domain/journal/resume-command.ts';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { readResult } from './read-result.ts';
@@ -35,11 +35,12 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
 
 /** Only the journal has what the run has spent, and a patch without a final result is not trusted. */
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
+  const there = left.root === null ? {} : { repo: left.root };
   const first = join(path, 'attempts', '1');
   const next = existsSync(events)
-    ? `Continue the run: ${resumeCommand(path, {})}`
+    ? `Continue the run: ${resumeCommand(path, there)} ${AGREE_AGAIN}`
     : existsSync(first)
-      ? `No attempt had been chosen; one can be continued: ${resumeCommand(first, {})} --repo DIR`
+      ? `No attempt had been chosen; one can be continued: ${resumeCommand(first, there)} ${AGREE_AGAIN}`
       : 'It had not started to work: start a new run with patchsmith run.';
   const { name, exitCode, reason, errorCode } = internalError('ERR_PROCESS_DIED', `${PROCESS_DIED}. ${next}`);
   return {

@@ -38,7 +38,7 @@ export async function startResume(
     ...context,
     settings: read.settings,
     typed: {
-      ...typedForResume(flags),
+      ...typedForResume(flags, context.redact),
       ...(switches.has('accept-changes') ? { 'accept-changes': true } : {}),
     },
     servers,

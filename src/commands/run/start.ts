@@ -27,7 +27,7 @@ export async function startRun(
     outcome: await runTask({
       ...context,
       settings,
-      typed: typedForResume(flags),
+      typed: typedForResume(flags, context.redact),
       apiKey,
       otherKeys,
       env,

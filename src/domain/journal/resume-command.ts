@@ -5,13 +5,23 @@ import { shellWord } from '../shell-word.ts';
 /** Flags that `resume` takes with their values as they were typed: a text, several of them, or true for a switch. */
 export type TypedFlags = Readonly<Record<string, unknown>>;
 
+/**
+ * After a command that was printed by a process that does not know with which flags the run began; a comment for a shell. What a
+ * run directory says of them is not repeated: it may come from anywhere.
+ */
+export const AGREE_AGAIN = '# resume names the flags to repeat, if any';
+
 /** `more` are flags as typed (`--deadline 60s`), which replace those of the same name. */
 export function resumeCommand(path: string, typed: TypedFlags, more: readonly string[] = []): string {
   const replaced = new Set(more.map((flag) => flag.split(' ', 1)[0]));
   const kept = Object.entries(typed).flatMap(([name, value]) =>
     replaced.has(`--${name}`) ? [] : wordsOf(name, value),
   );
-  return ['patchsmith resume', shellWord(path), ...kept, ...more].join(' ');
+  const words = ['patchsmith resume', shellWord(path), ...kept, ...more];
+  // A secret is printed as ***, with which the command would be another one.
+  return [...words, ...(words.join(' ').includes('***') ? ['# with the secret in place of ***'] : [])].join(
+    ' ',
+  );
 }
 
 function wordsOf(name: string, value: unknown): string[] {

@@ -62,7 +62,7 @@ const ended = (runDir: string) => ({
   outcome: 'internal_error',
   exitCode: 1,
   errorCode: 'ERR_PROCESS_DIED',
-  reason: `${DEAD}Continue the run: patchsmith resume ${runDir}`,
+  reason: `${DEAD}Continue the run: patchsmith resume ${runDir} --repo ${dead.repository.root} # resume names the flags to repeat, if any`,
   patch: null,
 });
 
