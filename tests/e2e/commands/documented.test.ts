@@ -1,23 +1,14 @@
 /** Every command line, flag, variable, key and input that README and docs/ show is accepted by what is built. */
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { MANIFEST, runAction } from '../../support/jobs/action-runner.ts';
-import { done, edit, oneJob, place } from '../../support/jobs/publishing-job.ts';
+import { done, edit } from '../../support/jobs/publishing-job.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { KEY } from '../../support/runs/scripted-run.ts';
-import {
-  blocksOf,
-  inlineCode,
-  PAGES,
-  type SettingRow,
-  settingRows,
-  shownCommands,
-} from '../../support/text/documented.ts';
+import { type SettingRow, settingRows, shownCommands } from '../../support/text/documented.ts';
 
 /** What is wrong about a line itself, whatever is or is not on the machine. */
 const MISTAKE =
@@ -171,7 +162,7 @@ const OWN: Readonly<Record<string, string>> = {
   ...{ 'max-total-size': '5g', 'max-disk': '5g', 'max-memory': '2g', 'fix-rounds': '9' },
 };
 
-function valueOf({ flag, value }: Pick<SettingRow, 'flag' | 'value'>): string {
+function exampleOf({ flag, value }: Pick<SettingRow, 'flag' | 'value'>): string {
   const first = /^[a-z-]+\|/.test(value) ? value.split('|')[0] : VALUES[value];
   return OWN[flag] ?? first ?? (value === '' ? 'true' : `no example of ${value}`);
 }
@@ -204,7 +195,7 @@ describe('of the settings, each is accepted', () => {
     for (const row of rows) {
       const from = await sourceOf(
         row,
-        row.value === '' ? [`--${row.flag}`] : [`--${row.flag}`, valueOf(row)],
+        row.value === '' ? [`--${row.flag}`] : [`--${row.flag}`, exampleOf(row)],
       );
       if (from !== 'flag') wrong.push([row.flag, from.slice(0, 300)]);
     }
@@ -214,7 +205,7 @@ describe('of the settings, each is accepted', () => {
   test('as a variable', async () => {
     const wrong: unknown[] = [];
     for (const row of rows) {
-      const from = await sourceOf(row, [], { [row.variable]: valueOf(row) });
+      const from = await sourceOf(row, [], { [row.variable]: exampleOf(row) });
       if (from !== 'environment') wrong.push([row.variable, from.slice(0, 300)]);
     }
     expect(wrong).toEqual([]);
@@ -223,7 +214,7 @@ describe('of the settings, each is accepted', () => {
   test('as a key of .patchsmith.yml, where the page says so', async () => {
     const wrong: unknown[] = [];
     for (const row of rows) {
-      const value = /^[\w]+$/.test(valueOf(row)) ? valueOf(row) : JSON.stringify(valueOf(row));
+      const value = /^[\w]+$/.test(exampleOf(row)) ? exampleOf(row) : JSON.stringify(exampleOf(row));
       writeFileSync(join(root, '.patchsmith.yml'), `${row.flag}: ${value}\n`);
       const from = await sourceOf(row, []);
       if (!AS_KEY[row.inProjectFile]?.test(from))
@@ -241,175 +232,3 @@ const AS_KEY: Readonly<Record<string, RegExp>> = {
   'only lower': /^(?:file|default)$|ERR_NOT_FOR_PROJECT_FILE/,
   'only fewer': /^(?:file|default)$|ERR_NOT_FOR_PROJECT_FILE/,
 };
-
-describe('of the flags in the text,', () => {
-  /** Of other programs, and in place of any flag. */
-  const FOREIGN = [
-    'security-opt',
-    'prefix',
-    'directory',
-    'disable-userns',
-    'allow-empty',
-    '3way',
-    'quick',
-    'only',
-    'flag',
-  ];
-  const rows = new Map(settingRows().map((row) => [row.flag, row]));
-  const COMMANDS =
-    'run check prepare publish replay resume undo blame runs show report usage clean config init demo';
-
-  test('every one is taken by a command, with the value that is shown', async () => {
-    const ofCommands = new Set<string>(['version', ...FOREIGN]);
-    for (const command of COMMANDS.split(' ')) {
-      const [, help] = await given(['help', command]);
-      for (const [, flag = ''] of help.matchAll(/^ +(?:-\w, )? ?--([\w-]+)/gm)) ofCommands.add(flag);
-    }
-    const wrong: unknown[] = [];
-    for (const [page, text] of PAGES)
-      for (const code of new Set(inlineCode(text))) {
-        const [, flag = '', value = ''] = /^--([\w-]+)(?:[ =](.*))?$/.exec(code) ?? [];
-        if (flag === '') continue;
-        if (!ofCommands.has(flag)) wrong.push([page, code]);
-        const row = rows.get(flag);
-        if (row === undefined || !/^'?[a-z0-9_.,:/*-]+'?$/.test(value)) continue;
-        const from = await sourceOf(row, [`--${flag}`, value.replaceAll("'", '')]);
-        if (from !== 'flag') wrong.push([page, code, from.slice(0, 300)]);
-      }
-    expect(wrong).toEqual([]);
-  });
-
-  test.each(['run', 'check', 'prepare', 'publish', 'replay', 'resume', 'clean', 'usage'])(
-    '%s takes all that its help lists',
-    async (command) => {
-      const [, help] = await given(['help', command]);
-      const listed = [...help.matchAll(/^ +(?:-\w, )? ?--([\w-]+)/gm)].flatMap(
-        ([, flag = '']) => rows.get(flag) ?? [],
-      );
-      expect(listed.length).toBeGreaterThan(0);
-      const flags = listed.flatMap((row) =>
-        row.value === ''
-          ? [`--${row.flag}`]
-          : [`--${row.flag}`, row.flag === 'output' ? 'json' : valueOf(row)],
-      );
-      const others = command === 'run' || command === 'check' ? ['--publish'] : [];
-      const operands = ['publish', 'replay', 'resume'].includes(command) ? [runDir] : [];
-      const [, printed] = await given([command, ...operands, ...flags, ...others]);
-      expect(printed).not.toMatch(/ERR_(?:UNKNOWN_\w+|FLAG_\w+|INVALID_VALUE|UNEXPECTED_WORD|BUG)/);
-    },
-  );
-});
-
-test('every variable in the text is known', async () => {
-  const wrong: string[] = [];
-  const named = new Set([...PAGES.values()].flatMap((text) => text.match(/\bPATCHSMITH_[A-Z_]+\b/g) ?? []));
-  for (const name of named) {
-    const [, printed] = await given(['config'], { [name]: 'x' });
-    if (printed.includes('ERR_UNKNOWN_VARIABLE')) wrong.push(name);
-  }
-  expect(wrong).toEqual([]);
-});
-
-interface Step {
-  readonly id?: string;
-  readonly uses?: string;
-  readonly with?: Readonly<Record<string, string | number | boolean>>;
-}
-
-/** The steps of the action in a text of YAML, and those in which it is named. */
-function stepsIn(value: unknown): Step[] {
-  if (value === null || typeof value !== 'object') return [];
-  const own = 'uses' in value && /^OWNER\/patchsmith@/.test(String(value.uses)) ? [value as Step] : [];
-  return [...own, ...Object.values(value).flatMap(stepsIn)];
-}
-
-describe('of the action,', () => {
-  const templates = readdirSync('docs/workflows').flatMap((name) =>
-    name.endsWith('.yml') ? [`docs/workflows/${name}`] : [],
-  );
-  const texts = [
-    ...[...PAGES].flatMap(([page, text]) => blocksOf(text, 'yaml').map((block) => [page, block] as const)),
-    ...templates.map((path) => [path, readFileSync(path, 'utf8')] as const),
-  ];
-  const rows = new Map(settingRows().map((row) => [row.flag, row]));
-
-  /** As an expression of GitHub would fill it in. */
-  const filledIn = (name: string, value: unknown) => {
-    const text = String(value);
-    const row = rows.get(name === 'plan-file' ? 'plan' : name);
-    if (!text.includes('${{')) return text;
-    return row === undefined ? 'an-example-0123456789' : valueOf(row);
-  };
-
-  test('each step that is shown is accepted', async () => {
-    const wrong: unknown[] = [];
-    let steps = 0;
-    for (const [page, text] of texts)
-      for (const { with: inputs = {} } of stepsIn(parse(text))) {
-        steps += 1;
-        const given = Object.fromEntries(
-          Object.entries(inputs).map(([name, value]) => [name, filledIn(name, value)]),
-        );
-        for (const name of Object.keys(given))
-          if (!Object.hasOwn(MANIFEST.inputs, name)) wrong.push([page, name]);
-        const { stderr } = await runAction({ workspace: temporaryFolder(), inputs: given });
-        const mistakes = stderr.match(
-          /ERR_(?:UNKNOWN_\w+|INPUT_NOT_TAKEN|INVALID_VALUE|SETTING\w+|BUG)[^\n]*/g,
-        );
-        if (mistakes !== null) wrong.push([page, given, mistakes]);
-      }
-    expect(wrong).toEqual([]);
-    expect(steps).toBeGreaterThan(10);
-  });
-
-  test('each input of action.yml is taken in one of its modes, with a value of its kind', async () => {
-    const inputs = Object.fromEntries(
-      Object.keys(MANIFEST.inputs).flatMap((name) =>
-        name === 'mode'
-          ? []
-          : [
-              [
-                name,
-                valueOf(rows.get(name === 'plan-file' ? 'plan' : name) ?? { flag: name, value: 'TEXT' }),
-              ],
-            ],
-      ),
-    );
-    const modes = ['run', 'resume', 'publish', 'prepare', 'run-and-publish', 'locate'];
-    let left = Object.keys(inputs);
-    for (const mode of modes) {
-      const { stderr } = await runAction({
-        workspace: root,
-        inputs: { ...inputs, 'sandbox-setup': 'off', mode },
-      });
-      expect(stderr).not.toMatch(/ERR_(?:UNKNOWN_\w+|INVALID_VALUE|BUG)[^\n]*/);
-      left = left.filter((name) => stderr.includes(`[ERR_INPUT_NOT_TAKEN] ${name}:`));
-    }
-    expect(left).toEqual([]);
-  });
-
-  test('each output of action.yml is written, and each that is read exists', async () => {
-    const at = await place([edit, done]);
-    const { outputs } = await oneJob(at);
-    const located = await runAction({
-      workspace: root,
-      env: at.env,
-      token: at.token,
-      inputs: { mode: 'locate' },
-    });
-    const prepared = await runAction({
-      workspace: root,
-      env: at.env,
-      token: at.token,
-      inputs: { mode: 'prepare', 'plan-file': 'plans/deps.md' },
-    });
-    const written = { ...outputs, ...located.outputs, ...prepared.outputs };
-    expect(Object.keys(MANIFEST.outputs).filter((name) => !Object.hasOwn(written, name))).toEqual([]);
-    for (const [page, text] of texts)
-      for (const { id } of stepsIn(parse(text)))
-        for (const [, name = ''] of text.matchAll(
-          new RegExp(`steps\\.${id ?? '-'}\\.outputs\\.([\\w-]+)`, 'g'),
-        ))
-          expect([page, name, Object.hasOwn(MANIFEST.outputs, name)]).toEqual([page, name, true]);
-  });
-});

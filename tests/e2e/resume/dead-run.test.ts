@@ -57,12 +57,12 @@ function another(): string {
   return runDir;
 }
 
-const ended = (runDir: string) => ({
+const ended = (runDir: string, root = dead.repository.root) => ({
   status: 'finished',
   outcome: 'internal_error',
   exitCode: 1,
   errorCode: 'ERR_PROCESS_DIED',
-  reason: `${DEAD}Continue the run: patchsmith resume ${runDir} --repo ${dead.repository.root} # resume names the flags to repeat, if any`,
+  reason: `${DEAD}Continue the run: patchsmith resume ${runDir} --repo ${root} # resume names the flags to repeat, if any`,
   patch: null,
 });
 
@@ -141,7 +141,7 @@ describe('a run whose process was killed', () => {
     });
     expect(exitCode, stderr).toBe(0);
     expect(readFileSync(join(killed.repository.root, 'a.txt'), 'utf8')).toBe('old\n');
-    expect(resultOf(killed.runDir)).toMatchObject(ended(killed.runDir));
+    expect(resultOf(killed.runDir)).toMatchObject(ended(killed.runDir, killed.repository.root));
   });
 });
 

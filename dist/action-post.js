@@ -1,2 +1,0 @@
-import { runAction } from './action-program.js';
-process.exit(await runAction(process, 'post'));
