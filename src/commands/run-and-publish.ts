@@ -11,6 +11,7 @@ import { type SettingKey, settingEntries } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
+import { jobOfRound } from '../domain/github/rounds.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, publishFailed, type RunOutcome, usageError } from '../domain/run/outcome.ts';
@@ -128,7 +129,7 @@ function unpublished(
 }
 
 const UNCOUNTED =
-  'A round that nobody asked for is counted, and a dry run changes nothing. Continue the pull request without --dry-run, or with --message.';
+  'A round is counted before it begins, and a dry run changes nothing. Continue the pull request without --dry-run, or outside the workflow with --message.';
 
 /**
  * Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. Changes nothing, except for
@@ -141,7 +142,7 @@ export async function obstacleToPublishing(
 ): Promise<RunOutcome | null> {
   const followUp = work?.plan.followUp?.facts ?? null;
   if (settings.dryRun)
-    return followUp === null || followUp.trigger === 'request'
+    return followUp === null || (followUp.trigger === 'request' && jobOfRound(env) === null)
       ? null
       : publishFailed('ERR_ROUND_NOT_RECORDED', UNCOUNTED);
   // Nothing else loads the libraries that talk to GitHub.

@@ -7,9 +7,9 @@ import type { RoundCaps, RoundCounts } from '../domain/github/rounds.ts';
 import { render } from '../domain/text/template.ts';
 
 /** `round 1 of 2 without anyone asking, 3 of 20 in 24 hours`. */
-export function roundWords(trigger: Trigger, { number, today }: RoundCounts, caps: RoundCaps): string {
+export function roundWords({ number, today }: RoundCounts, caps: RoundCaps): string {
   const day = `${today} of ${caps.followUpsPerDay} in 24 hours`;
-  return trigger === 'request'
+  return number === 0
     ? `round as requested, ${day}`
     : `round ${number} of ${caps.followUpRounds} without anyone asking, ${day}`;
 }
@@ -29,7 +29,7 @@ export function roundComment({
 }: CommentParts & { trigger: Trigger; counts: RoundCounts; caps: RoundCaps }): string {
   return filled(parts, {
     headline: 'Continuing this pull request',
-    reason: `For ${trigger === 'check' ? 'a failed check' : 'a conflict with the base'}: ${roundWords(trigger, counts, caps)}. It counts, whatever comes of it.`,
+    reason: `For ${trigger === 'check' ? 'a failed check' : 'a conflict with the base'}: ${roundWords(counts, caps)}. It counts, whatever comes of it.`,
     next: 'The text of the pull request will list the commit; if there is none, this comment will say why.',
   });
 }

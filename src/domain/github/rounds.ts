@@ -14,8 +14,10 @@ export const Round = z.strictObject({
   head: CommitId,
   base: CommitId,
   trigger: z.enum(TRIGGERS),
-  /** What a person asked with, such as `comment 1234`; null without a person. */
+  /** What it was requested with, such as `comment 1234`; null without a request. */
   request: z.string().max(100).nullable(),
+  /** Whether a person asked for it: what a bot asks for counts like what nobody does. */
+  byPerson: z.boolean(),
   /** The workflow run that carries it out; null outside a workflow. */
   job: z.strictObject({ run: z.string().max(40), attempt: z.int().positive() }).nullable(),
 });
@@ -58,7 +60,7 @@ export function judgeRound(
 ): RoundVerdict {
   const own = recordedRound(rounds, asked, caps);
   if (own !== null) return own;
-  const number = asked.trigger === 'request' ? 0 : roundsInARow(rounds, asked.pull) + 1;
+  const number = asked.byPerson ? 0 : roundsInARow(rounds, asked.pull) + 1;
   const name = `Pull request #${asked.pull}`;
   // A person re-runs all jobs to have the same once more.
   const isAgain = (asked.job?.attempt ?? 1) > 1;
@@ -89,7 +91,10 @@ function whySpent(name: string, { number, today }: RoundCounts, caps: RoundCaps)
 
 const ASK = 'Comment there with /patchsmith and what to do to continue.';
 
-/** The round that this job has recorded for this head and trigger, judged by the caps again; null if it has recorded none. */
+/**
+ * The round that this job has recorded for this head and trigger, judged by the caps again; null if it has recorded none. What is
+ * requested is carried out wherever the head is by then.
+ */
 export function recordedRound(
   rounds: readonly RecordedRound[],
   { pull, head, trigger, job }: Pick<Round, 'pull' | 'head' | 'trigger' | 'job'>,
@@ -99,7 +104,7 @@ export function recordedRound(
     (round) =>
       job !== null &&
       round.pull === pull &&
-      round.head === head &&
+      (trigger === 'request' || round.head === head) &&
       round.trigger === trigger &&
       round.job?.run === job.run &&
       round.job.attempt === job.attempt,
@@ -107,7 +112,7 @@ export function recordedRound(
   const own = rounds[at];
   if (own === undefined) return null;
   const until = rounds.slice(0, at + 1);
-  const number = trigger === 'request' ? 0 : roundsInARow(until, pull);
+  const number = own.byPerson ? 0 : roundsInARow(until, pull);
   const counts = { number, today: inDayBefore(until, own.at) };
   const why = whySpent(`Pull request #${pull}`, counts, caps);
   return why === null ? { status: 'recorded', ...counts } : spent(why);
@@ -120,20 +125,23 @@ function inDayBefore(rounds: readonly RecordedRound[], now: number): number {
 /** Those without a person asking, since the last one that a person asked for. */
 export function roundsInARow(rounds: readonly RecordedRound[], pull: number): number {
   const own = rounds.filter((round) => round.pull === pull);
-  return own.length - 1 - own.findLastIndex(({ trigger }) => trigger === 'request');
+  return own.length - 1 - own.findLastIndex(({ byPerson }) => byPerson);
 }
 
-/** What a person asks for is asked once, wherever the head is by then. */
+/** What is requested is asked once, wherever the head is by then. */
 function isSame(round: Round, asked: Round): boolean {
   const keys = asked.request === null ? (['head', 'base', 'trigger'] as const) : (['request'] as const);
   return round.pull === asked.pull && keys.every((key) => round[key] === asked[key]);
 }
 
+/** Six weeks: much more is no date any more. */
+const MAX_PAUSE_MS = HOUR_MS * 2 ** 10;
+
 /** A head that still is one has got no commit from these rounds: an hour after the first, and twice as long after each more. */
 function pauseUntil(rounds: readonly RecordedRound[], { pull, head }: Round): number {
   const failed = rounds.filter((round) => round.pull === pull && round.head === head);
   const last = failed.at(-1);
-  return last === undefined ? 0 : last.at + HOUR_MS * 2 ** (failed.length - 1);
+  return last === undefined ? 0 : last.at + Math.min(HOUR_MS * 2 ** (failed.length - 1), MAX_PAUSE_MS);
 }
 
 function refused(why: string): RoundVerdict {
@@ -151,7 +159,7 @@ function timeText(at: number): string {
 
 /** The message of the commit that records a round: for people, and then what is read back. */
 export function roundMessage(round: Round, { number, today }: RoundCounts): string {
-  const which = number === 0 ? 'as requested' : `round ${number} without a request`;
+  const which = number === 0 ? 'as requested' : `round ${number} without a person asking`;
   return `Pull request ${round.pull}: ${which} (${round.trigger}), ${today} today\n\n${JSON.stringify(round)}\n`;
 }
 

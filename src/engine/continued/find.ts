@@ -13,7 +13,7 @@ import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
-import { type RecordedRound, whyDamaged } from '../../domain/github/rounds.ts';
+import { type RecordedRound, type Round, whyDamaged } from '../../domain/github/rounds.ts';
 import {
   noChange,
   policyViolation,
@@ -32,7 +32,7 @@ export interface Continued {
   readonly pull: OwnPull;
   readonly commits: CommitsSince;
   readonly trigger: Trigger;
-  /** All rounds so far, oldest first; not read if a person asks. */
+  /** All rounds so far, oldest first; not read for a request outside a workflow. */
   readonly rounds: readonly RecordedRound[];
 }
 
@@ -46,6 +46,7 @@ export interface ContinueQuestion {
   /** The checked-out commit. */
   readonly head: string | null;
   readonly now: Clock;
+  readonly job: Round['job'];
   readonly openGitHub: () => Promise<GitHub>;
   readonly openBeside: () => Promise<BesideCheckout>;
 }
@@ -97,7 +98,9 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
       ),
     );
   const { rounds, damaged } =
-    trigger === 'request' ? { rounds: [], damaged: null } : await readRounds(where, pull, question.now());
+    trigger === 'request' && question.job === null
+      ? { rounds: [], damaged: null }
+      : await readRounds(where, pull, question.now());
   if (damaged !== null)
     return refused(publishFailed('ERR_ROUND_NOT_RECORDED', sentence(whyDamaged(damaged))));
   return { status: 'found', continued: { repository: where, pull, commits, trigger, rounds } };

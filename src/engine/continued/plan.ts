@@ -130,10 +130,12 @@ function isGiven({ settings }: ContinueTask): boolean {
 /** The round of this job was recorded before it; a job that publishes as well records it when the plan is known. */
 function roundOf({ continued, session, settings }: ContinueTask): RoundVerdict {
   const { pull, trigger, rounds } = continued;
-  if (trigger === 'request') return { status: 'recorded', number: 0, today: 0 };
   const { env, beforeSpending } = session.input;
-  const asked = { pull: pull.number, head: pull.head, trigger, job: jobOfRound(env) };
-  const number = roundsInARow(rounds, pull.number) + 1;
+  const job = jobOfRound(env);
+  // Somebody has typed the command.
+  if (trigger === 'request' && job === null) return { status: 'recorded', number: 0, today: 0 };
+  const asked = { pull: pull.number, head: pull.head, trigger, job };
+  const number = trigger === 'request' ? 0 : roundsInARow(rounds, pull.number) + 1;
   return (
     recordedRound(rounds, asked, settings) ??
     (beforeSpending === undefined

@@ -13,6 +13,7 @@ import {
   trustInCheckout,
   trustInPull,
 } from '../../domain/github/event.ts';
+import { jobOfRound } from '../../domain/github/rounds.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
@@ -155,6 +156,7 @@ async function continuedIn(
       event,
       head: await headOf(root, env),
       now,
+      job: jobOfRound(env),
       openGitHub: () => openGitHub(interrupt),
       openBeside: () => openBesideCheckout(root, folder.path, env),
     });

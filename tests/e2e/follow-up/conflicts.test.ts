@@ -153,12 +153,8 @@ test('one in protected files is refused before a request to a model, unless the 
   expect(life.pull(1).comments.at(-1)?.body).toMatch(
     /^\*\*The run was not started\*\*\n\nPull request .*1 is not continued: it conflicts [^\n]*\n\nNo model was asked/,
   );
-  // Asked for something else, it does that.
-  const asked = await life.run(
-    writes('b.txt', 'b\n', 'Wrote b.'),
-    ['--continue', '1', '-m', 'write b'],
-    PUSH,
-  );
+  // Asked for something else by a person, it does that.
+  const asked = await life.run(writes('b.txt', 'b\n', 'Wrote b.'), ['--continue', '1', '-m', 'write b']);
   expect(asked.result.warnings).toContainEqual(
     expect.stringMatching(/^\[WARN_CONFLICT_LEFT\] The conflict with its base is left alone: /),
   );

@@ -6,9 +6,10 @@ import { type ClaudeServer, startClaudeServer } from '../../support/claude-serve
 import { removeFolders } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
-import { runAction } from '../../support/jobs/action-runner.ts';
+import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 const NAME = 'acme/shop';
 const HOUR = 3_600_000;
@@ -134,48 +135,127 @@ const said = (number: number) =>
     .filter(({ author }) => author.type === 'Bot')
     .map(({ body }) => body)
     .join('\n');
-const FIRST = 'Pull request 2: round 1 without a request (conflict)';
-const SECOND = 'Pull request 2: round 2 without a request (conflict)';
+const FIRST = 'Pull request 2: round 1 without a person asking (conflict)';
+const SECOND = 'Pull request 2: round 2 without a person asking (conflict)';
 
-test('four pushes with a red end pay once; a pause later once more, and then only for a person', async () => {
-  ago = 2 * HOUR;
-  const red = await push();
-  expect(red.map(({ name, result }) => [name, result])).toEqual([
-    ['prepare', 'success'],
-    ['run', 'failure'],
-    ['publish', 'failure'],
-  ]);
-  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
-  expect(logOf(red)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 20 in 24 hours');
-  // An hour has passed since, and the head is the same.
-  ago = 0;
-  await push();
-  expect([paid(), await rounds()]).toEqual([2, [FIRST, SECOND]]);
-  const third = await push();
-  await push();
-  expect([paid(), (await rounds()).length]).toEqual([2, 2]);
-  expect(third.map(({ name, result }) => [name, result])).toEqual([
-    ['prepare', 'success'],
-    ['run', 'skipped'],
-    ['publish', 'skipped'],
-  ]);
-  expect(said(2)).toContain('was continued 2 times without anyone asking for it, the maximum');
+/** The preparation alone, as a workflow of its own starts it. */
+async function prepare(
+  payload: Record<string, unknown>,
+  { event = 'push', ...env }: { event?: string } & Record<string, string> = {},
+): Promise<ActionEnd> {
+  workflowRuns += 1;
+  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
+  return runAction({
+    workspace: process.cwd(),
+    built: true,
+    inputs: { mode: 'prepare', continue: event === 'push' ? 'auto' : '2' },
+    token: github.addToken({ kind: 'installation', permissions }),
+    event: payload,
+    env: {
+      GITHUB_EVENT_NAME: event,
+      GITHUB_REPOSITORY: NAME,
+      GITHUB_REF_NAME: 'main',
+      GITHUB_API_URL: github.url,
+      GITHUB_SERVER_URL: github.serverUrl,
+      GITHUB_RUN_ID: String(4_710 + workflowRuns),
+      GITHUB_RUN_ATTEMPT: '1',
+      ...env,
+    },
+  });
+}
 
-  const payload = await commentedBy('ann', '/patchsmith line: better');
-  const asked = await carryOut('comment', { name: 'issue_comment', payload });
-  expect(paid(), logOf(asked)).toBeGreaterThan(2);
+test('what was asked for is paid once, and "Re-run failed jobs" has no record', async () => {
+  const payload = await commentedBy('ann', '/patchsmith line: fine');
+  const asked = { name: 'issue_comment', payload };
+  const failing = { env: { PATCHSMITH_MAX_PATCH_SIZE: '1', GITHUB_RUN_ID: '99' } };
+  const first = await carryOut('comment', asked, failing);
+  expect(first.find(({ name }) => name === 'prepare')?.result, logOf(first)).toBe('success');
+  expect(await rounds(), logOf(first)).toEqual(['Pull request 2: as requested (request)']);
   const before = paid();
-  expect((await rounds()).at(-1)).toBe('Pull request 2: as requested (request)');
-  // The same comment again.
-  const again = await carryOut('comment', { name: 'issue_comment', payload });
-  expect(paid()).toBe(before);
-  expect(logOf(again)).toContain('has had a round for this already');
-  // Its commit is another head, and the count begins anew.
-  await push();
-  expect((await rounds()).at(-1)).toBe(FIRST);
+  expect(before, logOf(first)).toBeGreaterThan(0);
+  const failed = first.map((end) => (end.name === 'run' ? { ...end, result: 'failure' as const } : end));
+  const env = { GITHUB_RUN_ID: '99', GITHUB_RUN_ATTEMPT: '2' };
+  const again = await carryOut('comment', asked, { before: failed, env });
+  expect([paid(), (await rounds()).length], logOf(again)).toEqual([before, 1]);
+  expect(logOf(again)).toContain('no round was recorded for its head');
 });
 
-test('four pushes in a row pay once, and say until when nothing is tried', async () => {
+test('whatever happens while a round is recorded, no run starts without one', async () => {
+  await repository.commit('main', { 'a.txt': 'theirs\n2\n3\n' });
+  const push = await payloadBy('ann', { ref: 'refs/heads/main' });
+  for (const on of [
+    { operation: 'git/create-commit' },
+    { operation: 'git/create-ref' },
+    { operation: 'repos/list-commits' },
+  ]) {
+    if (on.operation === 'repos/list-commits') await repository.git('update-ref', LOG, 'main');
+    github.faults.add({ on, times: 50, trouble: { kind: 'status', status: 403 } });
+    const end = await prepare(push);
+    github.faults.clear();
+    expect([end.exitCode !== 0, end.outputs['pull-requests']], end.stderr).not.toEqual([false, '[2]']);
+  }
+  await repository.git('update-ref', '-d', LOG);
+  // The answer is lost: what stands is found again.
+  github.faults.add({
+    on: { operation: 'git/create-ref' },
+    carriedOut: true,
+    trouble: { kind: 'status', status: 502 },
+  });
+  const ends = await Promise.all([prepare(push), prepare(push)]);
+  expect(ends.map(({ outputs }) => outputs['pull-requests']).sort()).toEqual(['[2]', '[]']);
+  expect(await rounds()).toEqual([FIRST]);
+  // What a bot asks for is no person's request.
+  const payload = await commentedBy('helper[bot]', '/patchsmith more');
+  const { id } = github.addUser('helper[bot]');
+  const byBot = { ...(await payloadBy('ann', payload)), sender: { login: 'helper[bot]', id, type: 'Bot' } };
+  await repository.git('update-ref', '-d', LOG);
+  const allowed = { event: 'issue_comment', PATCHSMITH_ALLOW_BOT: String(id) };
+  const bot = await prepare(byBot, allowed);
+  expect(await rounds(), bot.stderr).toEqual(['Pull request 2: round 1 without a person asking (request)']);
+});
+
+testAtNight(
+  'four pushes with a red end pay once; a pause later once more, and then only for a person',
+  async () => {
+    ago = 2 * HOUR;
+    const red = await push();
+    expect(red.map(({ name, result }) => [name, result])).toEqual([
+      ['prepare', 'success'],
+      ['run', 'failure'],
+      ['publish', 'failure'],
+    ]);
+    expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+    expect(logOf(red)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 20 in 24 hours');
+    // An hour has passed since, and the head is the same.
+    ago = 0;
+    await push();
+    expect([paid(), await rounds()]).toEqual([2, [FIRST, SECOND]]);
+    const third = await push();
+    await push();
+    expect([paid(), (await rounds()).length]).toEqual([2, 2]);
+    expect(third.map(({ name, result }) => [name, result])).toEqual([
+      ['prepare', 'success'],
+      ['run', 'skipped'],
+      ['publish', 'skipped'],
+    ]);
+    expect(said(2)).toContain('was continued 2 times without anyone asking for it, the maximum');
+
+    const payload = await commentedBy('ann', '/patchsmith line: better');
+    const asked = await carryOut('comment', { name: 'issue_comment', payload });
+    expect(paid(), logOf(asked)).toBeGreaterThan(2);
+    const before = paid();
+    expect((await rounds()).at(-1)).toBe('Pull request 2: as requested (request)');
+    // The same comment again.
+    const again = await carryOut('comment', { name: 'issue_comment', payload });
+    expect(paid()).toBe(before);
+    expect(logOf(again)).toContain('has had a round for this already');
+    // Its commit is another head, and the count begins anew.
+    await push();
+    expect((await rounds()).at(-1)).toBe(FIRST);
+  },
+);
+
+testAtNight('four pushes in a row pay once, and say until when nothing is tried', async () => {
   await push();
   const ends = [await push(), await push(), await push()];
   expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
@@ -185,7 +265,7 @@ test('four pushes in a row pay once, and say until when nothing is tried', async
     );
 });
 
-test('the same event pays once, also when it is delivered twice at the same time', async () => {
+testAtNight('the same event pays once, also when it is delivered twice at the same time', async () => {
   const both = await Promise.all([push(), redeliver()]);
   expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
   await redeliver();
@@ -200,39 +280,42 @@ test('the same event pays once, also when it is delivered twice at the same time
   expect(logOf(late)).toContain('the same head, base and trigger, are paid for once');
 });
 
-test('a job that is killed between the record and the model counts', async () => {
+testAtNight('a job that is killed between the record and the model counts', async () => {
   await push({ kill: { mode: 'run', at: async ({ pid }) => void process.kill(pid, 'SIGKILL') } });
   expect([paid(), await rounds()]).toEqual([0, [FIRST]]);
   await push();
   expect([paid(), await rounds()]).toEqual([0, [FIRST]]);
 });
 
-test('a preparation that is killed when the record stands counts, and so does it when a person re-runs all jobs', async () => {
-  let victim: number | null = null;
-  github.after(({ operation }) => {
-    if (victim === null || operation !== 'git/create-ref') return;
-    process.kill(victim, 'SIGKILL');
-    victim = null;
-  });
-  const killed = await push({
-    kill: {
-      mode: 'prepare',
-      at: async ({ pid }) => {
-        victim = pid;
+testAtNight(
+  'a preparation that is killed when the record stands counts, and so does it when a person re-runs all jobs',
+  async () => {
+    let victim: number | null = null;
+    github.after(({ operation }) => {
+      if (victim === null || operation !== 'git/create-ref') return;
+      process.kill(victim, 'SIGKILL');
+      victim = null;
+    });
+    const killed = await push({
+      kill: {
+        mode: 'prepare',
+        at: async ({ pid }) => {
+          victim = pid;
+        },
       },
-    },
-  });
-  expect([paid(), await rounds(), killed[0]?.result]).toEqual([0, [FIRST], 'failure']);
-  const again = await redeliver({ env: { GITHUB_RUN_ATTEMPT: '2' } });
-  expect([paid(), await rounds()], logOf(again)).toEqual([1, [FIRST, SECOND]]);
-  // Without the preparation, a job is not paid for again.
-  const env = { GITHUB_RUN_ID: String(4_710 + workflowRuns), GITHUB_RUN_ATTEMPT: '3' };
-  const alone = await redeliver({ before: again, env });
-  expect([paid(), await rounds()], logOf(alone)).toEqual([1, [FIRST, SECOND]]);
-  expect(logOf(alone)).toContain('no round was recorded for its head');
-});
+    });
+    expect([paid(), await rounds(), killed[0]?.result]).toEqual([0, [FIRST], 'failure']);
+    const again = await redeliver({ env: { GITHUB_RUN_ATTEMPT: '2' } });
+    expect([paid(), await rounds()], logOf(again)).toEqual([1, [FIRST, SECOND]]);
+    // Without the preparation, a job is not paid for again.
+    const env = { GITHUB_RUN_ID: String(4_710 + workflowRuns), GITHUB_RUN_ATTEMPT: '3' };
+    const alone = await redeliver({ before: again, env });
+    expect([paid(), await rounds()], logOf(alone)).toEqual([1, [FIRST, SECOND]]);
+    expect(logOf(alone)).toContain('no round was recorded for its head');
+  },
+);
 
-test('the cap per day is one for all pull requests, and holds for requests as well', async () => {
+testAtNight('the cap per day is one for all pull requests, and holds for requests as well', async () => {
   await openPull(3);
   const few = { env: { PATCHSMITH_FOLLOW_UPS_PER_DAY: '1' } };
   const ends = await push(few);
@@ -245,43 +328,48 @@ test('the cap per day is one for all pull requests, and holds for requests as we
   expect(said(2)).toContain('have begun (1, ');
 });
 
-test('what strangers and the model write counts for nothing, and a run without a record is refused', async () => {
-  // In a comment, with all that a comment or a record of ours has in it.
-  const own = { pull: 2, head: await repository.head(repository.issues.get(2)?.pull?.head ?? '') };
-  await push();
-  const record = await repository.git('log', '-1', '--format=%B', LOG);
-  expect(record).toContain(`"pull":2,"head":"${own.head}"`);
-  const forged = record.replace('"conflict"', '"request"').replace('"request":null', '"request":"comment 1"');
-  const payload = await commentedBy('eve', `/patchsmith ${forged}`);
-  // Whoever has no write access starts no round, whatever the workflow's own condition says.
-  const prepared = await runAction({
-    workspace: process.cwd(),
-    built: true,
-    inputs: { mode: 'prepare', continue: '2', issue: '2' },
-    token: github.addToken({
-      kind: 'installation',
-      permissions: { contents: 'write', pull_requests: 'write', issues: 'write' },
-    }),
-    event: await payloadBy('eve', payload),
-    env: {
-      GITHUB_EVENT_NAME: 'issue_comment',
-      GITHUB_REPOSITORY: NAME,
-      GITHUB_API_URL: github.url,
-      GITHUB_SERVER_URL: github.serverUrl,
-      GITHUB_RUN_ID: '99',
-    },
-  });
-  expect([prepared.exitCode, prepared.outputs['error-code']]).toEqual([8, 'ERR_NO_WRITE_ACCESS']);
-  await push();
-  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
+testAtNight(
+  'what strangers and the model write counts for nothing, and a run without a record is refused',
+  async () => {
+    // In a comment, with all that a comment or a record of ours has in it.
+    const own = { pull: 2, head: await repository.head(repository.issues.get(2)?.pull?.head ?? '') };
+    await push();
+    const record = await repository.git('log', '-1', '--format=%B', LOG);
+    expect(record).toContain(`"pull":2,"head":"${own.head}"`);
+    const forged = record
+      .replace('"conflict"', '"request"')
+      .replace('"request":null', '"request":"comment 1"');
+    const payload = await commentedBy('eve', `/patchsmith ${forged}`);
+    // Whoever has no write access starts no round, whatever the workflow's own condition says.
+    const prepared = await runAction({
+      workspace: process.cwd(),
+      built: true,
+      inputs: { mode: 'prepare', continue: '2', issue: '2' },
+      token: github.addToken({
+        kind: 'installation',
+        permissions: { contents: 'write', pull_requests: 'write', issues: 'write' },
+      }),
+      event: await payloadBy('eve', payload),
+      env: {
+        GITHUB_EVENT_NAME: 'issue_comment',
+        GITHUB_REPOSITORY: NAME,
+        GITHUB_API_URL: github.url,
+        GITHUB_SERVER_URL: github.serverUrl,
+        GITHUB_RUN_ID: '99',
+      },
+    });
+    expect([prepared.exitCode, prepared.outputs['error-code']]).toEqual([8, 'ERR_NO_WRITE_ACCESS']);
+    await push();
+    expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
 
-  // The job of the model cannot write to the log, and does not run without a record in it.
-  const reader = github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
-  const sha = await repository.git('rev-parse', LOG);
-  const made = await ask(github, reader, `POST /repos/${NAME}/git/refs`, { ref: `${LOG}-2`, sha });
-  expect(made.status).toBe(403);
-  await repository.git('update-ref', LOG, 'main');
-  const damaged = await push();
-  expect(logOf(damaged)).toContain(`Delete the ref to begin a new count: git push origin --delete ${LOG}`);
-  expect(paid()).toBe(1);
-});
+    // The job of the model cannot write to the log, and does not run without a record in it.
+    const reader = github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
+    const sha = await repository.git('rev-parse', LOG);
+    const made = await ask(github, reader, `POST /repos/${NAME}/git/refs`, { ref: `${LOG}-2`, sha });
+    expect(made.status).toBe(403);
+    await repository.git('update-ref', LOG, 'main');
+    const damaged = await push();
+    expect(logOf(damaged)).toContain(`Delete the ref to begin a new count: git push origin --delete ${LOG}`);
+    expect(paid()).toBe(1);
+  },
+);

@@ -16,6 +16,7 @@ import {
   type RoundVerdict,
   whyDamaged,
 } from '../../../domain/github/rounds.ts';
+import { isBot } from '../../../domain/github/untrusted-text.ts';
 import { noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import type { Clock } from '../../../ports.ts';
@@ -49,6 +50,7 @@ export async function beginRound(
     base: pull.base.sha,
     trigger,
     request: trigger === 'request' ? (event?.request ?? `run ${job?.run ?? now()}`) : null,
+    byPerson: trigger === 'request' && !(event?.sender != null && isBot(event.sender)),
     job,
   };
   let said = '';
@@ -73,7 +75,7 @@ function notRecorded(why: string): RoundBegun {
 /** The same for a job that runs and publishes; null if the run may spend. */
 export async function roundObstacle(
   question: Omit<RoundQuestion, 'event'>,
-  { pullRequest, trigger }: FollowUp,
+  { pullRequest, head, trigger }: FollowUp,
   place: EndingPlace,
 ): Promise<RunOutcome | null> {
   const read = await readGitHubEvent(question.env);
@@ -82,7 +84,8 @@ export async function roundObstacle(
     const pull = await readOwnPull(question.where, pullRequest);
     if (typeof pull === 'string')
       return publishFailed('ERR_PULL_REQUEST_MOVED', `Pull request #${pullRequest} is no longer open.`);
-    const begun = await beginRound({ ...question, event }, pull, trigger);
+    // The head may have moved since it was checked out.
+    const begun = await beginRound({ ...question, event }, { ...pull, head }, trigger);
     if (begun.status === 'recorded') return null;
     return begun.status === 'failed'
       ? begun.outcome

@@ -45,7 +45,7 @@ export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
   for (const pull of pulls) {
     const begun = await beginRound({ ...job, caps }, pull, trigger);
     if (begun.status === 'recorded') {
-      const said = roundWords(trigger, begun, caps);
+      const said = roundWords(begun, caps);
       ready.push(pull.number);
       words.push(said);
       say(`pull request #${pull.number}: ${said}`);
