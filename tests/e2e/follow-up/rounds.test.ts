@@ -164,7 +164,7 @@ async function prepare(
   });
 }
 
-test('what was asked for is paid once, and "Re-run failed jobs" has no record', async () => {
+test('a request is paid once, not again by "Re-run failed jobs", and nothing begins without a record', async () => {
   const payload = await commentedBy('ann', '/patchsmith line: fine');
   const asked = { name: 'issue_comment', payload };
   const failing = { env: { PATCHSMITH_MAX_PATCH_SIZE: '1', GITHUB_RUN_ID: '99' } };
@@ -178,9 +178,9 @@ test('what was asked for is paid once, and "Re-run failed jobs" has no record', 
   const again = await carryOut('comment', asked, { before: failed, env });
   expect([paid(), (await rounds()).length], logOf(again)).toEqual([before, 1]);
   expect(logOf(again)).toContain('no round was recorded for its head');
-});
 
-test('whatever happens while a round is recorded, no run starts without one', async () => {
+  // Whatever happens while a round is recorded, no run starts without one.
+  await repository.git('update-ref', '-d', LOG);
   await repository.commit('main', { 'a.txt': 'theirs\n2\n3\n' });
   const push = await payloadBy('ann', { ref: 'refs/heads/main' });
   for (const on of [
@@ -205,9 +205,9 @@ test('whatever happens while a round is recorded, no run starts without one', as
   expect(ends.map(({ outputs }) => outputs['pull-requests']).sort()).toEqual(['[2]', '[]']);
   expect(await rounds()).toEqual([FIRST]);
   // What a bot asks for is no person's request.
-  const payload = await commentedBy('helper[bot]', '/patchsmith more');
+  const helped = await commentedBy('helper[bot]', '/patchsmith more');
   const { id } = github.addUser('helper[bot]');
-  const byBot = { ...(await payloadBy('ann', payload)), sender: { login: 'helper[bot]', id, type: 'Bot' } };
+  const byBot = { ...(await payloadBy('ann', helped)), sender: { login: 'helper[bot]', id, type: 'Bot' } };
   await repository.git('update-ref', '-d', LOG);
   const allowed = { event: 'issue_comment', PATCHSMITH_ALLOW_BOT: String(id) };
   const bot = await prepare(byBot, allowed);
