@@ -34,5 +34,6 @@ const FAULTS = [
   { code: 'EAGAIN', gitSays: /Resource temporarily unavailable/, what: 'No more processes can be started' },
   { code: 'EACCES', gitSays: /Permission denied/, what: 'A file may not be read or written' },
   { code: 'EPERM', gitSays: /Operation not permitted/, what: 'A file may not be changed' },
+  { code: 'ESTALE', gitSays: /Stale file handle/, what: 'A file or folder of this machine was replaced' },
   { code: 'no code', gitSays: /killed by SIG/, what: 'Something killed git' },
 ] as const;

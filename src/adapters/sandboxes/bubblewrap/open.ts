@@ -51,7 +51,13 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   const [steady] = await prepared;
   if (steady.status !== 'ok') {
     pipes.close();
-    return steady;
+    if (steady.status === 'unavailable') return steady;
+    const { explain, readMachineFacts } = await import('./unavailable.ts');
+    const explained = explain(steady.failure, readMachineFacts());
+    return {
+      status: 'unavailable',
+      reason: `${explained} As root, commands could also change the device nodes in /dev, which a namespace prevents; a user without privileges does not need that one.`,
+    };
   }
   const { devices } = steady;
   const opened =

@@ -114,6 +114,11 @@ type PinnedBind = Extract<PinnedMount, { source: string }>;
 
 class RefusedSource extends Error {}
 
+/** What the machine shows to commands was replaced or removed from outside while the run was in progress. */
+export class ReplacedSource extends Error {
+  readonly code = 'ESTALE';
+}
+
 /** Null if it is missing and may be. */
 function pin(mount: Bind, writable: readonly string[], closed: readonly string[]): Pinned | null {
   const { source, optional, isSocket = false, namedBy } = mount;

@@ -5,8 +5,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../../ports.ts';
 import { type BubblewrapFeatures, PID_MAX } from './args.ts';
+import { BubblewrapFailure } from './contained.ts';
 import type { BubblewrapSetup } from './setup.ts';
-import { BubblewrapFailure } from './start.ts';
 
 /** A variable in bubblewrap's own environment that must not be visible inside. */
 export const CANARY = 'PATCHSMITH_CANARY';

@@ -1,45 +1,24 @@
 /** Starts bubblewrap: a sandbox for one command, which starts on request. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
-import { OutputCapture } from '../command/output-capture.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
-import {
-  asFirstVictim,
-  isAlive,
-  killDescendants,
-  killProcess,
-  type ProcessId,
-  waitUntilGone,
-} from '../command/process-table.ts';
+import { asFirstVictim, isAlive } from '../command/process-table.ts';
 import { exitOf, initCommand, type ScriptPlace, scriptCommand } from '../command/shell.ts';
-import type { ContainedProcess, ExitStatus } from '../command/supervise-command.ts';
+import type { ContainedProcess } from '../command/supervise-command.ts';
 import { converse } from '../command/talk.ts';
-import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
+import { containedIn, STATUS_MS } from './contained.ts';
 import { oursInside } from './mounts.ts';
-import { whyChanged } from './pinned-mounts.ts';
+import { ReplacedSource, whyChanged } from './pinned-mounts.ts';
 import type { BubblewrapSetup } from './setup.ts';
 import { readStatus } from './status.ts';
 
-/** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
-export class BubblewrapFailure extends Error {
-  override readonly name = 'BubblewrapFailure';
-}
-
-/** How long bubblewrap may take to report its namespace's init. */
-const STATUS_MS = 5_000;
-/** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
-const KILL_MS = 30_000;
-/** What init does not take with it in this time is killed one by one, and again as often. */
-const SWEEP_MS = 250;
-const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
@@ -47,9 +26,6 @@ const NUMBERS_FD = 6;
 const PORT_FD = 7;
 const ARGS_FD = 8;
 const ERRORS_FD = 9;
-/** How much of bubblewrap's own output an error message includes. */
-const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
-
 /** What one sandbox is set up for. */
 export interface Start {
   readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
@@ -93,7 +69,7 @@ export async function setUp(setup: BubblewrapSetup, start: Start): Promise<Waiti
   const allowed = gate.reported.then(async () => {
     const init = await status.init;
     const why = init === null ? null : whyChanged(mounts, init);
-    if (why !== null) throw new Error(why);
+    if (why !== null) throw new ReplacedSource(why);
   });
   allowed.catch(() => undefined);
   const handles: readonly unknown[] = [child, output, ...child.stdio];
@@ -146,66 +122,6 @@ async function spawnBubblewrap(
   return { child, merged };
 }
 
-/** A bubblewrap that runs, and what it says of itself. */
-interface RunningBubblewrap {
-  readonly child: ChildProcess;
-  readonly status: ReturnType<typeof readStatus>;
-  readonly ended: Promise<ExitStatus>;
-  /** Its output when it cannot set up the sandbox. */
-  readonly words: Readable;
-  readonly output: Readable;
-  /** Rejects if it must not begin. */
-  readonly allowed: Promise<void>;
-}
-
-/** The command as what supervises it sees it. */
-function containedIn({ child, status, ended, words, output, allowed }: RunningBubblewrap): ContainedProcess {
-  const complaint = new OutputCapture(COMPLAINT_LIMITS);
-  words.on('data', (chunk: Buffer) => complaint.write(chunk));
-  let init: ProcessId | null = null;
-  status.init.then((found) => {
-    init = found;
-  });
-
-  async function exited(): Promise<ExitStatus> {
-    const exit = await ended;
-    if (exit.exitCode === null || (await status.commandStarted)) return exit;
-    await withTimeout(COMPLAINT_MS, once(words, 'close'));
-    const said = complaint.excerpt().head.trim();
-    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
-  }
-
-  /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */
-  async function endsWithInit(init: ProcessId): Promise<boolean> {
-    const gone = ended.catch((): ExitStatus => ({ exitCode: null, signal: 'SIGKILL' }));
-    const deadline = performance.now() + KILL_MS;
-    while (performance.now() < deadline) {
-      const exit = await withTimeout(SWEEP_MS, gone);
-      if (exit !== null) return exit.signal === null;
-      // In the middle of thousands that fork, init waits for minutes for the locks of the memory that it shares with them.
-      killDescendants(init);
-    }
-    return false;
-  }
-
-  return {
-    exited: Promise.race([allowed.then(() => exited()), exited()]),
-    output,
-    usage: (look) => (init === null ? null : usageInNamespace(init, look)),
-    async killAll() {
-      const init = await withTimeout(STATUS_MS, status.init);
-      if (init !== null) {
-        // Killing init makes the kernel kill the whole namespace, including other sessions and orphans. bubblewrap ends when
-        // it has reaped init, which the kernel permits only once nothing else is left.
-        killProcess(init);
-        if (await endsWithInit(init)) return;
-      }
-      child.kill('SIGKILL');
-      if (init !== null) await waitUntilGone(init, KILL_MS);
-    },
-  };
-}
-
 /** Of Node's streams, only sockets can do this. */
 interface Handle {
   readonly ref?: () => unknown;
@@ -236,8 +152,11 @@ function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): voi
 
 function mountsFor({ pins, covers }: BubblewrapSetup, { command, script }: Start): PinnedMount[] {
   const file = fileOf(script);
-  const isThere = (mount: PinnedMount) =>
-    !('optional' in mount && mount.optional) || statOf(mount.source) !== null;
+  const isThere = (mount: PinnedMount) => {
+    if (!('source' in mount) || statOf(mount.source) !== null) return true;
+    if (mount.optional) return false;
+    throw new ReplacedSource(`${mount.source} is gone. Put it back, or start a new run.`);
+  };
   return [
     ...(file === null ? [] : [pins.once(file)]),
     ...pins.mounts.filter(isThere),

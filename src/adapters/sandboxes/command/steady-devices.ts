@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { getuid, pid } from 'node:process';
-import { statOf } from '../host-files.ts';
+import { readText, statOf } from '../host-files.ts';
 import { findProgram } from './shell.ts';
 
 /** How to start a program with such devices. */
@@ -24,7 +24,9 @@ export interface SteadyDevices {
 /** The devices, or why there are none. */
 export type SteadyDevicesResult =
   | { status: 'ok'; devices: SteadyDevices }
-  | { status: 'unavailable'; reason: string };
+  | { status: 'unavailable'; reason: string }
+  /** The machine did not permit the namespaces; `failure` is what it said. */
+  | { status: 'failed'; failure: string };
 
 /** Those that bubblewrap shows. */
 const NODES = ['full', 'null', 'random', 'tty', 'urandom', 'zero'];
@@ -42,7 +44,8 @@ export async function steadyDevices(): Promise<SteadyDevicesResult> {
       reason:
         'As the owner of the device nodes in /dev, commands could change them. Run as a user without privileges, or install util-linux (unshare, nsenter, mount).',
     };
-  const script = `${mount} --rbind /dev /dev && ${mount} -o remount,bind,ro /dev && echo && read -r end`;
+  const steps = ['--rbind /dev /dev', ...places().map((place) => `-o remount,bind,ro ${place}`)];
+  const script = [...steps.map((step) => `${mount} ${step}`), 'echo', 'read -r end'].join(' && ');
   const holder = spawn(unshare, ['-U', '-r', '-m', '--propagation', 'private', '/bin/sh', '-c', script], {
     stdio: 'pipe',
     env: {},
@@ -55,11 +58,7 @@ export async function steadyDevices(): Promise<SteadyDevicesResult> {
   const isReady = await Promise.race([once(holder.stdout, 'data').then(() => true), failed]).catch(
     () => false,
   );
-  if (!isReady)
-    return {
-      status: 'unavailable',
-      reason: `As the owner of the device nodes in /dev, commands could change them, and they cannot be made read-only: ${said.trim().split('\n')[0]}. Run as a user without privileges.`,
-    };
+  if (!isReady) return { status: 'failed', failure: said.trim().split('\n')[0] ?? '' };
   const held = ['ns/user', 'ns/mnt', 'root/dev/null'].map((path) =>
     openSync(`/proc/${holder.pid}/${path}`, 'r'),
   );
@@ -73,4 +72,10 @@ export async function steadyDevices(): Promise<SteadyDevicesResult> {
     for (const one of held.splice(0)) closeSync(one);
   };
   return { status: 'ok', devices: { before, nullDevice: `/proc/self/fd/${nothing}`, close } };
+}
+
+/** In some containers, nodes are mounts of their own, which the one of `/dev` has no say in. */
+function places(): string[] {
+  const mounted = (readText('/proc/self/mountinfo') ?? '').split('\n').map((line) => line.split(' ')[4]);
+  return ['/dev', ...NODES.map((name) => `/dev/${name}`).filter((path) => mounted.includes(path))];
 }

@@ -1,0 +1,93 @@
+/** A command in a bubblewrap that runs: how it ends, and how it is ended. */
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { OutputCapture } from '../command/output-capture.ts';
+import { killDescendants, killProcess, type ProcessId, waitUntilGone } from '../command/process-table.ts';
+import type { ContainedProcess, ExitStatus } from '../command/supervise-command.ts';
+import { usageInNamespace } from '../command/usage.ts';
+import { withTimeout } from '../command/with-timeout.ts';
+import type { readStatus } from './status.ts';
+
+/** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
+export class BubblewrapFailure extends Error {
+  override readonly name = 'BubblewrapFailure';
+}
+
+/** How long bubblewrap may take to report its namespace's init. */
+export const STATUS_MS = 5_000;
+/** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
+const KILL_MS = 30_000;
+/** What init does not take with it in this time is killed one by one, and again as often. */
+const SWEEP_MS = 250;
+const COMPLAINT_MS = 500;
+/** How much of bubblewrap's own output an error message includes. */
+const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
+
+/** A bubblewrap that runs, and what it says of itself. */
+export interface RunningBubblewrap {
+  readonly child: ChildProcess;
+  readonly status: ReturnType<typeof readStatus>;
+  readonly ended: Promise<ExitStatus>;
+  /** Its output when it cannot set up the sandbox. */
+  readonly words: Readable;
+  readonly output: Readable;
+  /** Rejects if it must not begin. */
+  readonly allowed: Promise<void>;
+}
+
+/** The command as what supervises it sees it. */
+export function containedIn({
+  child,
+  status,
+  ended,
+  words,
+  output,
+  allowed,
+}: RunningBubblewrap): ContainedProcess {
+  const complaint = new OutputCapture(COMPLAINT_LIMITS);
+  words.on('data', (chunk: Buffer) => complaint.write(chunk));
+  let init: ProcessId | null = null;
+  status.init.then((found) => {
+    init = found;
+  });
+
+  async function exited(): Promise<ExitStatus> {
+    const exit = await ended;
+    if (exit.exitCode === null || (await status.commandStarted)) return exit;
+    await withTimeout(COMPLAINT_MS, once(words, 'close'));
+    const said = complaint.excerpt().head.trim();
+    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
+  }
+
+  /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */
+  async function endsWithInit(init: ProcessId): Promise<boolean> {
+    const gone = ended.catch((): ExitStatus => ({ exitCode: null, signal: 'SIGKILL' }));
+    const deadline = performance.now() + KILL_MS;
+    while (performance.now() < deadline) {
+      const exit = await withTimeout(SWEEP_MS, gone);
+      if (exit !== null) return exit.signal === null;
+      // In the middle of thousands that fork, init waits for minutes for the locks of the memory that it shares with them.
+      killDescendants(init);
+    }
+    return false;
+  }
+
+  return {
+    exited: Promise.race([allowed.then(() => exited()), exited()]),
+    output,
+    usage: (look) => (init === null ? null : usageInNamespace(init, look)),
+    async killAll() {
+      const init = await withTimeout(STATUS_MS, status.init);
+      if (init !== null) {
+        // Killing init makes the kernel kill the whole namespace, including other sessions and orphans. bubblewrap ends when
+        // it has reaped init, which the kernel permits only once nothing else is left.
+        killProcess(init);
+        if (await endsWithInit(init)) return;
+      }
+      child.kill('SIGKILL');
+      if (init !== null) await waitUntilGone(init, KILL_MS);
+    },
+  };
+}
