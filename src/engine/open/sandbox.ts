@@ -13,8 +13,10 @@ import { listed } from '../../domain/text/listed.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
+import { LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Closing } from './closing.ts';
+import { notOpened } from './sandbox-settings.ts';
 
 /**
  * Opens another sandbox that differs only in what it shows as the work tree. Rejects if the first one could be opened and
@@ -105,7 +107,7 @@ function besides(options: SandboxOptions, level: SandboxLevel): OpenSibling {
       mode: level === 'none' ? 'off' : 'required',
       limits: { ...limits, maxDiskBytes },
     });
-    if (opened.status !== 'ok') throw new Error(`The sandbox cannot be opened again: ${opened.reason}`);
+    if (opened.status !== 'ok') throw new LateRefusal(notOpened(opened));
     if (opened.sandbox.level === level) return opened.sandbox;
     await opened.sandbox.close();
     throw new Error(`The sandbox had level ${level} and now has only ${opened.sandbox.level}.`);
