@@ -53,10 +53,10 @@ test.runIf(isRoot).each([
 });
 
 test.each([
-  ['removed', (_path: string) => undefined, 'is gone', 'usage_error'],
+  ['removed', (_path: string): void => undefined, 'is gone', 'usage_error'],
   // The verification has a sandbox of its own, which opens with what is there.
-  ['replaced', (path: string) => mkdirSync(path), 'was replaced since the run began', 'done'],
-  ['replaced with a link', (path: string) => symlinkSync('/', path), 'was replaced', 'usage_error'],
+  ['replaced', (path: string): unknown => mkdirSync(path), 'was replaced since the run began', 'done'],
+  ['replaced with a link', (path: string): void => symlinkSync('/', path), 'was replaced', 'usage_error'],
 ] as const)(
   'a mounted folder that is %s is not shown, and never ends a run as a bug',
   async (_name, put, said, outcome) => {

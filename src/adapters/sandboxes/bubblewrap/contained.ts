@@ -1,14 +1,19 @@
-/** A command in a bubblewrap that runs: how it ends, and how it is ended. */
+/** A command in a bubblewrap that runs: what bubblewrap reports, how it ends, and how it is ended. */
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { OutputCapture } from '../command/output-capture.ts';
-import { killDescendants, killProcess, type ProcessId, waitUntilGone } from '../command/process-table.ts';
+import {
+  identify,
+  killDescendants,
+  killProcess,
+  type ProcessId,
+  waitUntilGone,
+} from '../command/process-table.ts';
 import type { ContainedProcess, ExitStatus } from '../command/supervise-command.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import type { readStatus } from './status.ts';
 
 /** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
 export class BubblewrapFailure extends Error {
@@ -89,5 +94,36 @@ export function containedIn({
       child.kill('SIGKILL');
       if (init !== null) await waitUntilGone(init, KILL_MS);
     },
+  };
+}
+
+/** What bubblewrap reports on its status descriptor, one JSON document per line. */
+export interface BubblewrapStatus {
+  /**
+   * The namespace's init, by its process id outside; null if bubblewrap ended without creating one, or it is gone already.
+   */
+  readonly init: Promise<ProcessId | null>;
+  /** Resolves when bubblewrap has ended: whether the command was started at all. */
+  readonly commandStarted: Promise<boolean>;
+}
+
+/** Commands cannot write to this descriptor: neither they nor the namespace's init have it. */
+export function readStatus(stream: Readable): BubblewrapStatus {
+  let text = '';
+  const ended = new Promise<void>((resolve) => {
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+  const firstLine = new Promise<void>((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      if (text.includes('\n')) resolve();
+    });
+    ended.then(resolve);
+  });
+  return {
+    init: firstLine.then(() => identify(Number(/"child-pid": *(\d+)/.exec(text)?.[1] ?? 0))),
+    // The document with the exit code is missing if the setup failed before the command was executed.
+    commandStarted: ended.then(() => /"exit-code":/.test(text)),
   };
 }

@@ -13,11 +13,10 @@ import { converse } from '../command/talk.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
-import { containedIn, STATUS_MS } from './contained.ts';
+import { containedIn, readStatus, STATUS_MS } from './contained.ts';
 import { oursInside } from './mounts.ts';
 import { ReplacedSource, whyChanged } from './pinned-mounts.ts';
 import type { BubblewrapSetup } from './setup.ts';
-import { readStatus } from './status.ts';
 
 const STATUS_FD = 3;
 const FILTER_FD = 4;
