@@ -1,21 +1,21 @@
 /** Copies single files and links of a tree that others may write to meanwhile. */
 
 import {
-  chmodSync,
   closeSync,
   constants,
   copyFileSync,
+  fchmodSync,
   fstatSync,
   ftruncateSync,
   openSync,
   readSync,
+  type Stats,
   symlinkSync,
   utimesSync,
   writeSync,
 } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { openRegularIn } from '../../files/opened-file.ts';
-import type { TreeView } from '../../files/tree-view.ts';
+import { O_PATH, type TreeView } from '../../files/tree-view.ts';
 
 /** Larger files are copied in pieces, and the signal is checked between them. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024;
@@ -32,25 +32,22 @@ export async function copyEntry(
   to: Buffer,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const link = view.readLink(path);
-  if (link.status === 'seen') {
-    symlinkSync(link.target, to);
-    return true;
-  }
-  const opening = openRegularIn(view, path);
-  if (opening.status !== 'open')
-    throw Object.assign(new Error(`${path} is not a regular file`), {
-      code: opening.status === 'absent' ? 'EINVAL' : 'EACCES',
-    });
-  const { descriptor } = opening.file;
+  // The very inode that is examined is the one that is read.
+  const place = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
   try {
-    const { size, mode, atime, mtime } = fstatSync(descriptor);
-    const isWhole = await copyContent({ descriptor, size }, to, signal);
-    chmodSync(to, mode & 0o777);
-    utimesSync(to, atime, mtime);
+    const stats = fstatSync(place);
+    const link = stats.isSymbolicLink() ? view.readLink(path) : null;
+    if (link?.status === 'seen') {
+      symlinkSync(link.target, to);
+      return true;
+    }
+    if (!stats.isFile())
+      throw Object.assign(new Error(`${path} is neither a file nor a link`), { code: 'EINVAL' });
+    const isWhole = await copyContent(`/proc/self/fd/${place}`, stats, { to, signal });
+    utimesSync(to, stats.atime, stats.mtime);
     return isWhole;
   } finally {
-    closeSync(descriptor);
+    closeSync(place);
   }
 }
 
@@ -65,31 +62,42 @@ export async function endOfTurn(began: number): Promise<number> {
 }
 
 async function copyContent(
-  { descriptor, size }: { descriptor: number; size: number },
-  to: Buffer,
-  signal: AbortSignal,
+  source: string,
+  { size, mode }: Stats,
+  { to, signal }: { to: Buffer; signal: AbortSignal },
 ): Promise<boolean> {
-  const source = `/proc/self/fd/${descriptor}`;
   const { COPYFILE_EXCL, COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = constants;
-  if (size <= AT_ONCE_BYTES) {
-    copyFileSync(source, to, COPYFILE_EXCL | COPYFILE_FICLONE);
-    return true;
+  // Node gives a copy the mode of the original, which may not be set-uid for its new owner for any moment.
+  if ((mode & SET_IDS) === 0) {
+    if (size <= AT_ONCE_BYTES) {
+      copyFileSync(source, to, COPYFILE_EXCL | COPYFILE_FICLONE);
+      return true;
+    }
+    try {
+      copyFileSync(source, to, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error) || error.code === 'EEXIST') throw error;
+    }
   }
+  const { O_RDONLY, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const from = openSync(source, O_RDONLY | O_NONBLOCK);
   try {
-    copyFileSync(source, to, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
-    return true;
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error) || error.code === 'EEXIST') throw error;
-  }
-  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const file = openSync(to, O_WRONLY | O_CREAT | O_EXCL, 0o600);
-  try {
-    return await copyPieces(descriptor, file, signal);
+    const file = openSync(to, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+    try {
+      const isWhole = await copyPieces(from, file, signal);
+      fchmodSync(file, mode & 0o777);
+      return isWhole;
+    } finally {
+      closeSync(file);
+    }
   } finally {
-    closeSync(file);
+    closeSync(from);
   }
 }
 
+/** The set-uid and set-gid bits of a mode. */
+const SET_IDS = 0o6000;
 const PIECE_BYTES = 1024 * 1024;
 const ZEROS = Buffer.alloc(PIECE_BYTES);
 
