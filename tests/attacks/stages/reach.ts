@@ -32,10 +32,10 @@ export const REACH: Stage = {
       victim.put(join(victim.home, path), `${victim.canary('token')}\n`);
     victim.put(join(victim.outside, 'written.txt'), 'as it was\n');
     victim.put(join(victim.outside, 'store.js'), 'as it was\n');
-    victim.put(join(victim.root, '.git/hooks/post-merge'), '#!/bin/sh\n');
+    victim.put(join(victim.root, '.git/hooks/pre-push'), '#!/bin/sh\n');
     mkdirSync(join(victim.root, 'linked'));
     linkSync(join(victim.outside, 'store.js'), join(victim.root, 'linked/index.js'));
-    linkSync(join(victim.root, '.git/hooks/post-merge'), join(victim.root, 'linked/hook'));
+    linkSync(join(victim.root, '.git/hooks/pre-push'), join(victim.root, 'linked/hook'));
     victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
     victim.put(join(victim.root, 'tools/inner/.git/config'), '[core]\n\tbare = false\n');
     victim.put(join(victim.root, 'tools/linked/.git'), 'gitdir: /nonexistent\n');
@@ -90,7 +90,7 @@ export const REACH: Stage = {
       'linked-hook',
       'The same with a file that is also a hook of the user’s git dir',
       () => 'echo planted >> linked/hook; chmod 755 linked/hook',
-      toChange(({ root }) => [join(root, '.git/hooks/post-merge')]),
+      toChange(({ root }) => [join(root, '.git/hooks/pre-push')]),
     ),
     attack(
       'create',
