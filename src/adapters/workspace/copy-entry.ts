@@ -15,7 +15,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { O_PATH, type TreeView } from '../../files/tree-view.ts';
+import { openRegularIn } from '../../files/opened-file.ts';
+import type { TreeView } from '../../files/tree-view.ts';
 
 /** Larger files are copied in pieces, and the signal is checked between them. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024;
@@ -32,22 +33,26 @@ export async function copyEntry(
   to: Buffer,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // The very inode that is examined is the one that is read.
-  const place = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
-  try {
-    const stats = fstatSync(place);
-    const link = stats.isSymbolicLink() ? view.readLink(path) : null;
-    if (link?.status === 'seen') {
+  // Most entries are files, and Node takes long to report that one is no link.
+  const opening = openRegularIn(view, path);
+  if (opening.status !== 'open') {
+    const link = view.readLink(path);
+    if (link.status === 'seen') {
       symlinkSync(link.target, to);
       return true;
     }
-    if (!stats.isFile())
-      throw Object.assign(new Error(`${path} is neither a file nor a link`), { code: 'EINVAL' });
-    const isWhole = await copyContent(`/proc/self/fd/${place}`, stats, { to, signal });
+    throw Object.assign(new Error(`${path} is not a regular file`), {
+      code: opening.status === 'absent' ? 'EINVAL' : 'EACCES',
+    });
+  }
+  const { descriptor } = opening.file;
+  try {
+    const stats = fstatSync(descriptor);
+    const isWhole = await copyContent(descriptor, stats, { to, signal });
     utimesSync(to, stats.atime, stats.mtime);
     return isWhole;
   } finally {
-    closeSync(place);
+    closeSync(descriptor);
   }
 }
 
@@ -62,10 +67,11 @@ export async function endOfTurn(began: number): Promise<number> {
 }
 
 async function copyContent(
-  source: string,
+  descriptor: number,
   { size, mode }: Stats,
   { to, signal }: { to: Buffer; signal: AbortSignal },
 ): Promise<boolean> {
+  const source = `/proc/self/fd/${descriptor}`;
   const { COPYFILE_EXCL, COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = constants;
   // Node gives a copy the mode of the original, which may not be set-uid for its new owner for any moment.
   if ((mode & SET_IDS) === 0) {
@@ -80,19 +86,14 @@ async function copyContent(
       if (!(error instanceof Error && 'code' in error) || error.code === 'EEXIST') throw error;
     }
   }
-  const { O_RDONLY, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const from = openSync(source, O_RDONLY | O_NONBLOCK);
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const file = openSync(to, O_WRONLY | O_CREAT | O_EXCL, 0o600);
   try {
-    const file = openSync(to, O_WRONLY | O_CREAT | O_EXCL, 0o600);
-    try {
-      const isWhole = await copyPieces(from, file, signal);
-      fchmodSync(file, mode & 0o777);
-      return isWhole;
-    } finally {
-      closeSync(file);
-    }
+    const isWhole = await copyPieces(descriptor, file, signal);
+    fchmodSync(file, mode & 0o777);
+    return isWhole;
   } finally {
-    closeSync(from);
+    closeSync(file);
   }
 }
 

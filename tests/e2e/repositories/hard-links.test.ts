@@ -1,6 +1,8 @@
 /** Files of the work tree that have a name outside of it, as package managers link them to their store. */
 
+import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -13,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { isRoot } from '../../support/runs/as-nobody.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -90,6 +93,47 @@ test('a link into the git dir is one that leads out', async () => {
   });
   expect(run.exitCode, run.stderr).toBe(0);
   expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n');
+});
+
+test('so is one into a git dir of another name', async () => {
+  const repository = await makeRepository({ '.gitignore': 'cache/\n', 'a.txt': 'a\n' });
+  const { root } = repository;
+  mkdirSync(join(root, 'cache'));
+  execFileSync('git', ['init', '--quiet', '--separate-git-dir', 'cache/split', 'split'], { cwd: root });
+  const hook = join(root, 'cache/split/hooks/pre-push');
+  mkdirSync(join(hook, '..'), { recursive: true });
+  writeFileSync(hook, '#!/bin/sh\n');
+  linkSync(hook, join(root, 'split/hook.txt'));
+  const turns = [command('echo evil >> split/hook.txt'), done];
+  const run = await scriptedRun({ repository, turns, built: true });
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n');
+});
+
+test.runIf(isRoot)('a folder that is mounted a second time does not count twice', async () => {
+  const { repository, outside } = await linked();
+  const second = join(repository.root, 'node_modules/second');
+  mkdirSync(second);
+  execFileSync('mount', ['--bind', join(repository.root, PLACE, '..'), second]);
+  try {
+    const run = await scriptedRun({ repository, turns: [command(EDIT), done], built: true });
+    expect(run.exitCode, run.stderr).toBe(0);
+    expect(readFileSync(outside, 'utf8')).toBe(AS_IT_WAS);
+  } finally {
+    execFileSync('umount', [second]);
+  }
+});
+
+test('a file with a name that is no UTF-8, or with set-uid bits, is copied, the latter without them', async () => {
+  const { repository, outside } = await linked();
+  chmodSync(outside, 0o6755);
+  const name = Buffer.from('node_modules/\xff', 'latin1');
+  linkSync(outside, Buffer.concat([Buffer.from(`${repository.root}/`), name]));
+  const turns = [command(`for one in ${PLACE} node_modules/?; do echo evil >> "$one"; done`), done];
+  const run = await scriptedRun({ repository, turns, built: true });
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(stateOf(outside).slice(0, 2)).toEqual([AS_IT_WAS, 0o6755]);
+  expect(lstatSync(join(repository.root, PLACE)).mode & 0o7777).toBe(0o755);
 });
 
 test('files that are linked only with each other stay so', async () => {

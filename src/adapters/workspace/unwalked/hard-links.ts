@@ -15,6 +15,7 @@ import {
   chownSync,
   constants,
   lstatSync,
+  readFileSync,
   renameSync,
   statfsSync,
   unlinkSync,
@@ -22,6 +23,7 @@ import {
 import { geteuid } from 'node:process';
 import { folderOf, quotedName } from '../../../domain/changes/path.ts';
 import { LinkedOutside } from '../../../domain/errors/linked-outside.ts';
+import { belongsTo, isRepository } from '../../../domain/review/git-folder.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { formatSize } from '../../../domain/text/format-size.ts';
@@ -29,6 +31,7 @@ import { pluralize } from '../../../domain/text/pluralize.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';
+import { decodeName } from '../../../files/names.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
 import { type FolderEntry, TreeView } from '../../../files/tree-view.ts';
@@ -54,7 +57,7 @@ const MAX_COPIES = 3;
 export async function copyLinkedOut({ root, closed, maxBytes }: LinkedTree): Promise<Warning[]> {
   const view = new TreeView(root);
   try {
-    const linked = await new LinkSearch(view, closed).leadingOut();
+    const linked = await new LinkSearch(view, closed, mountsBelow(root)).leadingOut();
     if (linked.length === 0) return [];
     const bytes = linked.reduce((sum, { size }) => sum + size, 0);
     refuseTooLarge(root, linked, { bytes, maxBytes });
@@ -77,10 +80,20 @@ interface LinkedFile {
   readonly size: number;
 }
 
+/** A folder. */
+interface Place {
+  /** False for a git dir, whatever its name, and for what is mounted, since that may be a name seen before. */
+  counts: boolean;
+}
+
+interface FoundName extends LinkedFile {
+  readonly place: Readonly<Place>;
+}
+
 /** All names of one file that were found. */
 interface Names {
   readonly links: bigint;
-  readonly files: LinkedFile[];
+  readonly files: FoundName[];
 }
 
 class LinkSearch {
@@ -88,29 +101,37 @@ class LinkSearch {
   readonly #closed: Pick<ClosedPlaces, 'insist'>;
   readonly #names = new Map<string, Names>();
   readonly #breath = new Breath();
+  readonly #mounts: ReadonlySet<string>;
   #count = 0;
 
-  constructor(view: TreeView, closed: Pick<ClosedPlaces, 'insist'>) {
+  constructor(view: TreeView, closed: Pick<ClosedPlaces, 'insist'>, mounts: ReadonlySet<string>) {
     this.#view = view;
     this.#closed = closed;
+    this.#mounts = mounts;
   }
 
   /** Files with more names than there are in the work tree. */
   async leadingOut(): Promise<LinkedFile[]> {
-    const waiting = [''];
-    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-      const at = folder;
+    const waiting = [{ folder: '', within: { counts: true } }];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { folder, within } = next;
+      const place: Place = { counts: within.counts && !this.#mounts.has(folder) };
+      const parts: string[] = [];
       // Most folders are too small for the pauses of a single one.
       const pause = this.#breath.after(10);
       if (pause !== null) await pause;
-      await this.#eachIn(at, ({ name, folder: isFolder, special }) => {
+      await this.#eachIn(folder, ({ name, folder: isFolder, special }) => {
         if (name === '.git') return;
-        const path = at === '' ? name : `${at}/${name}`;
-        if (isFolder) waiting.push(path);
-        else if (!special) this.#look(path);
+        if (belongsTo(name, '')) parts.push(name);
+        const path = folder === '' ? name : `${folder}/${name}`;
+        if (isFolder) waiting.push({ folder: path, within: place });
+        else if (!special) this.#look(path, place);
       });
+      if (isRepository(parts)) place.counts = false;
     }
-    return [...this.#names.values()].flatMap(({ links, files }) => (links > files.length ? files : []));
+    return [...this.#names.values()].flatMap(({ links, files }) =>
+      links > files.filter(({ place }) => place.counts).length ? files : [],
+    );
   }
 
   async #eachIn(folder: string, found: (entry: FolderEntry) => void): Promise<void> {
@@ -129,7 +150,7 @@ class LinkSearch {
     }
   }
 
-  #look(path: string): void {
+  #look(path: string, folder: Place): void {
     const stat = statOf(this.#view, path);
     if (stat === null || !stat.isFile()) return;
     if (stat.nlink === 1n || !isChangeable(this.#view, path, stat)) return;
@@ -140,9 +161,23 @@ class LinkSearch {
       );
     const id = `${stat.dev}.${stat.ino}`;
     const names = this.#names.get(id) ?? { links: stat.nlink, files: [] };
-    names.files.push({ path, size: Number(stat.size) });
+    const place = this.#mounts.has(path) ? { counts: false } : folder;
+    names.files.push({ path, size: Number(stat.size), place });
     this.#names.set(id, names);
   }
+}
+
+/** Paths of the work tree at which something is mounted. */
+function mountsBelow(root: string): ReadonlySet<string> {
+  const places = readFileSync('/proc/self/mountinfo', 'latin1')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+    .map((place) =>
+      place.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))),
+    )
+    .map((place) => decodeName(Buffer.from(place, 'latin1')));
+  const start = `${root}/`;
+  return new Set(places.filter((place) => place.startsWith(start)).map((place) => place.slice(start.length)));
 }
 
 function accessTo(view: TreeView, folder: string): { status: 'seen' | 'absent' | 'unreadable' } {
