@@ -80,14 +80,14 @@ interface LinkedFile {
   readonly size: number;
 }
 
-/** A folder. */
-interface Place {
+/** A folder whose files are looked at. */
+interface SearchedFolder {
   /** False for a git dir, whatever its name, and for what is mounted, since that may be a name seen before. */
   counts: boolean;
 }
 
 interface FoundName extends LinkedFile {
-  readonly place: Readonly<Place>;
+  readonly place: Readonly<SearchedFolder>;
 }
 
 /** All names of one file that were found. */
@@ -115,7 +115,7 @@ class LinkSearch {
     const waiting = [{ folder: '', within: { counts: true } }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { folder, within } = next;
-      const place: Place = { counts: within.counts && !this.#mounts.has(folder) };
+      const place: SearchedFolder = { counts: within.counts && !this.#mounts.has(folder) };
       const parts: string[] = [];
       // Most folders are too small for the pauses of a single one.
       const pause = this.#breath.after(10);
@@ -150,7 +150,7 @@ class LinkSearch {
     }
   }
 
-  #look(path: string, folder: Place): void {
+  #look(path: string, folder: SearchedFolder): void {
     const stat = statOf(this.#view, path);
     if (stat === null || !stat.isFile()) return;
     if (stat.nlink === 1n || !isChangeable(this.#view, path, stat)) return;
