@@ -1,0 +1,2 @@
+import { runAction } from './action-program.js';
+process.exit(await runAction(process, 'post', true));
