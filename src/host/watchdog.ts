@@ -6,7 +6,7 @@
 import type { EventEmitter } from 'node:events';
 import { closeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { StopSignal } from '../domain/run/exit-code.ts';
+import { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 
 /** Watches the main thread from now on. */
@@ -24,10 +24,13 @@ type ToThread = { answer: true } | { deadline: number; delayMs: number | null };
 /** Emitted by `process` in the main thread, with an `Interruption`. */
 const STUCK = 'patchsmith.stuck';
 
+/** Emitted by `process` in the main thread when it is stuck and no signal could be seen meanwhile. */
+const STALLED = 'patchsmith.stalled';
+
 /** For the entry files: `process` is their own. */
 export const startWatchdog: StartWatchdog = (onStuck) => {
   // Without the environment it gets neither secrets nor what NODE_OPTIONS would load.
-  const thread = new Worker(`(${watch})(${JSON.stringify(STUCK)})`, {
+  const thread = new Worker(`(${watch})(${JSON.stringify(STUCK)}, ${JSON.stringify(STALLED)})`, {
     eval: true,
     env: {},
     execArgv: [],
@@ -40,6 +43,7 @@ export const startWatchdog: StartWatchdog = (onStuck) => {
     process.once('exit', () => closeSync(2));
     onStuck(asked);
   });
+  (process as EventEmitter).on(STALLED, untilItAnswers);
   // A machine without room for another thread: the main thread still obeys as long as it is not stuck.
   thread.on('error', () => {});
   thread.unref();
@@ -53,8 +57,17 @@ export const startWatchdog: StartWatchdog = (onStuck) => {
   };
 };
 
+/** Lets signals do what they do by default, which is to end the process, until the main thread can handle them again. */
+function untilItAnswers(): void {
+  const kept = StopSignal.options.map((signal) => [signal, process.listeners(signal)] as const);
+  for (const [signal] of kept) process.removeAllListeners(signal);
+  setImmediate(() => {
+    for (const [signal, listeners] of kept) for (const listener of listeners) process.on(signal, listener);
+  });
+}
+
 /** Runs in the thread, as source text: it can refer to nothing outside itself but types. */
-function watch(stuckEvent: string): void {
+function watch(stuckEvent: string, stalledEvent: string): void {
   /** How often the main thread is asked. A stopped process stops asking, so that the pause does not count. */
   const TICK_MS = 250;
   /** Unanswered questions after which a busy main thread is interrupted: three seconds. */
@@ -63,6 +76,7 @@ function watch(stuckEvent: string): void {
   const BUSY_CPU = 100;
   /** Unanswered questions after which the process is killed: fifteen seconds. */
   const KILL_TICKS = 60;
+  const SIGNALS: Record<number, StopSignal> = { 1: 'SIGHUP', 2: 'SIGINT', 15: 'SIGTERM' };
 
   const { parentPort } = process.getBuiltinModule('node:worker_threads');
   const fs = process.getBuiltinModule('node:fs');
@@ -71,11 +85,14 @@ function watch(stuckEvent: string): void {
   let unanswered = 0;
   let cpuAtAnswer = 0;
   let hasInterrupted = false;
+  let seesSignals = true;
+  let isStalled = false;
 
   parentPort?.on('message', (message: ToThread) => {
     if ('answer' in message) {
       unanswered = 0;
       cpuAtAnswer = cpuOfMain();
+      isStalled = false;
       return;
     }
     const { deadline, delayMs } = message;
@@ -85,8 +102,12 @@ function watch(stuckEvent: string): void {
     else if (deadlines.size === 0 && asked?.cause === 'deadline') asked = null;
   });
 
-  const SIGNALS: Record<number, StopSignal> = { 1: 'SIGHUP', 2: 'SIGINT', 15: 'SIGTERM' };
-  for (const number of Object.keys(SIGNALS).map(Number)) onSignal(number, () => ask(signalled(number)));
+  try {
+    for (const number of Object.keys(SIGNALS).map(Number)) onSignal(number, () => ask(signalled(number)));
+  } catch {
+    // Node.js 24 lets no thread see signals: there the next one ends a process that has not answered for a while.
+    seesSignals = false;
+  }
   setInterval(tick, TICK_MS);
 
   function signalled(number: number): Interruption {
@@ -101,10 +122,9 @@ function watch(stuckEvent: string): void {
   }
 
   function tick(): void {
-    if (asked === null) return;
-    if (unanswered >= KILL_TICKS) kill(asked);
-    if (unanswered >= BUSY_TICKS && !hasInterrupted && cpuOfMain() - cpuAtAnswer >= BUSY_CPU)
-      interrupt(asked);
+    if (asked === null && seesSignals) return;
+    if (asked !== null && unanswered >= KILL_TICKS) kill(asked);
+    if (unanswered >= BUSY_TICKS && cpuOfMain() - cpuAtAnswer >= BUSY_CPU) interrupt(asked);
     unanswered += 1;
     parentPort?.postMessage('still there?');
   }
@@ -122,14 +142,18 @@ function watch(stuckEvent: string): void {
   }
 
   /** A debugger can run code in the main thread in the middle of any other, also of a regular expression. */
-  function interrupt(by: Interruption): void {
-    hasInterrupted = true;
+  function interrupt(by: Interruption | null): void {
+    if (by === null ? isStalled : hasInterrupted) return;
+    if (by === null) isStalled = true;
+    else hasInterrupted = true;
+    const event = JSON.stringify(by === null ? stalledEvent : stuckEvent);
     try {
       const { Session } = process.getBuiltinModule('node:inspector');
       const session = new Session();
       session.connectToMainThread();
-      const expression = `process.emit(${JSON.stringify(stuckEvent)}, ${JSON.stringify(by)})`;
-      session.post('Runtime.evaluate', { expression });
+      session.post('Runtime.evaluate', { expression: `process.emit(${event}, ${JSON.stringify(by)})` }, () =>
+        session.disconnect(),
+      );
     } catch {
       // A Node.js without an inspector.
     }
