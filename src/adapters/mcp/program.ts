@@ -3,7 +3,6 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describeEnd } from '../../domain/conversation/tool.ts';
-import { jsonOrUndefined } from '../../domain/text/json.ts';
 import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
 import { type GivenUp, MAX_MESSAGE_BYTES, type totalBytes, withBoundedAnswers } from './bounds.ts';
 import { lineReader } from './line-reader.ts';
@@ -100,7 +99,7 @@ function receiver({
     if (lines === null) return giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
     for (const line of lines) {
       // Some servers print log lines to stdout.
-      const { data } = JSONRPCMessageSchema.safeParse(jsonOrUndefined(line));
+      const { data } = JSONRPCMessageSchema.safeParse(messageIn(line));
       if (data !== undefined) hear(data);
     }
   };
@@ -114,4 +113,14 @@ function wait(ms: number): Promise<false> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(false), ms).unref();
   });
+}
+
+/** Not bounded in depth, as other JSON is: what is nested too deeply is left out where it is shown, and the server goes on. */
+function messageIn(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
