@@ -245,7 +245,8 @@ async function reopenSandboxGitDir(
 ): Promise<SandboxGitDir> {
   const kept = await keptSandboxGitDir(checkout, gitDir, settings);
   if (kept !== null) return kept;
-  // The folder itself is mounted by now, and stays.
+  // The folder itself may be mounted by now, and stays.
+  mkdirSync(gitDir, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(gitDir)) rmSync(join(gitDir, name), { recursive: true, force: true });
   const sandboxGitDir = await makeSandboxGitDir(checkout, gitDir, settings);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
