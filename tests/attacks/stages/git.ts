@@ -183,6 +183,20 @@ const MODEL: readonly Attack[] = [
       `printf '[submodule "y"]\\n\\tpath = y\\n\\turl = --upload-pack=%s\\n' ${victim.trap('option')} >> .gitmodules`,
     ),
   ),
+  // Whose settings are planted by the last one. Without a sandbox, git finds no object once the alternates lead elsewhere.
+  attack(
+    'agent-log',
+    'The same, for a user who looks there at what the model has committed (`git log -p`, `git status`)',
+    toDo(({ victim, run }) => {
+      const gitDir = join(run.runDir, 'agent.git');
+      const env = { ...victim.gitEnvironment, GIT_DIR: gitDir, GIT_WORK_TREE: victim.root };
+      const log = spawnSync('git', ['log', '-p'], { cwd: victim.root, env, encoding: 'utf8' });
+      spawnSync('git', ['status'], { cwd: victim.root, env });
+      if (victim.sprung('agent')) return 'it was run';
+      return log.stdout.includes('+By the model') ? null : `the log was not shown: ${log.stderr}`;
+    }),
+    () => shell('echo "By the model" > log.txt; git add log.txt; git commit -qm x'),
+  ),
   attack(
     'agent-alternates',
     'The model points the alternates of its visible git folder to another place',
@@ -223,20 +237,6 @@ const MODEL: readonly Attack[] = [
     'The model adds the part that makes git treat files of the repository as a repository',
     toRun('bare', 'half'),
     () => shell('mkdir -p half/refs; : > half/refs/x'),
-  ),
-  // Whose settings are planted by the one below.
-  attack(
-    'agent-log',
-    'The same, for a user who looks there at what the model has committed (`git log -p`, `git status`)',
-    toDo(({ victim, run }) => {
-      const gitDir = join(run.runDir, 'agent.git');
-      const env = { ...victim.gitEnvironment, GIT_DIR: gitDir, GIT_WORK_TREE: victim.root };
-      const log = spawnSync('git', ['log', '-p'], { cwd: victim.root, env, encoding: 'utf8' });
-      spawnSync('git', ['status'], { cwd: victim.root, env });
-      if (victim.sprung('agent')) return 'it was run';
-      return log.stdout.includes('+By the model') ? null : `the log was not shown: ${log.stderr}`;
-    }),
-    () => shell('echo "By the model" > log.txt; git add log.txt; git commit -qm x'),
   ),
   // The last, since git of later commands would run it inside, where it may.
   attack(
