@@ -1,9 +1,9 @@
 /** Folders and files that the operator makes visible to commands: `--mount PATH[:rw]`. */
 
-import { normalize } from 'node:path';
+import { join, normalize, relative } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { withoutTail } from '../../../domain/text/shorten.ts';
-import { entriesOf, realPathOf, statOf } from '../host-files.ts';
+import { entriesOf, readText, realPathOf, statOf } from '../host-files.ts';
 import { type Boundaries, CREDENTIAL_FILES, holdsCredentials } from './toolchain-policy.ts';
 
 /** One path of `--mount`. */
@@ -84,10 +84,22 @@ export function whyNotShown(path: string, rules: MountRules): string | null {
 function kindRefusal(source: string): string | null {
   const stats = statOf(source);
   if (!stats?.isDirectory()) return stats?.isFile() ? null : 'it is neither a folder nor a plain file';
-  const socket = (entriesOf(source) ?? []).find((entry) => entry.isSocket());
-  return socket === undefined
+  const own = (entriesOf(source) ?? []).filter((entry) => entry.isSocket() || entry.isFIFO());
+  const door = [...own.map(({ name }) => join(source, name)), ...boundSockets()].find((path) =>
+    isWithin(path, source),
+  );
+  return door === undefined
     ? null
-    : `it contains the socket ${socket.name}, to which commands could connect; name a folder or file below it`;
+    : `it contains ${relative(source, door)}, a socket or named pipe that leads to a process outside of the sandbox; name a folder or file that does not contain it`;
+}
+
+/** The sockets with a path that the kernel lists: those of this network namespace that were bound by an absolute path. */
+function boundSockets(): string[] {
+  const bound = (readText('/proc/net/unix') ?? '').matchAll(/^(?:\S+ +){7}(\/.*)$/gm);
+  return [...bound].flatMap(([, path = '']) => {
+    const real = realPathOf(path);
+    return real !== null && statOf(real)?.isSocket() ? [real] : [];
+  });
 }
 
 function clashAmong(mounts: readonly UserMount[]): string | null {

@@ -61,7 +61,7 @@ function said(make: (folder: string) => string | string[]): string {
   mkdirSync(join(folder, 'repo-evil'));
   symlinkSync('../../home', join(folder, 'code/other/link'));
   symlinkSync('/etc/shadow', join(folder, 'innocent'));
-  execFileSync('mkfifo', [join(folder, 'fifo')]);
+  execFileSync('mkfifo', [join(folder, 'fifo'), join(folder, 'code/other/pipe')]);
   const asked = [make(folder)].flat();
   const got = userMounts(asked, {
     homes: [join(folder, 'home')],
@@ -131,6 +131,11 @@ test.each<[string, (folder: string) => string | string[], string]>([
   ['other processes', () => '/proc/1', '--mount /proc/1: the contents of /proc stay out of the sandbox.'],
   ['a device', () => '/dev/null', '--mount /dev/null: the contents of /dev stay out of the sandbox.'],
   ['a pipe', (at) => `${at}/fifo`, '--mount /fifo: it is neither a folder nor a plain file.'],
+  [
+    'a folder with a pipe',
+    (at) => `${at}/code/other`,
+    '--mount /code/other: it contains pipe, a socket or named pipe that leads to a process outside of the sandbox; name a folder or file that does not contain it.',
+  ],
   ['nothing', (at) => `${at}/none`, '--mount /none: it does not exist or cannot be opened.'],
   ['programs to be written', (at) => `${at}/home/.cargo:rw`, `--mount /home/.cargo:rw: ${PROGRAMS}`],
   ['system programs to be written', () => '/usr/lib:rw', `--mount /usr/lib:rw: ${PROGRAMS}`],

@@ -1,12 +1,16 @@
-/** What mounts show of the machine: its device nodes, and the folders that a repository names. */
+/** What mounts show of the machine: device nodes, sockets, the folders that a repository names, and what is exchanged with links. */
 
-import { chmodSync, lstatSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Goal, Stage } from '../../attack.ts';
-import { commandsIn, toHear } from '../../goals.ts';
+import { chmodSync, lstatSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { attacksIn, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from '../../attack.ts';
+import { call, commandsIn, toHear, toSee } from '../../goals.ts';
+import type { Victim } from '../../victim.ts';
 
 const attack = commandsIn('Files', 'mounts', { none: 'untried' }, 'mounts');
 const bySources = commandsIn('Files', 'mounts', { none: 'untried' }, 'pinned');
+const byRefusal = commandsIn('Files', 'mounts', OPEN_WITHOUT_SANDBOX, 'mounts');
+const byPins = attacksIn('Files', 'mounts', 'covers', 'pinned');
 
 const NODES = ['full', 'null', 'random', 'tty', 'urandom', 'zero'].map((name) => join('/dev', name));
 const stampOf = (path: string) => lstatSync(path).mtimeMs;
@@ -55,6 +59,69 @@ export const BORROWED: Stage = {
       ({ root }) =>
         `rm -rf ${root}/store/objects; ln -s / ${root}/store/objects; for at in 1 2; do sh -c 'cut -d: -f1 /run/patchsmith/objects-1/etc/shadow && echo shadow seen'; done`,
       toHear('shadow seen'),
+    ),
+  ],
+};
+
+const daemonOf = (victim: Victim) => join(victim.folder, 'shared/a/b/daemon');
+
+export const SHARED: Stage = {
+  name: 'a mounted folder with the socket of a daemon far below',
+  async prepare(victim) {
+    const server = createServer((connection) => {
+      connection.on('error', () => {});
+      connection.end(`${victim.canary('daemon')}\n`);
+    });
+    mkdirSync(dirname(daemonOf(victim)), { recursive: true });
+    await new Promise<void>((resolve) => server.listen(daemonOf(victim), resolve));
+    return () => void server.close();
+  },
+  env: (victim) => ({ PATCHSMITH_MOUNT: join(victim.folder, 'shared') }),
+  ends: { contained: 'usage_error', unfiltered: 'usage_error' },
+  attacks: [
+    byRefusal(
+      'daemon',
+      'A command connects to the socket of a daemon, deep in a folder that is mounted read-only (a run that mounts it is refused)',
+      (victim) =>
+        `perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => $ARGV[0])->getline' ${daemonOf(victim)}`,
+      toSee('daemon'),
+    ),
+  ],
+};
+
+/** The system call number of renameat2, and its flag that exchanges two names at once. */
+const RENAMEAT2 = process.arch === 'arm64' ? 276 : 316;
+const EXCHANGE = 2;
+
+/** A command that keeps exchanging what covers lead through with links, and ones that begin and look in the meantime. */
+export const EXCHANGED: Stage = {
+  name: 'covers during exchanges',
+  byOwner: true,
+  prepare(victim) {
+    for (const folder of [join(victim.root, 'tools/inner'), join(victim.outside, 'inner')])
+      victim.put(join(folder, '.git/config'), `[x]\n\ttoken = ${victim.canary('exchanged')}\n`);
+    victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
+    mkdirSync(join(victim.root, 'plain'));
+    symlinkSync('../outside', join(victim.root, 'away'));
+  },
+  attacks: [
+    byPins(
+      'exchanged',
+      'A command exchanges folders around a checkout and its `.git` with links and folders all the time, while others start beside it and read there',
+      toSee('exchanged'),
+      () => {
+        const exchange = `my @places = qw(tools tools/inner tools/inner/.git .git);
+          for (my $end = time + 4; time < $end;) { for my $place (@places) { for my $other (qw(away plain)) {
+            my ($one, $two) = ($place, $other); syscall(${RENAMEAT2}, -100, $one, -100, $two, ${EXCHANGE}); } } }`;
+        const looks = Array.from(
+          { length: 12 },
+          (_, at) => `sleep 0.${at}; cat {tools,plain,away}/{.,inner}/.git/config`,
+        );
+        return [1, 2].map(() =>
+          [`perl -e '${exchange}'`, ...looks].map((command) => call('run_command', { command })),
+        );
+      },
+      { none: 'untried' },
     ),
   ],
 };
