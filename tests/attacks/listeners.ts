@@ -1,9 +1,10 @@
 /** Listeners outside for what an attacker sends: TCP on both loopbacks, UDP, and sockets with and without a name. */
 
 import { createSocket } from 'node:dgram';
+import { chmodSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../support/files/repository.ts';
 
 export interface Listeners {
@@ -40,6 +41,9 @@ export async function startListeners(): Promise<Listeners> {
   const socket = join(temporaryFolder(), 'listener');
   const abstract = `patchsmith-listener-${port}`;
   await listen({ path: socket });
+  // Only the sandbox keeps a plain user away from it, as whom root starts the runner.
+  chmodSync(dirname(socket), 0o755);
+  chmodSync(socket, 0o777);
   await listen({ path: `\0${abstract}` });
   const datagrams = createSocket('udp4');
   datagrams.on('message', (data) => {

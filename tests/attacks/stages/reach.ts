@@ -121,6 +121,8 @@ export const REACH: Stage = {
       "A command can write to the runner's own program",
       () => `test -w ${CLI} && echo is writable`,
       toHear('is writable'),
+      // It belongs to whoever runs the tests, and not to a plain user as whom the runner is started.
+      UNTRIED,
     ),
     byCovers(
       'hooks',

@@ -121,7 +121,10 @@ require('node:module').syncBuiltinESMExports();`;
     ),
     ...Object.entries(KEYS).map(([key, whose]) =>
       secrets(key, `From a command: the key of ${whose}`, toSee(key), () =>
-        shell('env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"; true'),
+        // Another command for each: a run ends if the same one gives the same result five times in a row.
+        shell(
+          `: ${key}; env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"; true`,
+        ),
       ),
     ),
   ],
