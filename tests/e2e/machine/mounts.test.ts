@@ -1,4 +1,4 @@
-/** Random trees of links that mounts of every kind lead into, and random swaps between commands: nothing outside is ever reached. */
+/** Random trees of links that mounts of every kind lead into, and random swaps between and beside commands: nothing outside is ever reached. */
 
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -34,6 +34,9 @@ const TARGETS = [
   'writable',
 ];
 
+/** The system call that exchanges two names at once, with flag 2. */
+const RENAMEAT2 = process.arch === 'arm64' ? 276 : 316;
+
 const writable = fc.constantFrom(...WRITABLE);
 const target = fc.constantFrom(...TARGETS);
 /** Names for one of them, as a mount may be given it: through `..`, through a link outside, through a link to that. */
@@ -54,7 +57,14 @@ const scene = fc.record({
   alternates: fc.array(source, { maxLength: 2 }),
   path: fc.array(source, { maxLength: 1 }),
   variable: fc.option(fc.tuple(fc.constantFrom('JAVA_HOME', 'GOROOT', 'RUSTUP_HOME'), source), { freq: 2 }),
-  mount: fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: source }),
+  mount: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: source },
+    // It has a socket, as deep as that.
+    { weight: 1, arbitrary: fc.constantFrom('shared', 'shared/a', 'shared/a/b') },
+  ),
+  /** What a command keeps exchanging with a link while others begin and look. */
+  exchanges: fc.array(fc.tuple(writable, fc.boolean(), target), { maxLength: 2 }),
   swaps: fc.array(fc.tuple(writable, fc.boolean(), target), { minLength: 3, maxLength: 5 }),
 });
 type Scene = typeof scene extends fc.Arbitrary<infer T> ? T : never;
@@ -69,11 +79,21 @@ test.concurrent.each(SCENES)(
     const connections = await plantOutside(victim);
     await plantLinks(victim, given);
     const inFolder = (path: string) => join(victim.folder, path);
-    const commands = given.swaps.flatMap(([place, isParent, to]) => {
-      const at = inFolder(isParent ? dirname(place) : place);
-      const target = to === '/' ? to : inFolder(to);
-      return [`rm -rf ${at}; mkdir -p ${dirname(at)}; ln -sfn ${target} ${at}; true`, lookEverywhere(victim)];
+    const look = lookEverywhere(victim);
+    const placeAndTarget = ([place, isParent, to]: Scene['swaps'][number]) => ({
+      at: inFolder(isParent ? dirname(place) : place),
+      to: to === '/' ? to : inFolder(to),
     });
+    const swaps = given.swaps.map(placeAndTarget).flatMap(({ at, to }) => {
+      return [[`rm -rf ${at}; mkdir -p ${dirname(at)}; ln -sfn ${to} ${at}; true`], [look]];
+    });
+    const exchanges = given.exchanges
+      .map(placeAndTarget)
+      .map(({ at, to }, turn) => [
+        exchanging(at, to),
+        ...[1, 2, 3].map((wait) => `sleep 0.${turn}${wait}; ${look}`),
+      ]);
+    const commands = [...exchanges, ...swaps];
     const { alternates, path, variable, mount } = given;
     if (alternates.length > 0)
       victim.put(
@@ -86,7 +106,7 @@ test.concurrent.each(SCENES)(
         runDir: victim.runDir,
         built: true,
         turns: [
-          ...commands.map((command) => ({ calls: [call('run_command', { command })] })),
+          ...commands.map((beside) => ({ calls: beside.map((command) => call('run_command', { command })) })),
           { text: 'Done.' },
         ],
         args: [
@@ -121,19 +141,34 @@ test.concurrent.each(SCENES)(
   MATRIX_MS,
 );
 
-/** A secret, and a socket; returns how many have connected to it. */
+/** A secret, and sockets; returns how many have connected to them. */
 async function plantOutside(victim: Victim): Promise<() => number> {
   let connections = 0;
   for (const folder of ['', 'objects', 'bin'])
     victim.put(join(victim.outside, folder, 'secret.txt'), `${victim.canary('outside')}\n`);
-  const server = createServer((connection) => {
+  const count = () => {
     connections += 1;
+  };
+  mkdirSync(join(victim.folder, 'shared/a/b'), { recursive: true });
+  for (const folder of ['outside', 'shared/a/b'])
+    await listenAt(join(victim.folder, folder, 'socket'), count);
+  return () => connections;
+}
+
+async function listenAt(path: string, connected: () => void): Promise<void> {
+  const server = createServer((connection) => {
+    connected();
     connection.on('error', () => {});
     connection.end();
   });
-  await new Promise<void>((resolve) => server.listen(join(victim.outside, 'socket'), resolve));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
   server.unref();
-  return () => connections;
+}
+
+/** Exchanges a place with a link beside it for a second, without a moment at which either is missing. */
+function exchanging(at: string, to: string): string {
+  const loop = `my ($at, $link) = @ARGV; for (my $end = time + 1; time <= $end;) { syscall(${RENAMEAT2}, -100, $at, -100, $link, 2) }`;
+  return `ln -sfn ${to} ${at}.link; perl -e '${loop}' ${at} ${at}.link; true`;
 }
 
 async function plantLinks(victim: Victim, { links }: Pick<Scene, 'links'>): Promise<void> {
@@ -151,7 +186,13 @@ async function plantLinks(victim: Victim, { links }: Pick<Scene, 'links'>): Prom
 
 /** Reads the secret and connects to the socket, by every name of a mount. */
 function lookEverywhere({ folder, outside }: Victim): string {
-  const places = [...WRITABLE.flatMap((at) => [at, dirname(at)]), 'outside', 'outside/back', 'outside/side'];
+  const places = [
+    ...WRITABLE.flatMap((at) => [at, dirname(at)]),
+    'outside',
+    'outside/back',
+    'outside/side',
+    'shared/a/b',
+  ];
   const connect =
     'perl -MIO::Socket::UNIX -e \'IO::Socket::UNIX->new(Peer => $ARGV[0]) and print "was ", "connected"\'';
   return [
