@@ -1,4 +1,4 @@
-/** Creates git objects without git: ids of contents, and loose blobs and trees written to the shadow repository. */
+/** Creates git objects without git: ids of contents, and loose blobs written to the shadow repository. */
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -20,16 +20,10 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 /** Git's id of a blob with these bytes. */
 export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
-  return objectId('blob', bytes, format);
+  return createHash(format).update(header(bytes.length)).update(bytes).digest('hex');
 }
 
-function objectId(kind: Kind, bytes: Uint8Array, format: ObjectFormat): string {
-  return createHash(format).update(header(kind, bytes.length)).update(bytes).digest('hex');
-}
-
-type Kind = 'blob' | 'tree';
-
-/** Stores blobs and trees. Writing a blob that already exists costs one lookup. */
+/** Stores blobs. Writing a blob that already exists costs one lookup. */
 export class ObjectStore {
   readonly #objects: string;
   readonly #format: ObjectFormat;
@@ -42,21 +36,12 @@ export class ObjectStore {
 
   /** Stores a blob and returns its id. `elsewhere` is the id of a blob in another store, which is not stored twice. */
   write(bytes: Uint8Array, elsewhere: string | null): string {
-    return this.#write('blob', bytes, elsewhere);
-  }
-
-  /** The same for the bytes of a tree. */
-  writeTree(bytes: Uint8Array, elsewhere: string | null): string {
-    return this.#write('tree', bytes, elsewhere);
-  }
-
-  #write(kind: Kind, bytes: Uint8Array, elsewhere: string | null): string {
-    const id = objectId(kind, bytes, this.#format);
+    const id = blobId(bytes, this.#format);
     if (id === elsewhere || existsSync(this.#pathOf(id))) return id;
     const temporary = this.#temporary();
     const file = openSync(temporary, 'wx', 0o444);
     try {
-      const packed = deflateSync(Buffer.concat([header(kind, bytes.length), bytes]), { level: 1 });
+      const packed = deflateSync(Buffer.concat([header(bytes.length), bytes]), { level: 1 });
       for (let at = 0; at < packed.length; ) at += writeSync(file, packed, at);
     } finally {
       closeSync(file);
@@ -73,13 +58,13 @@ export class ObjectStore {
     size: number,
     elsewhere: string | null = null,
   ): Promise<string | null> {
-    const hash = createHash(this.#format).update(header('blob', size));
+    const hash = createHash(this.#format).update(header(size));
     const temporary = this.#temporary();
     let seen = 0;
 
     const [first, rest] = await begun(chunks);
     async function* object(): AsyncGenerator<Buffer> {
-      yield header('blob', size);
+      yield header(size);
       for await (const chunk of rest) {
         seen += chunk.length;
         hash.update(chunk);
@@ -141,6 +126,6 @@ function shrinks(first: Buffer): boolean {
   return deflateSync(sample, { level: 1 }).length < sample.length * 0.9;
 }
 
-function header(kind: Kind, size: number): Buffer {
-  return Buffer.from(`${kind} ${size}\0`);
+function header(size: number): Buffer {
+  return Buffer.from(`blob ${size}\0`);
 }

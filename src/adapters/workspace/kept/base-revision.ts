@@ -3,7 +3,6 @@
 import type { BaseCommit, BaseRevision } from '../../../domain/run/events.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import { runGit } from '../../../git/git.ts';
-import { editedTree } from '../../../git/store/edited-tree.ts';
 import type { ObjectFormat } from '../../../git/store/object-store.ts';
 import { BASE_INDEX, ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
 import { BASELINE_INDEX } from '../baseline/index/baseline-index.ts';
@@ -38,9 +37,8 @@ export async function baseRevision(
   const { objectFormat } = checkout;
   const [head, index] = await Promise.all([known.head, known.index]);
   const differences = snapshot.known.differences();
-  const edited =
-    index === null ? null : await editedTree({ gitDir: shadowDir, tree: index, objectFormat }, differences);
-  const tree = edited?.id ?? (await treeOfIndex(shadowDir, differences, objectFormat));
+  const isEdited = index === null || differences.length > 0;
+  const tree = isEdited ? await treeOfIndex(shadowDir, differences, objectFormat) : index;
   const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
   return { ...baseCommit(checkout), tree, dirty };
 }

@@ -1,6 +1,5 @@
 /** Makes the patch from two trees, and proves that it turns one into the other. */
 
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
@@ -8,71 +7,69 @@ import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 import { unquotedName } from '../../../domain/changes/patch-text.ts';
 import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
+import { sha256Of } from '../../../files/hash.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
-import { type EditedTree, editedTree } from '../../../git/store/edited-tree.ts';
 import { pathsOfTree } from '../../../git/store/tree-listing.ts';
-import { repositoriesAmong } from '../../../git/store/tree-repositories.ts';
-import { ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
+import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
 export async function makeProvenPatch(
   shadowDir: string,
-  base: Pick<BaseRevision, 'tree' | 'objectFormat'>,
+  { tree: baseTree, objectFormat }: Pick<BaseRevision, 'tree' | 'objectFormat'>,
   net: readonly PathChange[],
 ): Promise<PatchResult> {
-  const { tree: baseTree, objectFormat } = base;
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
-  const early = beginProof(shadowDir, baseTree);
   const edits = net.map(({ path, after }) => ({ path, state: after }));
-  const edited = await editedTree({ gitDir: shadowDir, tree: baseTree, objectFormat }, edits);
-  const own = edited && (await provenEdit({ shadowDir, baseTree }, net, { ...edited, early }));
-  if (own?.status === 'proven') return own;
-  // What git writes of a tree that it would not have written itself, only git knows.
-  const tree = await treeByIndex(shadowDir, baseTree, edits);
-  if (own && tree === edited?.id) return own;
-  const paths = net.map(({ path }) => path);
-  const repositories = repositoriesInTree(paths, await pathsOfTree(shadowDir, tree));
-  return provenBetween({ shadowDir, baseTree, tree, repositories }, net);
-}
-
-async function provenEdit(
-  { shadowDir, baseTree }: Pick<Trees, 'shadowDir' | 'baseTree'>,
-  net: readonly PathChange[],
-  { id: tree, folders, early }: EditedTree & { early: Proof },
-): Promise<PatchResult> {
-  const paths = net.map(({ path }) => path);
-  const repositories = await repositoriesAmong(paths, folders, () => pathsOfTree(shadowDir, tree));
-  return provenBetween({ shadowDir, baseTree, tree, repositories }, net, early);
-}
-
-async function treeByIndex(shadowDir: string, baseTree: string, edits: readonly TreeEdit[]): Promise<string> {
   const index = new ScratchIndex(shadowDir, 'edited.index');
+  const isCopy = index.copy(BASE_INDEX, objectFormat);
+  const proof = beginProof(shadowDir, baseTree);
+  if (!isCopy) await index.readTree(baseTree);
+  const made = await provenEdit({ shadowDir, baseTree, tree: await index.editedTree(edits) }, net, proof);
+  if (!isCopy || isOf(made, net)) return made;
+  // The copied index is of another tree, as after a crash.
   await index.readTree(baseTree);
-  return index.editedTree(edits);
+  return provenEdit({ shadowDir, baseTree, tree: await index.editedTree(edits) }, net);
 }
 
-async function provenBetween(trees: Trees, net: readonly PathChange[], early?: Proof): Promise<PatchResult> {
-  const { shadowDir } = trees;
-  const asked = { renames: '--find-renames=50%', attributes: [] };
-  const first = await prove(trees, asked, early);
-  if (first.status === 'proven') return first;
-  const attributes = first.status === 'too_large' ? binaryFrom(shadowDir, net) : [];
-  const second = first.status === 'too_large' ? await prove(trees, { ...asked, attributes }) : first;
-  if (second.status === 'proven') return second;
-  // Git cannot apply every rename it detects: not that of a link into a folder that replaces the link.
-  const last = await prove(trees, { renames: '--no-renames', attributes });
-  return last.status === 'too_large' ? failedPatch('be made', last.message) : last;
+async function provenEdit(trees: Trees, net: readonly PathChange[], proof?: Proof): Promise<PatchResult> {
+  const [made, paths] = await Promise.all([
+    provenBetween(trees, net, proof),
+    pathsOfTree(trees.shadowDir, trees.tree),
+  ]);
+  if (made.status === 'failed') return made;
+  const changed = net.map(({ path }) => path);
+  return { ...made, patch: { ...made.patch, repositories: repositoriesInTree(changed, paths) } };
+}
+
+/** Whether the patch has no other files than these. */
+function isOf(made: PatchResult, net: readonly PathChange[]): boolean {
+  const changed = new Set(net.map(({ path }) => path));
+  return (
+    made.status === 'proven' &&
+    made.patch.files.every(({ path, from = path }) => changed.has(path) && changed.has(from))
+  );
 }
 
 /** The patch that makes one tree of the shadow repository into another. */
 export async function makeTreePatch(shadowDir: string, baseTree: string, tree: string): Promise<PatchResult> {
-  const trees = { shadowDir, baseTree, tree, repositories: [] };
-  const first = await prove(trees, { renames: '--find-renames=50%', attributes: [] });
-  const last =
-    first.status === 'failed' ? await prove(trees, { renames: '--no-renames', attributes: [] }) : first;
-  return last.status === 'too_large' ? failedPatch('be made', last.message) : last;
+  return provenBetween({ shadowDir, baseTree, tree }, []);
+}
+
+/** Detects renames if it can: git cannot apply that of a link into a folder that replaces the link. */
+async function provenBetween(
+  trees: Trees,
+  net: readonly PathChange[],
+  proof = beginProof(trees.shadowDir, trees.baseTree),
+): Promise<PatchResult> {
+  const again = () => beginProof(trees.shadowDir, trees.baseTree);
+  let made = await prove(trees, { renames: '--find-renames=50%', attributes: [] }, proof);
+  const attributes = made.status === 'too_large' ? binaryFrom(trees.shadowDir, net) : [];
+  if (made.status === 'too_large')
+    made = await prove(trees, { renames: '--find-renames=50%', attributes }, again());
+  if (made.status !== 'proven') made = await prove(trees, { renames: '--no-renames', attributes }, again());
+  return made.status === 'too_large' ? failedPatch('be made', made.message) : made;
 }
 
 /**
@@ -109,7 +106,6 @@ interface Trees {
   readonly shadowDir: string;
   readonly baseTree: string;
   readonly tree: string;
-  readonly repositories: readonly string[];
 }
 
 interface DiffOptions {
@@ -137,13 +133,11 @@ function beginProof(shadowDir: string, baseTree: string): Proof {
   return { index, isRead };
 }
 
-async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?: Proof): Promise<Proven> {
-  const { shadowDir, baseTree, tree, repositories } = trees;
-  const git = { cwd: shadowDir };
+async function prove(trees: Trees, { renames, attributes }: DiffOptions, proof: Proof): Promise<Proven> {
+  const { shadowDir, baseTree, tree } = trees;
   const options = [`--git-dir=${shadowDir}`, ...attributes, ...DIFF, renames];
-  const proof = early ?? beginProof(shadowDir, baseTree);
   const args = [...options, '--raw', '--numstat', ...TEXT, baseTree, tree];
-  const [diff] = await Promise.all([askGit({ ...git, args }), proof.isRead]);
+  const [diff] = await Promise.all([askGit({ cwd: shadowDir, args }), proof.isRead]);
   if (needsMoreMemory(diff)) return { status: 'too_large', message: diff.stderr };
   if (diff.exitCode !== 0) return failedPatch('be made', diff.stderr);
   // An empty line parts the lists from the text.
@@ -159,11 +153,8 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?:
   } else if (tree !== baseTree) {
     return failedPatch('be made', `trees ${baseTree} and ${tree} differ without a difference`);
   }
-  return { status: 'proven', patch: { bytes, sha256: sha256Of(bytes), baseTree, tree, files, repositories } };
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  const sha256 = sha256Of(bytes);
+  return { status: 'proven', patch: { bytes, sha256, baseTree, tree, files, repositories: [] } };
 }
 
 /** States everything that a configuration could change about the diff. */
