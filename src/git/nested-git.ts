@@ -1,14 +1,15 @@
 /** Other repositories in the work tree: submodules, untracked ones, and linked worktrees. */
 
-import { readdirSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { withoutTail } from '../domain/text/shorten.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
+import { readRegularFile } from '../files/regular-file.ts';
 import { invisible } from '../files/stat.ts';
 import { lookAt } from '../files/tree-view.ts';
 import type { NestedRepository } from '../ports/workspace.ts';
 import type { Checkout } from './checkout-layout.ts';
-import { gitDirsBehind } from './leading-git-dirs.ts';
-import { textOfFile } from './repository-file.ts';
+import { MAX_POINTER_BYTES, textOfFile } from './repository-file.ts';
 
 /** Maximum number of covered git dirs: each adds two mounts to every command, and the cost of mounts is quadratic. */
 const MAX_COVERED = 64;
@@ -116,4 +117,40 @@ function gitOf(
   if (dotGit.status === 'absent') return 'none';
   if (dotGit.status !== 'seen') return 'other';
   return dotGit.stat.kind === 'file' || dotGit.stat.kind === 'folder' ? dotGit.stat.kind : 'other';
+}
+
+/** `reachable`: it is missing, or the way to it contains a link, so that commands could put another in its place. */
+type LedTo = { status: 'folder' | 'reachable'; path: string };
+
+/**
+ * Git dirs in the work tree that are not called `.git`, and that git finds through a file: `.git` of a submodule or a linked
+ * worktree says `gitdir: …`, and `commondir` in such a git dir says where its configuration is. Relative to the root, except
+ * those outside the root or below a `.git`.
+ */
+function gitDirsBehind(root: string, folder: string): LedTo[] {
+  const dotGit = join(root, folder, '.git');
+  const named = /^gitdir: (.*)$/s.exec(withoutTail(textAt(dotGit), '\r\n'))?.[1];
+  const gitDir = named ? resolve(root, folder, named) : dotGit;
+  const common = textAt(join(gitDir, 'commondir')).trim();
+  return [...ledTo(root, gitDir), ...(common === '' ? [] : ledTo(root, resolve(gitDir, common)))];
+}
+
+/** The place, if it is in the work tree and not below a `.git`, which has its own cover. */
+function ledTo(root: string, place: string): LedTo[] {
+  const real = orMissing(() => realpathSync(place));
+  const written = relative(root, place);
+  const path = isInside(written) ? written : relative(root, real ?? place);
+  if (!isInside(path) || path.split('/').includes('.git')) return [];
+  const isFolder = real === join(root, path) && lstatSync(real).isDirectory();
+  return [{ status: isFolder ? 'folder' : 'reachable', path }];
+}
+
+function isInside(path: string): boolean {
+  return path !== '' && path !== '..' && !path.startsWith('../');
+}
+
+function textAt(path: string): string {
+  const read = readRegularFile(path, MAX_POINTER_BYTES);
+  const text = read.status === 'ok' ? read.bytes.toString('utf8') : '';
+  return text.includes('\0') ? '' : text;
 }

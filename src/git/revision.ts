@@ -1,6 +1,7 @@
-/** Files of a commit, read from a checkout's objects and not from its work tree. */
+/** Files and names of a commit, read from a checkout's objects and not from its work tree. */
 
 import type { Revision } from '../ports/workspace.ts';
+import type { Checkout } from './checkout-layout.ts';
 import { askGit, runGit } from './git.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
@@ -41,4 +42,25 @@ export async function headOf(root: string, env: UserEnvironment): Promise<string
   const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
   const answer = await askGit({ cwd: root, env: userGitEnvironment(env), args });
   return answer.exitCode === 0 ? answer.stdout.toString('utf8').trim() : null;
+}
+
+/** The names in the root of the commit and in `folders` of it, without duplicates; none if there is no commit. */
+export async function namesAtBase(
+  { root, head }: Checkout,
+  folders: readonly string[],
+  env: UserEnvironment,
+): Promise<string[]> {
+  const { commit } = head;
+  if (commit === null) return [];
+  const trees = [...new Set(['', ...folders])].map((folder) => `${commit}:${folder}`);
+  const answers = await Promise.all(
+    trees.map((tree) =>
+      askGit({
+        cwd: root,
+        env: userGitEnvironment(env),
+        args: ['ls-tree', '-z', '--name-only', '--full-tree', tree],
+      }),
+    ),
+  );
+  return [...new Set(answers.flatMap(({ stdout }) => stdout.toString('utf8').split('\0')))].filter(Boolean);
 }

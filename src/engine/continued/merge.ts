@@ -10,9 +10,9 @@ import { isTaken } from '../../domain/journal/base.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { readBlobs } from '../../git/store/blobs.ts';
+import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import type { MergedTrees } from '../../git/store/merge-trees.ts';
-import { sizesOf, treeDifferences } from '../../git/store/tree-differences.ts';
+import { treeDifferences } from '../../git/store/tree-listing.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
 

@@ -3,8 +3,8 @@
 import type { SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import { managersOf } from '../../domain/packages/package-manager.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { namesAtBase } from '../../git/base-names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import { namesAtBase } from '../../git/revision.ts';
 import type { RunInput } from '../run-input.ts';
 
 /**

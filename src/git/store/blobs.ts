@@ -1,27 +1,53 @@
 /** Reads contents back from the shadow repository. */
 
 import type { ReadBlobs } from '../../ports/workspace.ts';
-import { askGit } from '../git.ts';
+import { runGit } from '../git.ts';
+
+/** Bytes of the contents that are there, in this store or one that it reads from. */
+export async function sizesOf(gitDir: string, ids: Iterable<string>): Promise<Map<string, number>> {
+  const wanted = [...new Set(ids)];
+  const sizes = new Map<string, number>();
+  if (wanted.length === 0) return sizes;
+  const format = '%(objecttype) %(objectname) %(objectsize)';
+  const listed = await askFor(gitDir, `--batch-check=${format}`, wanted);
+  for (const [, id = '', size] of listed.toString('latin1').matchAll(/^blob ([0-9a-f]+) (\d+)$/gm))
+    sizes.set(id, Number(size));
+  return sizes;
+}
 
 /**
  * Each wanted id with its bytes; null if it is missing, as in a partial clone or after the repository was moved, or has more than
- * `maxBytes` bytes: callers know the size of the content they ask for, and a few bytes in a store can expand to a gigabyte.
+ * `maxBytes` bytes: callers know the size of the content they ask for, and a few bytes in a store can expand to a gigabyte. So
+ * git is asked for the sizes first.
  */
 export async function readBlobs(
-  shadowDir: string,
+  gitDir: string,
   ids: Iterable<string>,
   maxBytes: (id: string) => number,
 ): Promise<Map<string, Buffer | null>> {
-  const blobs = new Map<string, Buffer | null>();
   // Ids come from a journal, and each must be exactly one line.
-  const named = [...new Set(ids)].filter((id) => /^[0-9a-f]+$/.test(id));
-  if (named.length === 0) return blobs;
-  for (const id of named) blobs.set(id, null);
-  const batch = new BatchOutput(named, blobs, maxBytes);
-  // After content that is too large, the rest is requested again.
-  do await askUntilTooLarge(shadowDir, batch);
-  while (batch.isTooLarge);
+  const named = [...ids].filter((id) => /^[0-9a-f]+$/.test(id));
+  const blobs = new Map<string, Buffer | null>(named.map((id) => [id, null]));
+  const sizes = await sizesOf(gitDir, blobs.keys());
+  const wanted = [...blobs.keys()].filter((id) => (sizes.get(id) ?? Number.NaN) <= maxBytes(id));
+  if (wanted.length === 0) return blobs;
+  const printed = await askFor(gitDir, '--batch', wanted);
+  let at = 0;
+  for (const id of wanted) {
+    // `id type size LF content LF`
+    const begin = printed.indexOf('\n', at) + 1;
+    const end = begin + (sizes.get(id) ?? 0);
+    const header = printed.toString('latin1', at, begin - 1);
+    if (header !== `${id} blob ${end - begin}`) throw new Error(`git cat-file printed ${header}`);
+    blobs.set(id, printed.subarray(begin, end));
+    at = end + 1;
+  }
   return blobs;
+}
+
+function askFor(gitDir: string, batch: string, ids: readonly string[]): Promise<Buffer> {
+  const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
+  return runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'cat-file', batch], input });
 }
 
 /**
@@ -42,104 +68,6 @@ export function readAhead(shadowDir: string, ids: Iterable<string>, maxBytes: nu
     for (const [id, bytes] of await readBlobs(shadowDir, left, maxBytesOf)) blobs.set(id, bytes);
     return blobs;
   };
-}
-
-/** Has git print one content after the other, and kills it at the first one that is too large. */
-async function askUntilTooLarge(shadowDir: string, batch: BatchOutput): Promise<void> {
-  const enough = new AbortController();
-  const asked = askGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch'],
-    input: Buffer.from(
-      batch
-        .begin()
-        .map((id) => `${id}\n`)
-        .join(''),
-    ),
-    onOutput(piece) {
-      if (!batch.isTooLarge) batch.add(piece);
-      if (batch.isTooLarge) enough.abort();
-    },
-    signal: enough.signal,
-  });
-  const answer = await asked.catch((error: unknown) => {
-    if (!batch.isTooLarge) throw error;
-    return null;
-  });
-  if (answer !== null && answer.exitCode !== 0 && !batch.isTooLarge)
-    throw new Error(`git cat-file failed (${answer.exitCode}): ${answer.stderr}`);
-}
-
-/** Parses the output of `cat-file --batch`: `id type size LF content LF`, or `id missing LF`. */
-class BatchOutput {
-  /** Those that git has not answered yet. Answers come in their order. */
-  readonly #ids: string[];
-  readonly #blobs: Map<string, Buffer | null>;
-  readonly #maxBytes: (id: string) => number;
-  /** Pieces of an incomplete entry. */
-  #pieces: Buffer[] = [];
-  #length = 0;
-  /** The content being read; null if a header comes next. */
-  #content: { id: string; type: string; size: number } | null = null;
-  /** The last answer has more bytes than are wanted, and its content was not taken in. */
-  isTooLarge = false;
-
-  constructor(ids: readonly string[], blobs: Map<string, Buffer | null>, maxBytes: (id: string) => number) {
-    this.#ids = [...ids];
-    this.#blobs = blobs;
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Makes ready for another output, and returns the ids to ask for. */
-  begin(): readonly string[] {
-    this.#pieces = [];
-    this.#length = 0;
-    this.#content = null;
-    this.isTooLarge = false;
-    return [...this.#ids];
-  }
-
-  add(piece: Buffer): void {
-    this.#pieces.push(piece);
-    this.#length += piece.length;
-    while (!this.isTooLarge && (this.#content === null ? this.#takeHeader() : this.#takeContent()));
-  }
-
-  /** False when more has to come first. */
-  #takeHeader(): boolean {
-    const bytes = this.#all();
-    const end = bytes.indexOf('\n');
-    if (end < 0) return false;
-    const [, type = '', size] = bytes.toString('latin1', 0, end).split(' ');
-    this.#drop(bytes, end + 1);
-    const id = this.#ids.shift() ?? '';
-    if (size === undefined) return true;
-    this.isTooLarge = Number(size) > this.#maxBytes(id);
-    this.#content = { id, type, size: Number(size) };
-    return true;
-  }
-
-  #takeContent(): boolean {
-    if (this.#content === null || this.#length <= this.#content.size) return false;
-    const { id, type, size } = this.#content;
-    const bytes = this.#all();
-    if (type === 'blob') this.#blobs.set(id, Buffer.from(bytes.subarray(0, size)));
-    this.#drop(bytes, size + 1);
-    this.#content = null;
-    return true;
-  }
-
-  #all(): Buffer {
-    const [first = Buffer.alloc(0), ...more] = this.#pieces;
-    const bytes = more.length === 0 ? first : Buffer.concat(this.#pieces);
-    this.#pieces = [bytes];
-    return bytes;
-  }
-
-  #drop(bytes: Buffer, count: number): void {
-    this.#pieces = [bytes.subarray(count)];
-    this.#length = bytes.length - count;
-  }
 }
 
 /**

@@ -1,8 +1,10 @@
-/** Lists a tree of a repository: every path below it. */
+/** Lists a tree of a repository, every path below it, and compares two. */
 
 import type { FileMode, FileState } from '../../domain/changes/change.ts';
 import { decodeName } from '../../files/names.ts';
 import { askGit, runGit } from '../git.ts';
+import { sizesOf } from './blobs.ts';
+import type { TreeEdit } from './trees.ts';
 
 /** A path of a tree that is no folder. */
 export interface ListedPath {
@@ -33,19 +35,11 @@ export async function treeEntries(gitDir: string, tree: string): Promise<ListedP
 export async function listTree(shadowDir: string, tree: string): Promise<Map<string, FileState> | null> {
   const entries = await treeEntries(shadowDir, tree);
   if (entries === null) return null;
-  const sizes = await runGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch-check=%(objectsize)'],
-    input: Buffer.from(entries.map(({ id }) => `${id}\n`).join('')),
-  });
-  const lines = sizes.toString('latin1').split('\n');
-  const states = new Map<string, FileState>();
-  for (const [at, { path, mode, id }] of entries.entries()) {
-    // A missing object is answered with its name and one word.
-    const size = mode === '160000' ? 0 : Number(/^\d+$/.exec(lines[at] ?? '')?.[0] ?? 0);
-    states.set(path, { mode, blob: id, size });
-  }
-  return states;
+  const sizes = await sizesOf(
+    shadowDir,
+    entries.map(({ id }) => id),
+  );
+  return new Map(entries.map(({ path, mode, id }) => [path, { mode, blob: id, size: sizes.get(id) ?? 0 }]));
 }
 
 /** All paths of a tree: files, links and submodules. Throws if the repository does not contain it. */
@@ -57,5 +51,32 @@ export async function pathsOfTree(shadowDir: string, tree: string): Promise<stri
   return decodeName(listed).split('\0').slice(0, -1);
 }
 
+/** One path in two trees; null where a tree has none. */
+export interface TreeDifference {
+  readonly path: string;
+  readonly before: TreeEdit['state'];
+  readonly after: TreeEdit['state'];
+}
+
+/** `from` and `to` are trees or commits that the repository has. Renames are a deletion and an addition. */
+export async function treeDifferences(gitDir: string, from: string, to: string): Promise<TreeDifference[]> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--ignore-submodules=none'];
+  const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args, from, to] });
+  return [...listed.toString('latin1').matchAll(DIFFERENCE)].map(
+    ([, fromMode = '', toMode = '', before = '', after = '', path = '']) => ({
+      path: decodeName(Buffer.from(path, 'latin1')),
+      before: stateOf(fromMode, before),
+      after: stateOf(toMode, after),
+    }),
+  );
+}
+
+function stateOf(mode: string, blob: string): TreeEdit['state'] {
+  return mode === '000000' ? null : ({ mode, blob } as TreeEdit['state']);
+}
+
 /** `mode type id TAB path NUL` */
 const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/gy;
+
+/** `:mode mode id id status NUL path NUL` */
+const DIFFERENCE = /:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*\0([^\0]+)\0/g;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
+import { sizesOf } from '../../../git/store/blobs.ts';
 import { blobId, ObjectStore } from '../../../git/store/object-store.ts';
-import { sizesOf } from '../../../git/store/tree-differences.ts';
 import type { ReadBlobs } from '../../../ports/workspace.ts';
 import {
   committedTree,

@@ -2,7 +2,8 @@
 
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit } from '../../../git/git.ts';
-import { sizesOf, treeDifferences } from '../../../git/store/tree-differences.ts';
+import { sizesOf } from '../../../git/store/blobs.ts';
+import { treeDifferences } from '../../../git/store/tree-listing.ts';
 import type { TreeEdit } from '../../../git/store/trees.ts';
 
 /** The largest uncommitted file that a run directory keeps although the run did not change it. */
