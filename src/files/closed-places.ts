@@ -20,6 +20,7 @@ import { quotedName } from '../domain/changes/path.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { hasCode } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
+import { below } from './nofollow-path.ts';
 import { invisible } from './stat.ts';
 import { lookAt, O_PATH } from './tree-view.ts';
 
@@ -156,10 +157,8 @@ function wantedMode(stat: BigIntStats, mode: number, purpose: Purpose): number {
 
 /** One name relative to an open folder, or the root; null if it does not exist or the folder cannot be searched. */
 function openPlace(folder: number | null, name: string): number | null {
-  const path =
-    folder === null ? name : Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), encodeName(name)]);
   try {
-    return openSync(path, O_PATH | constants.O_NOFOLLOW);
+    return openSync(folder === null ? name : below(folder, name), O_PATH | constants.O_NOFOLLOW);
   } catch (error) {
     invisible(error);
     return null;

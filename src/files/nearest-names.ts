@@ -1,13 +1,12 @@
 /** Names the existing entries most similar to one that does not exist. */
 
-import { opendirSync } from 'node:fs';
 import { distance } from 'fastest-levenshtein';
 import { isGitDirName } from '../domain/changes/path.ts';
 import { hasCode } from './failures.ts';
-import { decodeName } from './names.ts';
+import { readEntries } from './tree-view.ts';
 
-/** Maximum number of entries of a folder that are compared, and of names shown. */
-const MAX_COMPARED = 5_000;
+/** Maximum number of entries of a folder whose names are compared, and of names shown. */
+const MAX_COMPARED = 20_000;
 const MAX_SHOWN = 5;
 
 /** A name that is missing from an open folder, which is a descriptor; `path` is the whole path including it. */
@@ -21,6 +20,7 @@ export interface MissingName {
 export function describeMissing(place: MissingName): string {
   const missing = `${JSON.stringify(place.path)} does not exist.`;
   const names = namesIn(place);
+  if (names === null) return missing;
   const wanted = place.name.toLowerCase();
   const nearest = names
     .map((name) => ({ name, far: distance(wanted, name.toLowerCase()) }))
@@ -33,24 +33,17 @@ export function describeMissing(place: MissingName): string {
   return `${missing} Nearest names in ${where}: ${nearest.join(', ')}.`;
 }
 
-function namesIn({ folder }: MissingName): string[] {
-  const names: string[] = [];
+/** Null if there are too many, or the folder can be entered but not listed. */
+function namesIn({ folder }: MissingName): string[] | null {
   try {
-    const entries = opendirSync(`/proc/self/fd/${folder}`, { encoding: 'buffer' as BufferEncoding });
-    try {
-      for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
-        const name = decodeName(Buffer.from(entry.name));
-        if (!isGitDirName(name)) names.push(entry.isDirectory() ? `${name}/` : name);
-        if (names.length === MAX_COMPARED) break;
-      }
-    } finally {
-      entries.closeSync();
-    }
+    const entries = readEntries(`/proc/self/fd/${folder}`, MAX_COMPARED)?.filter(
+      ({ name }) => !isGitDirName(name),
+    );
+    return entries?.map((entry) => (entry.folder ? `${entry.name}/` : entry.name)) ?? null;
   } catch (error) {
-    // A folder that can be entered but not listed has no names to offer.
     if (!hasCode(error, 'EACCES', 'ENOENT')) throw error;
+    return null;
   }
-  return names;
 }
 
 function capitalised(text: string): string {

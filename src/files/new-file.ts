@@ -1,7 +1,10 @@
 /** Writes new files only, never over existing ones. */
 
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, writeFileSync } from 'node:fs';
+import type { RepoPath } from '../domain/changes/path.ts';
+import { ioFailure } from './failures.ts';
+import { below, enterParent } from './nofollow-path.ts';
+import { lookAt } from './tree-view.ts';
 
 /** A file to be written if it does not exist yet. */
 export interface FileToWrite {
@@ -18,36 +21,18 @@ export type NewFileEnd =
   | { status: 'there'; path: string }
   | { status: 'failed'; why: string };
 
-/** Creates missing folders. Follows no link out of the root. */
-export async function writeNewFile(root: string, { path, text, unless }: FileToWrite): Promise<NewFileEnd> {
-  const obstacle = obstacleAbove(root, path);
-  if (obstacle !== null) return { status: 'failed', why: obstacle };
-  const there = [path, ...unless].find((name) => exists(join(root, name)));
+/** Creates missing folders. Follows no link. */
+export function writeNewFile(root: string, { path, text, unless }: FileToWrite): NewFileEnd {
+  const there = [path, ...unless].find((name) => lookAt(root, name).status === 'seen');
   if (there !== undefined) return { status: 'there', path: there };
+  const place = enterParent(root, path as RepoPath, 'make');
+  if (place.status === 'failed') return { status: 'failed', why: place.message };
   try {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text, { flag: 'wx' });
+    writeFileSync(below(place.folder, place.name), text, { flag: 'wx' });
     return { status: 'written' };
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return { status: 'failed', why: error.message };
-    throw error;
+    return { status: 'failed', why: ioFailure(error, path, 'written').message };
+  } finally {
+    closeSync(place.folder);
   }
-}
-
-/** Null if all existing parts of its parent path are folders. */
-function obstacleAbove(root: string, path: string): string | null {
-  const names = path.split('/').slice(0, -1);
-  for (const at of names.keys()) {
-    const folder = names.slice(0, at + 1).join('/');
-    const stats = lstatSync(join(root, folder), { throwIfNoEntry: false });
-    if (stats === undefined) return null;
-    if (stats.isSymbolicLink()) return `a link is in the way, ${folder}`;
-    if (!stats.isDirectory()) return `${folder} is not a folder`;
-  }
-  return null;
-}
-
-/** True for a dangling link too. */
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

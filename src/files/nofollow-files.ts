@@ -24,18 +24,10 @@ import { formatNumber } from '../domain/text/format-number.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import { describeMissing } from './nearest-names.ts';
 import { below, describeSpecial, enterParent, openNamedPlace, type Place, through } from './nofollow-path.ts';
+import { readUpTo } from './opened-file.ts';
 
 /** Files of the work tree below one root. Keeps no descriptor open between calls. */
-export interface NofollowFiles {
-  /** The whole file, up to `maxBytes`; of a larger one its `beginning`, as `too_large`. */
-  read(path: RepoPath, maxBytes: number): GuardedRead;
-  /**
-   * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their
-   * content, and a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an
-   * existing file; a new one gets mode 0666 less the umask.
-   */
-  write(path: RepoPath, bytes: Uint8Array): GuardedWrite;
-}
+export type NofollowFiles = ReturnType<typeof openNofollowFiles>;
 
 type GuardedRead =
   | { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' }
@@ -43,27 +35,34 @@ type GuardedRead =
 type GuardedWrite = { status: 'ok'; created: boolean } | FileFailure;
 
 /** `root` is an absolute path without links. */
-export function openNofollowFiles(root: string): NofollowFiles {
+export function openNofollowFiles(root: string) {
   return {
-    read(path, maxBytes) {
-      const place = enterParent(root, path, 'existing');
-      if (place.status === 'failed') return place;
-      try {
-        return readAt(place, maxBytes);
-      } finally {
-        closeSync(place.folder);
-      }
-    },
-    write(path, bytes) {
-      const place = enterParent(root, path, 'make');
-      if (place.status === 'failed') return place;
-      try {
-        return writeAt(place, bytes);
-      } finally {
-        closeSync(place.folder);
-      }
-    },
+    /** The whole file, up to `maxBytes`; of a larger one its `beginning`, as `too_large`. */
+    read: (path: RepoPath, maxBytes: number): GuardedRead =>
+      inParent(root, path, 'existing', (place) => readAt(place, maxBytes)),
+    /**
+     * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their
+     * content, and a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an
+     * existing file; a new one gets mode 0666 less the umask.
+     */
+    write: (path: RepoPath, bytes: Uint8Array): GuardedWrite =>
+      inParent(root, path, 'make', (place) => writeAt(place, bytes)),
   };
+}
+
+function inParent<T>(
+  root: string,
+  path: RepoPath,
+  missing: 'existing' | 'make',
+  work: (place: Place) => T,
+): T | FileFailure {
+  const place = enterParent(root, path, missing);
+  if (place.status === 'failed') return place;
+  try {
+    return work(place);
+  } finally {
+    closeSync(place.folder);
+  }
 }
 
 function readAt(place: Place, maxBytes: number): GuardedRead {
@@ -88,26 +87,13 @@ function readRegular(place: Place, found: number, maxBytes: number): GuardedRead
   }
   try {
     const stat = fstatSync(file);
-    const bytes = stat.size > maxBytes ? null : readUpTo(file, stat.size, maxBytes);
+    const bytes = readUpTo(file, stat.size, maxBytes);
     if (bytes === null) return tooLarge(place, { file, size: stat.size, maxBytes });
     return { status: 'ok', bytes, mode: stat.mode & 0o100 ? '100755' : '100644' };
   } catch (error) {
     return ioFailure(error, place.path, 'read');
   } finally {
     closeSync(file);
-  }
-}
-
-/** Reads to the end, since the file may be growing; null if that is beyond `maxBytes`. */
-function readUpTo(file: number, expected: number, maxBytes: number): Buffer | null {
-  let buffer = Buffer.allocUnsafe(expected + 1);
-  let length = 0;
-  for (;;) {
-    const bytesRead = readSync(file, buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) return buffer.subarray(0, length);
-    length += bytesRead;
-    if (length > maxBytes) return null;
-    if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }
 }
 

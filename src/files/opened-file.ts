@@ -1,14 +1,6 @@
 /** Reads files of the work tree so that exactly the examined file is read. */
 
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  openSync,
-  readSync,
-} from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileStat, fileStat, invisible } from './stat.ts';
 import { checkTime } from './time-limit.ts';
 import { O_PATH, type TreeView, viewing } from './tree-view.ts';
@@ -35,7 +27,7 @@ export function openRegularIn(view: TreeView, path: string): FileOpening {
     place = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
     if (!fstatSync(place).isFile()) return { status: 'absent' };
     const descriptor = openSync(`/proc/self/fd/${place}`, constants.O_RDONLY | constants.O_NONBLOCK);
-    return { status: 'open', file: { descriptor, stat: fileStat(fstatSync(descriptor, { bigint: true })) } };
+    return { status: 'open', file: { descriptor, stat: statNow({ descriptor }) } };
   } catch (error) {
     return { status: invisible(error) };
   } finally {
@@ -50,12 +42,19 @@ export function openRegular(root: string, path: string): FileOpening {
 
 /** All bytes from the start; `size` is only an estimate, since the file may have grown or shrunk. */
 export function readWhole({ descriptor, stat }: OpenedFile): Buffer {
-  let bytes = Buffer.allocUnsafe(stat.size + 1);
+  return readUpTo(descriptor, stat.size, Number.POSITIVE_INFINITY) ?? Buffer.alloc(0);
+}
+
+/** All bytes from the start, of which some are expected; null if there are more than `most`. */
+export function readUpTo(descriptor: number, expected: number, most: number): Buffer | null {
+  if (expected > most) return null;
+  let bytes = Buffer.allocUnsafe(expected + 1);
   let length = 0;
   for (;;) {
     const read = readSync(descriptor, bytes, length, bytes.length - length, length);
     if (read === 0) return bytes.subarray(0, length);
     length += read;
+    if (length > most) return null;
     if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);
   }
 }
@@ -77,7 +76,6 @@ export async function* chunksOf({ descriptor, stat }: OpenedFile): AsyncGenerato
 }
 
 /** The current stat of the open file, to compare with the earlier one. */
-export function statNow({ descriptor }: OpenedFile): FileStat {
-  const stats: BigIntStats = fstatSync(descriptor, { bigint: true });
-  return fileStat(stats);
+export function statNow({ descriptor }: Pick<OpenedFile, 'descriptor'>): FileStat {
+  return fileStat(fstatSync(descriptor, { bigint: true }));
 }

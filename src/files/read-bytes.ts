@@ -3,8 +3,7 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import process from 'node:process';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { type RegularFileRead, readRegularFile } from './regular-file.ts';
+import { largerThan, type RegularFileRead, readRegularFile } from './regular-file.ts';
 
 /** `why` is for people and follows the name of the file. */
 export type BytesRead = RegularFileRead;
@@ -48,7 +47,7 @@ export async function collect(
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > maxBytes) return tooLarge(maxBytes);
+    if (size > maxBytes) return largerThan(maxBytes);
     chunks.push(bytes);
   }
   return { status: 'ok', bytes: Buffer.concat(chunks) };
@@ -63,10 +62,6 @@ export function textOf(bytes: Uint8Array): string | null {
     if (error instanceof TypeError) return null;
     throw error;
   }
-}
-
-function tooLarge(maxBytes: number): BytesRead {
-  return { status: 'failed', missing: false, why: `is larger than ${formatNumber(maxBytes)} bytes` };
 }
 
 /** False if it cannot be examined: reading it then reports why. */

@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { formatNumber } from '../domain/text/format-number.ts';
+import { readUpTo } from './opened-file.ts';
 import { checkTime } from './time-limit.ts';
 
 /** `why` is for people and follows the name of the file. */
@@ -36,49 +37,30 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** All bytes of a regular file; fails above `maxBytes`. Throws disk errors. */
 export function readRegularFile(path: string, maxBytes: number, reading: Reading = {}): RegularFileRead {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const take = (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > maxBytes) return false;
-    chunks.push(Buffer.from(chunk));
-    return true;
-  };
-  const failure = eachChunk(path, take, reading);
-  if (failure !== null) return failure;
-  if (size > maxBytes) return failedRead(`is larger than ${formatNumber(maxBytes)} bytes`);
-  return { status: 'ok', bytes: Buffer.concat(chunks) };
-}
-
-/**
- * Passes the bytes of a regular file to `take` in chunks; a chunk is valid until the next one. `take` returns whether it
- * wants more. Null if the file could be read.
- */
-export function eachChunk(
-  path: string,
-  take: (chunk: Buffer) => boolean,
-  reading: Reading = {},
-): FileReadFailure | null {
-  const opened = openRegular(path, reading);
+  const opened = openRegularFile(path, reading);
   if (opened.status === 'failed') return opened;
   try {
-    for (const chunk of chunksOf(opened)) if (!take(chunk)) break;
-    return null;
+    const bytes = readUpTo(opened.file, opened.bytes, maxBytes);
+    return bytes === null ? largerThan(maxBytes) : { status: 'ok', bytes };
   } finally {
     closeSync(opened.file);
   }
 }
 
-/** The same for contents that take their time: signals are heard after each chunk. Rejects with `CutShort` when the time is over. */
+/**
+ * Passes the bytes of a regular file to `take` in chunks; a chunk is valid until the next one. `take` returns whether it
+ * wants more. Null if the file could be read. Signals are heard after each chunk; rejects with `CutShort` when the time is over.
+ */
 export async function eachChunkInTime(
   path: string,
   take: (chunk: Buffer) => boolean,
 ): Promise<FileReadFailure | null> {
-  const opened = openRegular(path, {});
+  const opened = openRegularFile(path);
   if (opened.status === 'failed') return opened;
   try {
-    for (const chunk of chunksOf(opened)) {
-      const isWanted = take(chunk);
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, opened.bytes + 1));
+    for (let read = readSync(opened.file, chunk); read > 0; read = readSync(opened.file, chunk)) {
+      const isWanted = take(chunk.subarray(0, read));
       await setImmediate();
       checkTime();
       if (!isWanted) break;
@@ -89,14 +71,20 @@ export async function eachChunkInTime(
   }
 }
 
+/** A regular file that is open for reading. The opener closes it. */
 interface OpenedRegular {
   readonly status: 'ok';
+  /** Its descriptor. */
   readonly file: number;
   /** What it had when it was opened. */
   readonly bytes: number;
 }
 
-function openRegular(path: string, { follow = false }: Reading): OpenedRegular | FileReadFailure {
+/** Opens a regular file without waiting. Throws disk errors. */
+export function openRegularFile(
+  path: string,
+  { follow = false }: Reading = {},
+): OpenedRegular | FileReadFailure {
   let file: number;
   try {
     file = openSync(path, follow ? OPENING : OPENING | constants.O_NOFOLLOW);
@@ -112,12 +100,6 @@ function openRegular(path: string, { follow = false }: Reading): OpenedRegular |
   return failedRead(stat.isDirectory() ? 'is a folder' : 'is not a file');
 }
 
-function* chunksOf({ file, bytes }: OpenedRegular): Generator<Buffer> {
-  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes + 1));
-  for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
-    yield chunk.subarray(0, read);
-}
-
 const OPENING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 function linkRefused(follow: boolean): string {
@@ -128,4 +110,9 @@ function linkRefused(follow: boolean): string {
 
 function failedRead(why: string, missing = false): FileReadFailure {
   return { status: 'failed', missing, why };
+}
+
+/** The failure of a file of more than `maxBytes` bytes. */
+export function largerThan(maxBytes: number): FileReadFailure {
+  return failedRead(`is larger than ${formatNumber(maxBytes)} bytes`);
 }

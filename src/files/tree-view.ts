@@ -15,7 +15,6 @@ import {
   lstatSync,
   opendirSync,
   openSync,
-  readdirSync,
   readlinkSync,
 } from 'node:fs';
 import { decodeName, encodeName } from './names.ts';
@@ -102,7 +101,7 @@ export class TreeView {
     try {
       const path = `/proc/self/fd/${this.#enter(folder)}`;
       const stat = this.#statOf(folder);
-      const entries = readEntries(path, stat.size, this.#limit.maxEntries);
+      const entries = readEntries(path, this.#limit.maxEntries);
       if (entries !== null) return { status: 'seen', stat, entries };
       this.#limit.exceeded(folder);
       return { status: 'too_large' };
@@ -202,34 +201,19 @@ export function lookAt(root: string, path: string): Look {
   return viewing(root, (view) => view.lookAt(path));
 }
 
-/**
- * A folder of this size has a few thousand entries on most file systems, and 65,000 on ZFS, where the size is the number of
- * entries. Reading it at once takes 10 µs less. Some file systems report 0 as the size of folders.
- */
-const SMALL_FOLDER_BYTES = 64 * 1024;
-
-/** Number of entries of a large folder requested at a time. */
+/** Number of entries of a folder requested at a time. */
 const PIECE = 4096;
-
-/**
- * The entries of the folder at `path` in no particular order; null if there are more than `most`. `size` is from the
- * folder's stat. Throws the system's error if it cannot be read.
- */
-export function readEntries(path: string, size: number, most: number): FolderEntry[] | null {
-  if (size === 0 || size > SMALL_FOLDER_BYTES) return readInPieces(path, most);
-  const read = readdirSync(path, { withFileTypes: true });
-  if (read.length > most) return null;
-  const isExact = read.every((entry) => !entry.name.includes('\ufffd'));
-  const exact = isExact ? read : readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
-  return exact.map(toEntry);
-}
 
 function openFolder(path: string): Dir {
   // Node's types only know text encodings here.
   return opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
 }
 
-function readInPieces(path: string, most: number): FolderEntry[] | null {
+/**
+ * The entries of the folder at `path` in no particular order; null if there are more than `most`. Throws the system's error if
+ * it cannot be read.
+ */
+export function readEntries(path: string, most: number): FolderEntry[] | null {
   const folder = openFolder(path);
   const entries: FolderEntry[] = [];
   try {
@@ -243,9 +227,10 @@ function readInPieces(path: string, most: number): FolderEntry[] | null {
   return entries;
 }
 
-function toEntry(entry: Dirent<string> | Dirent<Buffer>): FolderEntry {
+function toEntry(entry: Dirent): FolderEntry {
   return {
-    name: typeof entry.name === 'string' ? entry.name : decodeName(entry.name),
+    // Its type says a string.
+    name: decodeName(entry.name as unknown as Buffer),
     folder: entry.isDirectory(),
     special: !entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink(),
   };

@@ -3,9 +3,14 @@
  * size.
  */
 
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, statSync } from 'node:fs';
 import { UnusableFile } from '../domain/errors/unusable-file.ts';
-import { eachChunk, type FileReadFailure, type Reading, readRegularFile } from '../files/regular-file.ts';
+import {
+  type FileReadFailure,
+  openRegularFile,
+  type Reading,
+  readRegularFile,
+} from '../files/regular-file.ts';
 
 /** Enough for the index and packed refs of a million files; git keeps them in memory. */
 export const MAX_INDEX_BYTES = 1024 ** 3;
@@ -24,37 +29,22 @@ export function textOfFile(path: string, reading: Reading = {}): string | null {
 }
 
 /**
- * Copies a file, and returns whether it existed. A link is followed only if `follow` says so. Throws `UnusableFile`, leaving no
- * copy.
+ * Copies a file, and returns whether it existed. A link is followed only if `follow` says so. Throws `UnusableFile`.
  */
 export function copyIfThere(
   from: string,
   to: string,
   { maxBytes = MAX_RULES_BYTES, follow = false }: Reading & { readonly maxBytes?: number } = {},
 ): boolean {
-  let copy: number | null = null;
-  let size = 0;
+  const opened = openRegularFile(from, { follow });
+  if (opened.status === 'failed') return absent(from, opened) !== null;
   try {
-    const failure = eachChunk(
-      from,
-      (chunk) => {
-        copy ??= openSync(to, 'w', 0o644);
-        size += chunk.length;
-        if (size > maxBytes) throw new UnusableFile(from, 'is too large for a file of its kind');
-        for (let at = 0; at < chunk.length; ) at += writeSync(copy, chunk, at);
-        return true;
-      },
-      { follow },
-    );
-    if (failure !== null) return absent(from, failure) !== null;
-    // An empty file has no chunks.
-    copy ??= openSync(to, 'w', 0o644);
+    if (opened.bytes > maxBytes) throw new UnusableFile(from, 'is too large for a file of its kind');
+    copyFileSync(`/proc/self/fd/${opened.file}`, to);
+    chmodSync(to, 0o644);
     return true;
-  } catch (error) {
-    if (error instanceof UnusableFile) rmSync(to, { force: true });
-    throw error;
   } finally {
-    if (copy !== null) closeSync(copy);
+    closeSync(opened.file);
   }
 }
 

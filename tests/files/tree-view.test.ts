@@ -5,16 +5,13 @@ import { encodeName } from '../../src/files/names.ts';
 import { readEntries, TreeView } from '../../src/files/tree-view.ts';
 import { tempFolder } from '../support/files/temp-folder.ts';
 
-const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-
-test('a large folder is read in pieces, to the same entries', () => {
+test('a large folder is read in pieces, to all entries', () => {
   const folder = tempFolder();
   mkdirSync(join(folder, 'folder'));
   symlinkSync('nowhere', join(folder, 'link'));
   writeFileSync(encodeName(`${folder}/odd-\udcff`), '');
   for (let n = 0; n < 5_000; n += 1) writeFileSync(join(folder, String(n)), '');
-  const [small, large] = [1, 2 ** 30].map((size) => readEntries(folder, size, 10_000)?.sort(byName));
-  expect(large).toEqual(small);
+  const large = readEntries(folder, 10_000);
   expect(large).toHaveLength(5_003);
   expect(large).toContainEqual({ name: 'odd-\udcff', folder: false, special: false });
 });

@@ -82,7 +82,7 @@ export async function initialise({
   let written = 0;
   const kept: string[] = [];
   for (const file of filesToWrite(root, { ...template, name, workflow }, survey)) {
-    const came = await writeNewFile(root, file);
+    const came = writeNewFile(root, file);
     if (came.status === 'failed')
       return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${file.path} cannot be written: ${came.why}`));
     if (came.status === 'written') written += 1;

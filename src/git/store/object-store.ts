@@ -61,11 +61,9 @@ export class ObjectStore {
     const hash = createHash(this.#format).update(header(size));
     const temporary = this.#temporary();
     let seen = 0;
-
-    const [first, rest] = await begun(chunks);
     async function* object(): AsyncGenerator<Buffer> {
       yield header(size);
-      for await (const chunk of rest) {
+      for await (const chunk of chunks) {
         seen += chunk.length;
         hash.update(chunk);
         yield chunk;
@@ -73,7 +71,8 @@ export class ObjectStore {
     }
     await pipeline(
       object,
-      createDeflate({ level: shrinks(first) ? 1 : 0 }),
+      // Most large files are compressed already, and compressing takes twenty times as long as writing.
+      createDeflate({ level: 0 }),
       createWriteStream(temporary, { mode: 0o444, flags: 'wx' }),
     ).catch((error: unknown) => {
       rmSync(temporary, { force: true });
@@ -102,28 +101,6 @@ export class ObjectStore {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     renameSync(temporary, path);
   }
-}
-
-/** The first chunk, and all of them. */
-async function begun(chunks: AsyncIterable<Buffer>): Promise<[Buffer, AsyncIterable<Buffer>]> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  async function* all(): AsyncGenerator<Buffer> {
-    if (first.done === true) return;
-    yield first.value;
-    for (;;) {
-      const next = await iterator.next();
-      if (next.done === true) return;
-      yield next.value;
-    }
-  }
-  return [first.done === true ? Buffer.alloc(0) : first.value, all()];
-}
-
-/** Most large files are compressed already, and compressing them again takes twenty times as long as writing them. */
-function shrinks(first: Buffer): boolean {
-  const sample = first.subarray(0, 64 * 1024);
-  return deflateSync(sample, { level: 1 }).length < sample.length * 0.9;
 }
 
 function header(size: number): Buffer {

@@ -119,7 +119,10 @@ test('nothing is written through a link', async () => {
   const elsewhere = temporaryFolder();
   symlinkSync(elsewhere, join(root, '.github'));
   const end = await runCli(['init', 'issue'], { cwd: root });
-  expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('a link is in the way')]);
+  expect([end.exitCode, end.lastLine]).toEqual([
+    2,
+    expect.stringContaining('".github" is a symbolic link to'),
+  ]);
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
@@ -128,7 +131,7 @@ test('a file where a folder has to be is reported', async () => {
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect([end.exitCode, end.lastLine]).toEqual([
     2,
-    'patchsmith: usage_error (exit 2) [ERR_TEMPLATE_UNWRITTEN]: .github/patchsmith/issue.md cannot be written: .github/patchsmith is not a folder.',
+    'patchsmith: usage_error (exit 2) [ERR_TEMPLATE_UNWRITTEN]: .github/patchsmith/issue.md cannot be written: ".github/patchsmith" is a file, not a folder.',
   ]);
 });
 

@@ -61,7 +61,7 @@ export class RunBase {
 
   /** Only of a base that is dirty. */
   async uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null> {
-    const { makeUncommittedPatch } = await import('./uncommitted-patch.ts');
+    const { makeUncommittedPatch } = await import('./uncommitted.ts');
     return makeUncommittedPatch(this.#parts.shadowDir, this.#base, net);
   }
 

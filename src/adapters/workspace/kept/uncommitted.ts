@@ -1,10 +1,13 @@
 /** The files of a run's base that are not in its commit: those that were uncommitted or untracked when the run began. */
 
+import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { treeDifferences } from '../../../git/store/tree-listing.ts';
-import type { TreeEdit } from '../../../git/store/trees.ts';
+import { ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
+import type { UncommittedPatch } from '../../../ports/workspace.ts';
+import { makeTreePatch } from '../patch/patch.ts';
 
 /** The largest uncommitted file that a run directory keeps although the run did not change it. */
 export const MAX_KEPT_FILE_BYTES = 8 * 1024 * 1024;
@@ -72,3 +75,31 @@ export function withinBounds(
 }
 
 const SUBMODULE = '160000';
+
+/** Those files as a patch of the commit, without large files that `net`, the changes of the run, does not touch: its patch applies without them. */
+export async function makeUncommittedPatch(
+  shadowDir: string,
+  base: BaseRevision,
+  net: readonly PathChange[],
+): Promise<UncommittedPatch> {
+  const committed = await committedTree(shadowDir, base);
+  if (committed === null)
+    return { status: 'failed', message: `The commit ${base.commit} is not there any more.` };
+  const files = await uncommittedFiles(shadowDir, committed, base.tree);
+  const touched = new Set(net.map(({ path }) => path));
+  const kept = withinBounds(files, ({ path }) => touched.has(path));
+  const left = files.filter((file) => !kept.has(file));
+  const tree = left.length === 0 ? base.tree : await treeWithout(shadowDir, base.tree, left);
+  const made = await makeTreePatch(shadowDir, committed, tree);
+  return made.status === 'failed' ? made : { ...made, leftOut: left.map(({ path }) => path) };
+}
+
+async function treeWithout(
+  shadowDir: string,
+  tree: string,
+  left: readonly UncommittedFile[],
+): Promise<string> {
+  const index = new ScratchIndex(shadowDir, 'uncommitted.index');
+  await index.readTree(tree);
+  return index.editedTree(left.map(({ path, committed }) => ({ path, state: committed })));
+}
