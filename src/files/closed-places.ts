@@ -107,14 +107,11 @@ export class ClosedPlaces {
     const names = path === '' ? [] : path.split('/');
     let hasOpened = false;
     let folder: number | null = null;
-    for (let depth = 0; depth <= names.length; depth += 1) {
-      const place: number | null = openPlace(
-        folder,
-        depth === 0 ? this.#parts.root : (names[depth - 1] ?? ''),
-      );
+    for (const [depth, name] of [this.#parts.root, ...names].entries()) {
+      const place: number | null = openPlace(folder, name);
       if (folder !== null) closeSync(folder);
       folder = place;
-      if (place === null) return hasOpened;
+      if (place === null) break;
       if (this.#openOne(place, names.slice(0, depth).join('/'), purpose)) hasOpened = true;
     }
     if (folder !== null) closeSync(folder);

@@ -69,42 +69,24 @@ function readAt(place: Place, maxBytes: number): GuardedRead {
   const step = openNamedPlace(place);
   if (step === null) return fileFailure('not_found', describeMissing(place));
   if ('status' in step) return step;
+  let file: number | null = null;
   try {
     if (!step.stat.isFile()) return fileFailure('path_refused', describeSpecial(place, step.stat));
-    return readRegular(place, step.descriptor, maxBytes);
+    // The very inode that was examined; non-blocking, in case a file system gives it odd semantics.
+    file = openSync(through(step.descriptor), constants.O_RDONLY | constants.O_NONBLOCK);
+    const { size, mode } = fstatSync(file);
+    const bytes = readUpTo(file, size, maxBytes);
+    if (bytes !== null) return { status: 'ok', bytes, mode: mode & 0o100 ? '100755' : '100644' };
+    const buffer = Buffer.allocUnsafe(BEGINNING_BYTES);
+    const beginning = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0));
+    const message = `${JSON.stringify(place.path)} has ${formatNumber(size)} bytes; files over ${formatNumber(maxBytes)} bytes are not read whole.`;
+    return { ...fileFailure('too_large', message), beginning };
+  } catch (error) {
+    return ioFailure(error, place.path, 'read');
   } finally {
     closeSync(step.descriptor);
+    if (file !== null) closeSync(file);
   }
-}
-
-function readRegular(place: Place, found: number, maxBytes: number): GuardedRead {
-  let file: number;
-  try {
-    // The very inode that was examined; non-blocking, in case a file system gives it odd semantics.
-    file = openSync(through(found), constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    return ioFailure(error, place.path, 'read');
-  }
-  try {
-    const stat = fstatSync(file);
-    const bytes = readUpTo(file, stat.size, maxBytes);
-    if (bytes === null) return tooLarge(place, { file, size: stat.size, maxBytes });
-    return { status: 'ok', bytes, mode: stat.mode & 0o100 ? '100755' : '100644' };
-  } catch (error) {
-    return ioFailure(error, place.path, 'read');
-  } finally {
-    closeSync(file);
-  }
-}
-
-function tooLarge(
-  place: Place,
-  { file, size, maxBytes }: { file: number; size: number; maxBytes: number },
-): FileFailure & { beginning: Buffer } {
-  const buffer = Buffer.allocUnsafe(BEGINNING_BYTES);
-  const beginning = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0));
-  const message = `${JSON.stringify(place.path)} has ${formatNumber(size)} bytes; files over ${formatNumber(maxBytes)} bytes are not read whole.`;
-  return { ...fileFailure('too_large', message), beginning };
 }
 
 /** The part that is read of a file that is too large to read whole. */

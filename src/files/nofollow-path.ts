@@ -47,48 +47,41 @@ export function enterParent(root: string, path: RepoPath, missing: 'existing' | 
     );
   }
   const names = path.split('/');
-  const last = names.pop() ?? '';
+  const name = names.pop() ?? '';
   let folder = openSync(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  const entered: string[] = [];
-  for (const name of names) {
-    entered.push(name);
-    const next = enter({ status: 'ok', folder, name, path: entered.join('/') }, missing);
-    if (typeof next !== 'number') return next;
-    folder = next;
-  }
-  return { status: 'ok', folder, name: last, path };
-}
-
-/** Descends into a folder; the parent is closed in any case. */
-function enter(place: Place, missing: 'existing' | 'make'): number | FileFailure {
-  try {
-    let step = openNamedPlace(place);
-    if (step === null && missing === 'make') {
-      const made = makeFolder(place);
-      if (made) return made;
-      step = openNamedPlace(place);
+  for (const [at, next] of names.entries()) {
+    const place: Place = { status: 'ok', folder, name: next, path: names.slice(0, at + 1).join('/') };
+    try {
+      const entered = enter(place, missing);
+      if (typeof entered !== 'number') return entered;
+      folder = entered;
+    } finally {
+      closeSync(place.folder);
     }
-    if (step === null) return fileFailure('not_found', describeMissing(place));
-    if ('status' in step) return step;
-    if (step.stat.isDirectory()) return step.descriptor;
-    closeSync(step.descriptor);
-    const why = step.stat.isFile()
-      ? `${JSON.stringify(place.path)} is a file, not a folder.`
-      : describeSpecial(place, step.stat);
-    return fileFailure('path_refused', why);
-  } finally {
-    closeSync(place.folder);
   }
+  return { status: 'ok', folder, name, path };
 }
 
-function makeFolder(place: Place): FileFailure | null {
-  try {
-    mkdirSync(below(place.folder, place.name));
-    return null;
-  } catch (error) {
-    // Another call of the same turn may have just created it.
-    return hasCode(error, 'EEXIST') ? null : ioFailure(error, place.path, 'written');
+/** Descends into a folder. */
+function enter(place: Place, missing: 'existing' | 'make'): number | FileFailure {
+  let step = openNamedPlace(place);
+  if (step === null && missing === 'make') {
+    try {
+      mkdirSync(below(place.folder, place.name));
+    } catch (error) {
+      // Another call of the same turn may have just created it.
+      if (!hasCode(error, 'EEXIST')) return ioFailure(error, place.path, 'written');
+    }
+    step = openNamedPlace(place);
   }
+  if (step === null) return fileFailure('not_found', describeMissing(place));
+  if ('status' in step) return step;
+  if (step.stat.isDirectory()) return step.descriptor;
+  closeSync(step.descriptor);
+  const why = step.stat.isFile()
+    ? `${JSON.stringify(place.path)} is a file, not a folder.`
+    : describeSpecial(place, step.stat);
+  return fileFailure('path_refused', why);
 }
 
 /** Opens a place in order to examine it, even if it is a link; null if nothing is there. */

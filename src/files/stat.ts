@@ -57,16 +57,9 @@ const KINDS: ReadonlyMap<number, FileStat['kind']> = new Map([
 export function invisible(error: unknown): 'absent' | 'unreadable' {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
-  if (
-    code === 'EACCES' ||
-    code === 'EPERM' ||
-    code === 'ENAMETOOLONG' ||
-    code === 'ELOOP' ||
-    code === 'EIO' ||
-    // A program holds a lease on it, and is asked for it by the try.
-    code === 'EAGAIN'
-  ) {
-    return 'unreadable';
-  }
+  if (typeof code === 'string' && UNREADABLE.includes(code)) return 'unreadable';
   throw error;
 }
+
+/** EAGAIN: a program holds a lease on it, and is asked for it by the try. */
+const UNREADABLE = ['EACCES', 'EPERM', 'ENAMETOOLONG', 'ELOOP', 'EIO', 'EAGAIN'];

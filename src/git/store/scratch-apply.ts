@@ -57,7 +57,7 @@ export function openScratchRepository(folder: string, maxTotalBytes: number = MA
       const stateOf: StateOf = ({ mode, blob }) => ({ mode: mode ?? '100644', blob: blob ?? unsaid });
       const index = new ScratchIndex(gitDir, 'bench.index', ENV);
       index.empty('sha1');
-      await index.edit(
+      await index.editedTree(
         files.flatMap(({ path, from, before }): TreeEdit[] =>
           before === null ? [] : [{ path: from ?? path, state: stateOf(before) }],
         ),

@@ -50,16 +50,12 @@ export class ScratchIndex {
 
   async readTree(tree: string): Promise<void> {
     this.#nullId = '0'.repeat(tree.length);
-    await this.#run(['read-tree', tree]);
-  }
-
-  async edit(edits: readonly TreeEdit[]): Promise<void> {
-    if (edits.length > 0) await runGit({ ...this.#call(UPDATE), input: this.#records(edits) });
+    await runGit(this.#call(['read-tree', tree]));
   }
 
   /** The tree of the index with these edits. */
   async editedTree(edits: readonly TreeEdit[]): Promise<string> {
-    if (edits.length === 0) return idIn(await this.#run(WRITE));
+    if (edits.length === 0) return idIn(await runGit(this.#call(WRITE)));
     const call = { ...this.#call(UPDATE), next: this.#args(WRITE), input: this.#records(edits) };
     return idIn(await runGit(call));
   }
@@ -78,10 +74,6 @@ export class ScratchIndex {
   async appliedTree(patch: Uint8Array): Promise<GitAnswer & { tree: string | null }> {
     const answer = await askGit({ ...this.#call(APPLY), next: this.#args(WRITE), input: patch });
     return { ...answer, tree: answer.exitCode === 0 ? idIn(answer.stdout) : null };
-  }
-
-  #run(args: readonly string[]): Promise<Buffer> {
-    return runGit(this.#call(args));
   }
 
   #call(args: readonly string[]) {

@@ -2,29 +2,28 @@
 
 import type { BaseCommit, BaseRevision } from '../../../domain/run/events.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
-import { runGit } from '../../../git/git.ts';
 import type { ObjectFormat } from '../../../git/store/object-store.ts';
 import { BASE_INDEX, ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
 import { BASELINE_INDEX } from '../baseline/index/baseline-index.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { committedTree } from './uncommitted.ts';
 
 /** The work that need not wait for a scan of the files. */
 interface KnownTrees {
-  /** Null without a commit. */
-  readonly head: Promise<Buffer> | null;
+  /** The empty tree without a commit. */
+  readonly head: Promise<string | null>;
   /** Null if git cannot write a tree from the index, as in the middle of a merge. */
   readonly index: Promise<string | null>;
 }
 
 /** Begins to look up the trees of the checked-out commit and of the index. */
-export function knownTrees({ head: { commit }, objectFormat }: Checkout, shadowDir: string): KnownTrees {
-  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`];
-  const head = commit === null ? null : runGit({ cwd: shadowDir, args });
+export function knownTrees(checkout: Checkout, shadowDir: string): KnownTrees {
+  const head = committedTree(shadowDir, baseCommit(checkout));
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
-  scratch.copy(BASELINE_INDEX, objectFormat);
+  scratch.copy(BASELINE_INDEX, checkout.objectFormat);
   const index = scratch.editedTree([]).catch(() => null);
   // Its failure counts when it is awaited.
-  head?.catch(() => undefined);
+  head.catch(() => undefined);
   return { head, index };
 }
 
@@ -39,8 +38,8 @@ export async function baseRevision(
   const differences = snapshot.known.differences();
   const isEdited = index === null || differences.length > 0;
   const tree = isEdited ? await treeOfIndex(shadowDir, differences, objectFormat) : index;
-  const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
-  return { ...baseCommit(checkout), tree, dirty };
+  if (head === null) throw new Error(`The repository has no commit ${checkout.head.commit}.`);
+  return { ...baseCommit(checkout), tree, dirty: head !== tree };
 }
 
 function treeOfIndex(

@@ -27,7 +27,10 @@ export interface UncommittedFile {
 }
 
 /** The tree of the base's commit, or the empty tree if there are no commits; null if the repository does not have the commit. */
-export async function committedTree(shadowDir: string, base: BaseRevision): Promise<string | null> {
+export async function committedTree(
+  shadowDir: string,
+  base: Pick<BaseRevision, 'commit' | 'objectFormat'>,
+): Promise<string | null> {
   if (base.commit === null) return EMPTY_TREE[base.objectFormat];
   const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', '--quiet', `${base.commit}^{tree}`];
   const answer = await askGit({ cwd: shadowDir, args });
