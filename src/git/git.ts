@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
+import { constants as osConstants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../domain/environment.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
@@ -71,10 +72,18 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   });
   if (stdout === null || stderr === null)
     throw new Error(`git ${call.args.join(' ')} printed more than 1 GiB.`);
-  if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
+  const killedBy = next === null ? child.signalCode : (child.signalCode ?? signalIn(child.exitCode));
+  if (child.exitCode === null || killedBy !== null)
+    throw new Error(`git ${call.args.join(' ')}: killed by ${killedBy}`);
   const said = stderr.toString('utf8').trim();
   const isOut = child.exitCode !== 0 && OUT_OF_MEMORY.test(said);
   return { exitCode: child.exitCode, stdout, stderr: isOut ? `${said} ${MEMORY_LIMIT}` : said };
+}
+
+/** The signal that killed the first of two gits, as their shell reports it; null if none did. Git itself exits with 129 at most. */
+function signalIn(exitCode: number | null): string | null {
+  if (exitCode === null || exitCode <= 129) return null;
+  return Object.entries(osConstants.signals).find(([, number]) => number === exitCode - 128)?.[0] ?? null;
 }
 
 /** Whether git failed because it needed more memory than its limit. */

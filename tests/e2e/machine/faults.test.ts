@@ -300,8 +300,6 @@ describe('a child that is killed', () => {
     ['read-tree', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['diff-tree', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['apply', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
-    ['update-index', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
-    ['write-tree', 1, 'internal_error', 'Something killed git'],
     ['config', 1, 'internal_error', 'Something killed git'],
   ];
 

@@ -68,7 +68,7 @@ describe.concurrent('an endpoint that goes wrong in mid-run ends it as provider_
     [
       'a stream that unpacks to 200 MB',
       answer('text/event-stream', bomb, { 'content-encoding': 'gzip' }),
-      'larger than',
+      'exceeds the limit of 4,194,304 bytes',
     ],
     ['another protocol', onTheWire('SSH-2.0-OpenSSH_9.9\r\n'), 'does not match the HTTP/1.1 protocol'],
     ['an error without an end', forever(500, { 'content-type': 'text/html' }, 'x'.repeat(4_000)), '500: '],
