@@ -1,13 +1,16 @@
 /** What the text of a verify or setup command shows without running it. */
 
 import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
+import { whyUnparsed } from './parsed-script.ts';
 
 /**
- * Why a script overlooks failures no matter what its commands do: it ends in the background, with `&`, or it waits in
+ * Why a script overlooks failures no matter what its commands do, or cannot be looked through: it ends in the background, with `&`, or it waits in
  * a way that ignores exit codes. Null if it does not. Such an end may also be in a group, a branch or a loop at the
  * end, and such a wait anywhere.
  */
 export function whyOverlooked(text: string): string | null {
+  const why = whyUnparsed(text);
+  if (why !== null) return why;
   const { commands } = parse(text);
   const found = unwaitedIn(commands) ?? blindWaitIn(commands);
   if (found === null) return null;

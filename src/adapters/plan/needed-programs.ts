@@ -1,6 +1,7 @@
 /** Which programs a verify command certainly needs, as far as its text shows. */
 
-import { type CommandNode, type PipelineNode, parse, type Statement, type Word } from 'unbash';
+import type { CommandNode, PipelineNode, Statement, Word } from 'unbash';
+import { parsedScript } from './parsed-script.ts';
 import {
   changesNames,
   endsWell,
@@ -51,8 +52,8 @@ export function namedPrograms(text: string): string[] {
 
 /** What is found in a script, and where it ends; null for one that cannot be parsed. */
 function walkOf(text: string): { walk: Walk; end: ReturnType<Walk['list']> } | null {
-  const { commands, errors } = parse(text);
-  if (errors !== undefined && errors.length > 0) return null;
+  const commands = parsedScript(text);
+  if (commands === null) return null;
   const walk = new Walk();
   return { walk, end: walk.list(commands, START, true) };
 }

@@ -1,6 +1,7 @@
 /** Closes two gaps of `bash -e`: it ignores that the left side of `&&` or a negated command fails, if more commands follow. */
 
-import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
+import type { CommandNode, PipelineNode, Statement } from 'unbash';
+import { parsedScript } from './parsed-script.ts';
 import { isTest } from './tests-in-lists.ts';
 
 /** After a command whose failure `bash -e` ignores: ends the script with its exit code, unless that is 0. */
@@ -13,8 +14,8 @@ const CHECK = '; (exit $?)';
  * same, and a script that cannot be parsed is returned as it is.
  */
 export function strictScript(text: string): string {
-  const { commands, errors } = parse(text);
-  if (errors !== undefined && errors.length > 0) return text;
+  const commands = parsedScript(text);
+  if (commands === null) return text;
   const edits = editsIn(commands, { text, isLast: true }).sort((a, b) => b.at - a.at);
   return edits.reduce(
     (script, { at, length, insert }) => script.slice(0, at) + insert + script.slice(at + length),

@@ -18,8 +18,14 @@ const MAX_LENGTH = 65_536;
 
 /** No real text has more; for each, the parser takes as much time as for everything after it. */
 const MAX_DECLARATIONS = 500;
-/** The same for ends of links, each of which costs as much as everything before it. */
-const MAX_LINKS = 5_000;
+/**
+ * For each `]` of a paragraph, the parser looks for its beginning in all of the paragraph before it: this many characters take about a
+ * second.
+ */
+const MAX_LOOKED_AT = 40_000_000;
+
+/** Where a paragraph certainly ends: at a blank line or an item of a list. */
+const PARAGRAPH = /\n(?=[ \t]*\n| {0,3}[-*+] \S)/;
 
 /** Collapsed details are kept: a click shows them. */
 export function visibleMarkdown(markdown: string): VisibleMarkdown {
@@ -29,8 +35,9 @@ export function visibleMarkdown(markdown: string): VisibleMarkdown {
   if ((source.match(/<[!?]/g)?.length ?? 0) > MAX_DECLARATIONS) {
     return unreadable(`has more than ${MAX_DECLARATIONS} of <! and <?`);
   }
-  if ((source.match(/\][[(]/g)?.length ?? 0) > MAX_LINKS) {
-    return unreadable(`has more than ${MAX_LINKS} of ]( and ][`);
+  const paragraphs = source.split(PARAGRAPH);
+  if (paragraphs.reduce((sum, one) => sum + one.length * (one.split(']').length - 1), 0) > MAX_LOOKED_AT) {
+    return unreadable('has too many ] in one paragraph');
   }
   const cuts = hiddenInMarkdown(source);
   const count = (what: HiddenRange['what']) => cuts.filter((cut) => cut.what === what).length;

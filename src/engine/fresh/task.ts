@@ -8,6 +8,7 @@ import { OPTIONAL_TOOLS, UNUSUAL_TOOLS, WRITING_TOOLS } from '../../domain/conve
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
+import { shortened } from '../../domain/text/shorten.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../../ports.ts';
@@ -111,15 +112,18 @@ function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   return chosen.filter((name) => !noTools.includes(name) && !(readOnly && WRITING_TOOLS.includes(name)));
 }
 
-/** Why one of the commands would say nothing about its work; null when all of them can fail. */
+/** Longer commands may be too much for the parser. */
+const SHORT = 1_000;
+
+/** Why one of the commands would say nothing about its work, or cannot be parsed; null when all of them can fail. */
 async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {
   const commands = [...setup.map((text) => ['setup', text]), ...verify.map((text) => ['verify', text])];
   // Only then is there anything to parse.
-  if (!commands.some(([, text]) => text?.includes('&'))) return null;
+  if (!commands.some(([, text = '']) => text.includes('&') || text.length > SHORT)) return null;
   const { whyOverlooked } = await import('../../adapters/plan/command-syntax.ts');
   for (const [kind, text = ''] of commands) {
     const why = whyOverlooked(text);
-    if (why !== null) return `The ${kind} command ${JSON.stringify(text)} ${why}`;
+    if (why !== null) return `The ${kind} command ${JSON.stringify(shortened(text, SHORT))} ${why}`;
   }
   return null;
 }

@@ -1,0 +1,23 @@
+/** Parses the script of a command, which anyone may have written, in bounded time and without exhausting the stack. */
+
+import { parse, type Statement } from 'unbash';
+import { formatNumber } from '../../domain/text/format-number.ts';
+
+const MAX_CHARS = 65_536;
+/** No command of a plan has more. Functions and lists nest readers as deeply, and here-documents take the square of the time. */
+const MAX_OPENED = 1_000;
+
+/** Why a script is not parsed, to follow its text; null if it is. */
+export function whyUnparsed(text: string): string | null {
+  const advice = 'put it into a file of the repository, and run that';
+  if (text.length > MAX_CHARS) return `is longer than ${formatNumber(MAX_CHARS)} characters: ${advice}.`;
+  const opened = text.match(/<<|&&|[({]/g)?.length ?? 0;
+  return opened > MAX_OPENED ? `has more than ${formatNumber(MAX_OPENED)} of (, {, && and <<: ${advice}.` : null;
+}
+
+/** Null if it cannot be parsed, or is not. */
+export function parsedScript(text: string): readonly Statement[] | null {
+  if (whyUnparsed(text) !== null) return null;
+  const { commands, errors = [] } = parse(text);
+  return errors.length > 0 ? null : commands;
+}
