@@ -1,40 +1,17 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { type Blocked, blockable, SEES_NO_SIGNALS } from '../../support/machine/blocked-thread.ts';
+import { processesWith } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
-/** Blocks the main thread of the built command in this way once the file is there, and nothing before that. */
-const BLOCKED = {
-  'an endless loop': 'for (;;);',
-  'an endless expression': "/^(?:a+)+$/.test('a'.repeat(80) + 'b');",
-  'an endless chain of promises': '(async () => { for (;;) await null; })();',
-  'a call that does not return': 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);',
-};
-
-function preload(how: keyof typeof BLOCKED): { block: () => void; env: Record<string, string> } {
-  const folder = temporaryFolder();
-  const script = join(folder, 'block.cjs');
-  const trigger = join(folder, 'now');
-  writeFileSync(
-    script,
-    `const { existsSync } = require('node:fs');
-     if (/cli\\.js$/.test(process.argv[1]) && require('node:worker_threads').isMainThread) {
-       const timer = setInterval(() => { if (!existsSync(${JSON.stringify(trigger)})) return; clearInterval(timer); ${BLOCKED[how]} }, 10);
-       timer.unref();
-     }`,
-  );
-  return { block: () => writeFileSync(trigger, ''), env: { NODE_OPTIONS: `--require ${script}` } };
-}
-
 /** A run that has changed a file and runs a command that takes its time, when its main thread is blocked. */
 async function stuckRun(
-  how: keyof typeof BLOCKED,
+  how: Blocked,
   {
     args = [],
     signal,
@@ -49,7 +26,7 @@ async function stuckRun(
   },
 ) {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
-  const { block, env } = preload(how);
+  const { block, env } = blockable(how);
   const mark = `${(Math.random() * 1e6 + 1e6).toFixed(6)}`;
   let stuckAt = 0;
   const run = await scriptedRun({
@@ -75,17 +52,6 @@ async function stuckRun(
   return { ...run, root: repository.root, tookMs: Date.now() - stuckAt, left: processesWith(mark) };
 }
 
-function processesWith(mark: string): string[] {
-  return readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      return readFileSync(join('/proc', name, 'cmdline'), 'latin1').includes(mark);
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** The model says that it is finished. */
 async function resume({ runDir, root }: { runDir: string; root: string }) {
   const server = await startClaudeServer({ turns: [{ text: 'Done.' }], apiKey: KEY });
@@ -100,14 +66,11 @@ async function resume({ runDir, root }: { runDir: string; root: string }) {
   }
 }
 
-/** NODE_24 names a Node.js whose threads see no signals, where it can be had; the tests may run with such a one themselves. */
-const seesNone = Number(process.versions.node.split('.')[0]) >= 24 ? process.execPath : process.env.NODE_24;
-
 describe('a run whose main thread is stuck', () => {
-  test.skipIf(seesNone === undefined)(
+  test.skipIf(SEES_NO_SIGNALS === undefined)(
     'with Node.js 24, which shows no signals to threads, is ended by the next one, and can be resumed',
     async () => {
-      const wrap = ['sh', '-c', `shift; exec ${seesNone} "$@"`, 'sh'];
+      const wrap = ['sh', '-c', `shift; exec ${SEES_NO_SIGNALS} "$@"`, 'sh'];
       const run = await stuckRun('an endless loop', { signal: 'SIGTERM', afterMs: 6_000, wrap });
       expect(run.result).toMatchObject({ status: 'running', outcome: null });
       expect(run.tookMs).toBeLessThan(15_000);
@@ -118,7 +81,7 @@ describe('a run whose main thread is stuck', () => {
   );
 
   test
-    .skipIf(seesNone === process.execPath)
+    .skipIf(SEES_NO_SIGNALS === process.execPath)
     .each(['an endless loop', 'an endless expression', 'an endless chain of promises'] as const)(
     'in %s ends a few seconds after a signal, with a result',
     async (how) => {
@@ -143,7 +106,7 @@ describe('a run whose main thread is stuck', () => {
     expect(resumed.lastLine).toMatch(/\(exit 0\): 1 file changed/);
   });
 
-  test.skipIf(seesNone === process.execPath)(
+  test.skipIf(SEES_NO_SIGNALS === process.execPath)(
     'in a call that does not return is killed, and can be resumed',
     async () => {
       const run = await stuckRun('a call that does not return', { signal: 'SIGTERM' });

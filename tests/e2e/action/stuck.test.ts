@@ -1,0 +1,68 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { runAction } from '../../support/jobs/action-runner.ts';
+import { blockable, SEES_NO_SIGNALS } from '../../support/machine/blocked-thread.ts';
+import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+/** The action, whose main thread is blocked while a command runs and then gets the signal, if one is given. */
+async function stuckAction(node: string, { signal, deadline = '' }: Stuck) {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const marker = oddSeconds();
+  const { block, env } = blockable('an endless loop');
+  const turns = [
+    { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
+    { calls: [call('run_command', { command: `sleep ${marker}` })] },
+  ];
+  const server = await startClaudeServer({ turns, apiKey: KEY });
+  try {
+    const inputs = { plan: 'Do it', 'api-key': KEY, 'base-url': server.url, deadline };
+    const during = async ({ pid }: { pid: number }) => {
+      await until('the command runs', () => isRunning(marker));
+      block();
+      if (signal === undefined) return;
+      // Threads that see no signals act on the next one after three busy seconds.
+      await new Promise((resolve) => setTimeout(resolve, node === SEES_NO_SIGNALS ? 6_000 : 200));
+      process.kill(pid, signal);
+    };
+    const end = await runAction({ workspace: root, inputs, env, node, during });
+    return { ...end, isCommandLeft: isRunning(marker) };
+  } finally {
+    await server.close();
+  }
+}
+
+interface Stuck {
+  readonly signal?: NodeJS.Signals;
+  readonly deadline?: string;
+}
+
+const NODES = [...new Set([process.execPath, SEES_NO_SIGNALS ?? process.execPath])];
+
+describe.each(NODES)('the action with %s, when its main thread is stuck', (node) => {
+  test('ends at its deadline, with its outputs, and the post step follows', async () => {
+    const end = await stuckAction(node, { deadline: '8s' });
+    expect(end.lastLine).toMatch(/^patchsmith: deadline \(exit 124\) \[ERR_DEADLINE\]: The deadline passed;/);
+    expect([end.exitCode, end.signal, end.isCommandLeft]).toEqual([124, undefined, false]);
+    expect([end.outputs.outcome, end.outputs['exit-code'], end.post.exitCode]).toEqual(['deadline', '124', 0]);
+  });
+
+  test('ends by SIGTERM, with its outputs, and the post step follows', async () => {
+    const end = await stuckAction(node, { signal: 'SIGTERM' });
+    expect([end.isCommandLeft, end.post.exitCode]).toEqual([false, 0]);
+    if (node === SEES_NO_SIGNALS) {
+      expect([end.signal, end.outputs.outcome, end.outputs.resumable]).toEqual([
+        'SIGTERM',
+        'internal_error',
+        'true',
+      ]);
+      return;
+    }
+    expect(end.lastLine).toMatch(/^patchsmith: interrupted \(exit 143\) \[ERR_INTERRUPTED\]: Stopped by SIGTERM;/);
+    expect([end.exitCode, end.outputs.outcome, end.outputs['exit-code']]).toEqual([143, 'interrupted', '143']);
+  });
+});
