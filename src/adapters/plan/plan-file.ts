@@ -20,6 +20,8 @@ import { readNamedFile } from '../../git/named-file.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
+/** As for the project file: keys are compared each with each. */
+const MAX_FRONT_MATTER = 65_536;
 
 /** The plan of a file, or why it cannot be used. */
 export type PlanRead = { status: 'ok'; plan: Plan } | Failed;
@@ -118,6 +120,9 @@ async function parsePlan(text: string, name: string, place: PlaceInPlan): Promis
     return failed(
       `${name} opens front matter with --- on line 1 and never closes it: add a closing --- line, or begin with an empty line if --- is meant as a horizontal rule.`,
     );
+  }
+  if (split && split.yaml.length > MAX_FRONT_MATTER) {
+    return failed(`${name} has front matter of more than ${MAX_FRONT_MATTER} characters: move scripts into files.`);
   }
   // Loaded only for plans with front matter.
   const yaml = split && (await import('../../config/yaml.ts')).parseYamlMapping(split.yaml, 2);

@@ -25,14 +25,28 @@ async function stuckAction(node: string, { signal, deadline = '' }: Stuck) {
       await until('the command runs', () => isRunning(marker));
       block();
       if (signal === undefined) return;
-      // Threads that see no signals act on the next one after three busy seconds.
-      await new Promise((resolve) => setTimeout(resolve, node === SEES_NO_SIGNALS ? 6_000 : 200));
+      await wait(200);
       process.kill(pid, signal);
+      // Where threads see no signals, the first one after three seconds of processor time ends the process.
+      if (node === SEES_NO_SIGNALS) await until('another signal has ended it', () => !isSent(pid, signal));
     };
     const end = await runAction({ workspace: root, inputs, env, node, during });
     return { ...end, isCommandLeft: isRunning(marker) };
   } finally {
     await server.close();
+  }
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** False if the process has ended. */
+function isSent(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
   }
 }
 
