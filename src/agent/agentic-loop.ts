@@ -166,7 +166,6 @@ export class AgenticLoop {
         break;
       case 'verify':
         await this.#parts.restServers();
-        yield* executor.takeBaseline();
         yield* verification.run({
           commands: state.verify,
           changes: state.changes,
@@ -183,7 +182,6 @@ export class AgenticLoop {
       case 'review':
       case 'objections': {
         await this.#parts.restServers();
-        yield* executor.takeBaseline();
         const provider = asked(this.#parts.provider, state.models.length > 1);
         yield* this.#parts.review(state, { provider, signal: interrupt, now: () => this.#state });
         break;

@@ -15,7 +15,6 @@ import type { RunAction } from '../domain/run/events.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { Clock, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
-import { AwaitedBaseline } from './calls/awaited-baseline.ts';
 import { ImageRoom } from './calls/image-room.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
 import { lanesOf, sideBySide } from './calls/lanes.ts';
@@ -42,8 +41,6 @@ export interface ExecutorParts {
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
-  /** The base was recorded without its tree, which has to be recorded before anything is changed. Default: it has one. */
-  readonly awaitsBaseline?: boolean;
   /** Maximum characters of one result; results are truncated nowhere else. */
   readonly maxOutputChars: number;
   /**
@@ -82,11 +79,9 @@ const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls.
 export class ToolExecutor {
   readonly #parts: ExecutorParts;
   readonly #tools: ReadonlyMap<string, Tool>;
-  readonly #baseline: AwaitedBaseline;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    this.#baseline = new AwaitedBaseline(parts.workspace, parts.awaitsBaseline ?? false);
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   }
 
@@ -120,8 +115,6 @@ export class ToolExecutor {
     for (const lane of lanesOf(prepared)) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
       const { iteration } = turn;
-      const isActing = lane.some(({ lane: kind }) => kind !== 'read');
-      if (isActing && !(yield* this.#baseline.noteBefore(lane, iteration))) yield* this.#baseline.take();
       const checkpoint = yield* recordEarlier(lane, iteration, this.#parts);
       const checked = await refuseRepositories(lane, this.#parts.workspace);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration };
@@ -144,18 +137,12 @@ export class ToolExecutor {
     }
   }
 
-  /** Waits for the baseline, and records it unless that has been done. Called before anything that may change any file. */
-  takeBaseline(): AsyncGenerator<RunAction> {
-    return this.#baseline.take();
-  }
-
   /**
    * The final scan of the work tree: a change since the last call belongs to no call, and is recorded as such. Writes of commands
    * to ignored paths are only found here; `history` are the events recorded so far.
    */
   async *settle(iteration: number, history: readonly CodeChange[]): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
-    yield* this.#baseline.take();
     yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
     yield* ignoredRecorded(await workspace.ignoredChanges(), history, iteration);

@@ -15,11 +15,9 @@ import { whyReadOnly } from '../adapters/workspace/read-only.ts';
 import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { isTaken } from '../domain/journal/base.ts';
 import { type RunOutcome, refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { raceAbort } from '../host/deadline.ts';
-import type { Workspace } from '../ports/workspace.ts';
 import type { LlmProvider, VerifyPlace } from '../ports.ts';
 import { wantedCaches } from './open/caches.ts';
 import { Closing } from './open/closing.ts';
@@ -27,7 +25,7 @@ import { type OpenSibling, openContained } from './open/sandbox.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './open/sandbox-settings.ts';
 import { whyNotUncontained, whyUncovered } from './open/uncontained.ts';
 import { renaming, type VerifyPlaceParts, verifyPlaceOf } from './open/verify-place.ts';
-import { interruptedOutcome, LateRefusal, type Ready, type Stopped, stopped } from './ready.ts';
+import { interruptedOutcome, type Ready, type Stopped, stopped } from './ready.ts';
 import type { Admitted, BegunTaking, FirstLook, Located, RunSpec, TakenWorkspace } from './run-spec.ts';
 import type { Session } from './session.ts';
 import { whyLoginShown } from './trust/login-files.ts';
@@ -64,17 +62,13 @@ async function openInOrder<Taken extends TakenWorkspace>(
   const refusal = checkContainment(session, admitted, parts);
   if (refusal !== null) return stopped(refusal);
 
-  const { sandbox, beside } = parts;
+  const { provider, sandbox, beside } = parts;
   const hopeless = (await admitted.whyHopeless?.(parts)) ?? null;
   if (hopeless !== null) return stopped(usageError('ERR_PROGRAM_MISSING', hopeless));
-  // The model may work while the workspace is taken.
-  const ahead = admitted.prefetch?.(parts.provider, sandbox) ?? null;
-  if (ahead !== null) closing.own(() => ahead.cancel());
   const taken = await take(session, { located, admitted, begun: parts.begun });
   if (taken.status === 'stopped') return taken;
   const { workspace } = taken;
   const verifyPlace = placeOf({ located, admitted, workspace, beside });
-  const provider = ahead?.provider ?? parts.provider;
   const own = (close: () => unknown) => closing.own(close);
   const settled = await admitted.settle({ provider, sandbox, taken, verifyPlace, own });
   if (settled.status === 'stopped') return settled;
@@ -190,20 +184,10 @@ async function take<Taken extends TakenWorkspace>(
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));
   const { workspace } = taken;
   if (session.input.settings.sandbox !== 'required') return taken;
-  const refusal = (folders: readonly string[]) =>
-    folders.length > 0 ? sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(folders)) : null;
-  if (isTaken(workspace.base())) {
-    const refused = refusal(workspace.sandboxGitDir.uncovered ?? []);
-    return refused === null ? taken : stopped(refused);
-  }
-  // The baseline is still being taken. It is awaited before the first command.
-  const baseline: Workspace['baseline'] = async () => {
-    const found = await workspace.baseline();
-    const refused = refusal(found.uncovered);
-    if (refused !== null) throw new LateRefusal(refused);
-    return found;
-  };
-  return { ...taken, workspace: { ...workspace, baseline } };
+  const { uncovered = [] } = workspace.sandboxGitDir;
+  return uncovered.length === 0
+    ? taken
+    : stopped(sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(uncovered)));
 }
 
 function placeOf<Taken extends TakenWorkspace>({

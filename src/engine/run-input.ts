@@ -3,7 +3,6 @@
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import type { SharedLog } from '../adapters/sinks/log.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
 import type { RoundCaps } from '../domain/github/rounds.ts';
@@ -55,10 +54,6 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly makeTools?: ToolMaker;
   /** Names of the tools that are not patchsmith's own: only the program that provides them could resume the run. */
   readonly ownTools?: readonly string[];
-  /** Number of files above which a work tree is large. Default: that of the workspace. */
-  readonly manyFiles?: number;
-  /** Awaited at each stage of taking the baseline, so that it can be held up. */
-  readonly atStage?: WorkspacePlaces['atStage'];
   /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */

@@ -7,7 +7,6 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { SandboxGitDir, Workspace } from '../ports/workspace.ts';
 import type { LlmProvider, Sandbox, VerifyPlace } from '../ports.ts';
-import type { PrefetchedTurn } from './open/prefetch-first-turn.ts';
 import type { Providing } from './open/provider.ts';
 import type { VerifyPlaceParts } from './open/verify-place.ts';
 import type { Ready, Stopped } from './ready.ts';
@@ -43,8 +42,6 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;
   /** Why the run cannot succeed whatever the model does, found before the model is asked; null if nothing was found. */
   whyHopeless?(opened: FirstLook): Promise<string | null>;
-  /** Sends the first request early, where it can go out before the workspace has been taken. */
-  prefetch?(provider: LlmProvider, sandbox: Sandbox): PrefetchedTurn | null;
   /** Runs the commands that come before the work. */
   settle(opened: OpenedRun<Taken>): Promise<Settled | Stopped>;
 }

@@ -7,7 +7,6 @@ import { openLog } from '../adapters/sinks/log.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
-import { isTaken } from '../domain/journal/base.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
@@ -22,7 +21,7 @@ import type { Ended } from './finish/finish.ts';
 import { partSoFar } from './finish/known-part.ts';
 import { loadForChanges } from './finish/load-for-changes.ts';
 import { keepReport, loadReport } from './finish/report.ts';
-import { baselinePart, startedPart } from './finish/result.ts';
+import { startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
 import { freshRun } from './fresh/spec.ts';
 import { openRun } from './open-run.ts';
@@ -121,7 +120,6 @@ function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => vo
     clock,
     redact,
     permits,
-    awaitsBaseline: !isTaken(state.base),
     maxOutputChars: start.toolSettings.maxOutputChars,
     interruptOf: ready.interruptOf,
     outcomeOf: ready.outcomeOf,
@@ -158,7 +156,6 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   let { stop } = state;
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
-    if (event.type === 'baseline.taken') session.record(baselinePart(event.base));
     if (event.type === 'change.recorded') loadForChanges();
     if (event.type === 'run.stopped') stop = event.stop;
     const raised = eventWarning(event, loop.state, session.input.attempts ?? null);
@@ -172,9 +169,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     for await (const event of loop.run(actions)) accept(event);
   });
   if (followed.status !== 'cut_short') return { stop, state: loop.state, driven: followed };
-  const { base, changes } = loop.state;
-  // Without a baseline the run has changed nothing but what it has noted.
-  if (isTaken(base) || changes.history.length > 0) session.warn(LOOK_CUT_SHORT);
+  session.warn(LOOK_CUT_SHORT);
   const ended = await tryStep(async () => {
     for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
   });

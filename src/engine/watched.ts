@@ -67,8 +67,6 @@ function looksShown(progress: Watching, workspace: Workspace): Workspace {
   const look = <Found>(work: () => Promise<Found>) => progress.during({ label: LOOKING }, work);
   return {
     ...workspace,
-    baseline: () =>
-      progress.during({ label: 'taking a snapshot of the work tree' }, () => workspace.baseline()),
     capture: (scope) =>
       scope === 'all' || scope === 'after_commands'
         ? look(() => workspace.capture(scope))

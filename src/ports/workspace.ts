@@ -1,12 +1,12 @@
 /** The checkout, and what is known about its changes. Types only. */
 
-import type { FileState, FoundChange, PathChange, PathState, Writer } from '../domain/changes/change.ts';
+import type { FileState, FoundChange, PathChange, Writer } from '../domain/changes/change.ts';
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../domain/changes/ignored-files.ts';
 import type { RepoPath } from '../domain/changes/path.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
-import type { BaseCommit, BaseRevision } from '../domain/run/events.ts';
+import type { BaseRevision } from '../domain/run/events.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 
 /**
@@ -18,10 +18,8 @@ import type { Warning } from '../domain/warnings/warning.ts';
 export interface Workspace {
   /** Absolute path of the work tree's root. */
   readonly root: string;
-  /** What the run started from, without its tree until the baseline is taken. `rebase` replaces it. */
-  base(): BaseRevision | BaseCommit;
-  /** The same once the baseline is taken: the tree that changes are relative to. Rejects if it cannot be taken. */
-  baseline(): Promise<TakenBaseline>;
+  /** What the run started from, and what changes are relative to. `rebase` replaces it. */
+  base(): BaseRevision;
   /** The throwaway git dir that commands get instead of the real one. */
   readonly sandboxGitDir: SandboxGitDir;
 
@@ -119,28 +117,6 @@ export interface Workspace {
   keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
-  /** A workspace whose baseline is still being taken. */
-  readonly early?: EarlyWriting;
-}
-
-/** Writes before the baseline. Once paths are noted, the methods of the workspace for these paths do not wait. */
-export interface EarlyWriting {
-  /**
-   * What is at those of these paths that are not yet noted. It is part of the baseline from now on, and has to be
-   * recorded before any of them is written. Null if a write has to wait for the whole baseline; then nothing is
-   * noted.
-   */
-  note(paths: readonly string[]): Promise<readonly PathState[] | null>;
-  /**
-   * For a run that ends because its baseline cannot be taken: reverts what was written. `left` are paths that have
-   * changed since they were written, or that cannot be reverted.
-   */
-  takeBack(): Promise<{ reverted: readonly PathChange[]; left: readonly string[] }>;
-}
-
-/** A workspace whose baseline has been taken. */
-export interface WholeWorkspace extends Workspace {
-  base(): BaseRevision;
 }
 
 /** Reads stored contents by id. Null if it is missing, or longer than `maxBytes`. */
@@ -148,13 +124,6 @@ export type ReadBlobs = (
   ids: Iterable<string>,
   maxBytes: (id: string) => number,
 ) => Promise<ReadonlyMap<string, Buffer | null>>;
-
-/** The state of the work tree when the run began. */
-export interface TakenBaseline {
-  readonly base: BaseRevision;
-  /** Folders of the work tree whose `.git` cannot be hidden from commands. */
-  readonly uncovered: readonly string[];
-}
 
 /**
  * What to capture: everything, or these paths. `after_commands` is everything, after removal of the git dirs that

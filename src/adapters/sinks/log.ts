@@ -4,7 +4,6 @@
  */
 
 import { blockingAmong } from '../../domain/findings/finding.ts';
-import { isTaken } from '../../domain/journal/base.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -118,13 +117,9 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
   switch (event.type) {
     case 'run.started':
       return { runId: event.runId, model: event.model, sandbox: event.sandbox, base: event.base };
-    case 'baseline.noted':
-      return some(event.states.map(({ path }) => path));
-    case 'baseline.taken':
-      return { base: event.base };
     case 'run.resumed':
       return {
-        base: isTaken(event.base) ? event.base.tree : null,
+        base: event.base.tree,
         ...some(event.accepted.map(({ path }) => path)),
       };
     case 'turn.completed': {

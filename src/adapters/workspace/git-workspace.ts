@@ -8,7 +8,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import type { SandboxGitDir, WholeWorkspace } from '../../ports/workspace.ts';
+import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { RunBase } from './kept/run-base.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
 import type { Instant } from './snapshot/earlier-changes.ts';
@@ -42,7 +42,7 @@ interface WorkspaceParts {
 }
 
 /** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
-export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
+export function openGitWorkspace(parts: WorkspaceParts): Workspace {
   const { snapshot, tree, planted, warnings, budget } = parts;
   const { objectFormat } = parts.base;
   const inTurn = oneByOne();
@@ -53,7 +53,6 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
     root: parts.checkout.root,
     sandboxGitDir: parts.sandboxGitDir,
     base: () => base.now,
-    baseline: async () => ({ base: base.now, uncovered: parts.sandboxGitDir.uncovered ?? [] }),
     ...files,
     writeFile(path, bytes, by) {
       ignored.forget();
@@ -105,7 +104,7 @@ function aroundCommands(
   { checkout: { root }, shadowDir, snapshot, tree, writeLog }: WorkspaceParts,
   inTurn: InTurn,
   onCommands: () => void,
-): Pick<WholeWorkspace, 'checkpoint' | 'sweep'> {
+): Pick<Workspace, 'checkpoint' | 'sweep'> {
   /** When the last commands began, provided that the file system's clock can be used. */
   let lastCommands: Instant | null = null;
   return {
@@ -143,17 +142,16 @@ function aroundCommands(
 
 async function putBack(
   parts: WorkspaceParts,
-  ...[changes, all]: Parameters<WholeWorkspace['putBack']>
-): ReturnType<WholeWorkspace['putBack']> {
+  ...[changes, all]: Parameters<Workspace['putBack']>
+): ReturnType<Workspace['putBack']> {
   const { checkout, shadowDir, snapshot, tree, planted, beside } = parts;
   const { root } = checkout;
   // Few runs need to put anything back.
   const { revert, whyKept } = await import('./restore/revert.ts');
   const { openedNs } = beside;
-  const { ownInodes } = snapshot;
   const paths = changes.map(({ path }) => path);
   const repositories = await repositoriesIn(parts, paths, []);
-  const isKept = whyKept({ root, openedNs, ownInodes, all, repositories, lost: planted.lost() });
+  const isKept = whyKept({ root, openedNs, all, repositories, lost: planted.lost() });
   return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
 }
 

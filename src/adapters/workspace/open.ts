@@ -7,24 +7,18 @@ import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/chang
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { readUserSettings, type UserEnvironment, type UserSettings } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, WholeWorkspace, Workspace } from '../../ports/workspace.ts';
+import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
+import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
-import { type BaselineIndex, readBaselineIndex } from './baseline/index/baseline-index.ts';
+import { readBaselineIndex } from './baseline/index/baseline-index.ts';
 import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
-import { earlyFiles } from './early/early-files.ts';
-import { earlyRules } from './early/early-rules.ts';
-import { EarlyWrites } from './early/early-writes.ts';
-import { pendingWorkspace } from './early/pending-workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { baseCommit, baseRevision, knownTrees } from './kept/base-revision.ts';
-import type { Noted, NotedPaths } from './noted-paths.ts';
+import { baseRevision, knownTrees } from './kept/base-revision.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
-import { type BaselineStage, Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
 import { copyLinkedOut } from './unwalked/hard-links.ts';
-import { keepBeginning } from './unwalked/ignored-changes.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
 import { nestedFolders, nestedUnderPolicy, startRepositories } from './unwalked/start-repositories.ts';
 
@@ -42,8 +36,6 @@ export interface WorkspacePlaces {
   readonly isReadOnly?: (folder: string) => boolean;
   /** What rules that the run writes may not hide. Default: they may hide everything. */
   readonly guard?: PathGuard | undefined;
-  /** Awaited at each stage of taking the baseline, so that it can be held up. */
-  readonly atStage?: ((stage: BaselineStage) => Promise<void>) | undefined;
   /** Whether the whole base is stored with the run. Default: only what the repository does not have. */
   readonly keepsBase?: boolean;
 }
@@ -51,13 +43,8 @@ export interface WorkspacePlaces {
 /** A workspace whose baseline is yet to be taken; a sandbox for its commands can be opened in the meantime. */
 export interface BegunWorkspace {
   readonly sandboxGitDir: SandboxGitDir;
-  /** As `openWorkspace`. Call once. `noted`: what an earlier process has written before it had a baseline. */
-  takeBaseline(noted?: NotedPaths): Promise<WholeWorkspace>;
-  /**
-   * The same, but for a tree with many files it returns before the baseline is known: reads and single writes do not wait for
-   * it. Call once, instead of the other.
-   */
-  takeMeanwhile(): Promise<Workspace>;
+  /** As `openWorkspace`. Call once. */
+  takeBaseline(): Promise<Workspace>;
 }
 
 /** Takes no longer for a large tree than for a small one. */
@@ -65,33 +52,12 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
   mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   const sandboxGitDir = { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested };
-  const finish = async (prepared: Prepared, noted: NotedPaths | null) => {
-    const workspace = await takeWhole(prepared, noted);
-    nested.push(...workspace.sandboxGitDir.nested);
-    return workspace;
-  };
   return {
     sandboxGitDir,
-    takeBaseline: async (noted) => finish(await prepare(checkout, places), noted ?? null),
-    async takeMeanwhile() {
-      const prepared = await prepare(checkout, places);
-      const { parts, shadowDir, settings, index } = prepared;
-      if (!parts.settled.isMany) return finish(prepared, null);
-      const { limits = DEFAULT_CHANGE_LIMITS } = places;
-      const early = { checkout, shadowDir, settings, index, tree: parts.tree };
-      const rules = earlyRules(early);
-      const writes = new EarlyWrites({ ...early, rules, limits, store: parts.contents.store });
-      const taken = finish(prepared, writes);
-      // Its failure counts when somebody needs it.
-      taken.catch(() => writes.end());
-      return pendingWorkspace({
-        files: earlyFiles(early, rules),
-        writes,
-        sandboxGitDir,
-        taken,
-        root: checkout.root,
-        base: baseCommit(checkout),
-      });
+    async takeBaseline() {
+      const workspace = await openWorkspace(checkout, places);
+      nested.push(...workspace.sandboxGitDir.nested);
+      return workspace;
     },
   };
 }
@@ -100,8 +66,6 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
 interface Prepared {
   readonly checkout: Checkout;
   readonly shadowDir: string;
-  readonly settings: UserSettings;
-  readonly index: BaselineIndex;
   readonly parts: SnapshotParts;
   readonly madeGit: SandboxGitDir;
   readonly warnings: Set<Warning>;
@@ -114,8 +78,8 @@ interface Prepared {
  * Takes the current checkout as the baseline, and runs nothing from it. Of the user's files, it only replaces hard links out of
  * the work tree by copies.
  */
-export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<WholeWorkspace> {
-  return takeWhole(await prepare(checkout, places), null);
+export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
+  return takeWhole(await prepare(checkout, places));
 }
 
 /** Does not look at files of the work tree, except rule files that are only known from the index. */
@@ -149,22 +113,24 @@ async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Pre
     limits,
     guard: places.guard,
   });
-  const { atStage } = places;
-  return {
-    ...{ checkout, shadowDir, settings, index, madeGit, warnings, limits, isReadOnly, keepsBase },
-    parts: { ...parts, ...(atStage === undefined ? {} : { atStage }) },
-  };
+  return { checkout, shadowDir, parts, madeGit, warnings, limits, isReadOnly, keepsBase };
 }
 
-async function takeWhole(
-  { checkout, shadowDir, parts, madeGit, warnings, limits, isReadOnly, keepsBase }: Prepared,
-  noted: NotedPaths | null,
-): Promise<WholeWorkspace> {
+async function takeWhole({
+  checkout,
+  shadowDir,
+  parts,
+  madeGit,
+  warnings,
+  limits,
+  isReadOnly,
+  keepsBase,
+}: Prepared): Promise<Workspace> {
   const { root } = checkout;
   const known = knownTrees(checkout, shadowDir);
   const { maxDiskBytes: maxBytes } = limits;
   for (const one of await copyLinkedOut({ root, closed: parts.tree.closed, maxBytes })) warnings.add(one);
-  const snapshot = await Snapshot.take(parts, (found) => noted?.close(found) ?? NOTHING);
+  const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
   const { nested, uncovered, foreign } = startRepositories(checkout, parts);
@@ -179,7 +145,7 @@ async function takeWhole(
   const base = await baseRevision(checkout, shadowDir, { snapshot, known });
   const { tree, planted, contents } = parts;
   const { budget } = contents;
-  const workspace = openGitWorkspace({
+  return openGitWorkspace({
     checkout,
     shadowDir,
     base,
@@ -193,11 +159,4 @@ async function takeWhole(
     keepsBase,
     writeLog: parts.writeLog,
   });
-  noted?.handOver((path, recorded) => {
-    keepBeginning(shadowDir);
-    snapshot.takeOver(path, recorded);
-  });
-  return workspace;
 }
-
-const NOTHING: Noted = { states: new Map(), moved: new Set() };

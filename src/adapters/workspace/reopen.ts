@@ -14,7 +14,7 @@ import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/tree-listing.ts';
 import { BASE_INDEX } from '../../git/store/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, WholeWorkspace } from '../../ports/workspace.ts';
+import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { type BaselineIndex, readKeptIndex } from './baseline/index/baseline-index.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
@@ -51,7 +51,7 @@ export interface KeptState {
 /** The workspace of a killed run, and the differences found in the work tree. */
 export interface ReopenedWorkspace {
   readonly status: 'ok';
-  readonly workspace: WholeWorkspace;
+  readonly workspace: Workspace;
   /** How the work tree differs from its last known state. */
   readonly found: readonly PathChange[];
   /** Git dirs that did not exist when the run began; only searched for if commands were in progress. */

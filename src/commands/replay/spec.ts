@@ -8,9 +8,8 @@ import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { baselineFirst } from '../../domain/journal/baseline-first.ts';
 import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
-import type { BaseRevision, RunEvents, RunStarted } from '../../domain/run/events.ts';
+import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Providing } from '../../engine/open/provider.ts';
@@ -62,9 +61,7 @@ interface Replay extends ReplayPlaces {
   readonly session: Session;
   readonly directory: RunDirectory;
   readonly checkout: Checkout;
-  /** The base is in the first of them. */
   readonly events: RunEvents;
-  readonly base: BaseRevision;
   readonly ignored: BroughtFiles;
 }
 
@@ -77,19 +74,14 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   if (read.status === 'failed') return stopped(usageError('ERR_JOURNAL_UNREADABLE', read.message));
   const obstacle = whyNotReplayable(run, read.events);
   if (obstacle !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', obstacle));
-  const begun = baselineFirst(read.events);
-  if (begun === null)
-    return stopped(
-      usageError('ERR_NOT_REPLAYABLE', 'The run ended before it did anything that could be replayed.'),
-    );
-  const { base, events } = begun;
-  const missing = await copyBaseOf(session, { run, start: { ...events[0], base }, folder, objectsGitDir });
+  const { events } = read;
+  const missing = await copyBaseOf(session, { run, start: events[0], folder, objectsGitDir });
   if (missing !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', missing));
   const ignored = await bringIgnored(session, folder);
   if (ignored.status === 'failed') return stopped(usageError('ERR_NOT_REPLAYABLE', ignored.message));
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
-  const replay = { ...places, session, directory, checkout: found.checkout, events, base, ignored };
+  const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
   return { status: 'located', checkout: found.checkout, directory, admit: () => admit(replay) };
 }
 
@@ -174,7 +166,7 @@ interface ReplayStart extends OpenedRun<CopiedWorkspace> {
 
 /** Runs the recorded commands before the work. One that fails now is reported as a difference. */
 async function startOfReplay(
-  { session, base: { commit, dirty }, events: [recorded] }: Replay,
+  { session, events: [recorded] }: Replay,
   { sandbox, taken: { plain }, verifyPlace, redact, hosts }: ReplayStart,
 ): Promise<RunStarted> {
   const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
@@ -186,6 +178,7 @@ async function startOfReplay(
   });
   const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
+  const { commit, dirty } = recorded.base;
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;
   return {
     ...recorded,

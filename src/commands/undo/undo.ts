@@ -81,7 +81,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const restorer = await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say);
     const left = input.force
       ? null
-      : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env, restorer });
+      : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
     if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
     return await takeBack(input, run, {
       restorer,

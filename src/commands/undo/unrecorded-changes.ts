@@ -2,13 +2,9 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
-import { removeLeftovers } from '../../adapters/workspace/restore/leftovers.ts';
-import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { pathGuard } from '../../domain/changes/path-policy.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { isTaken } from '../../domain/journal/base.ts';
-import { notedStates } from '../../domain/journal/noted-states.ts';
 import { type FoldedEvents, underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunEvents } from '../../domain/run/events.ts';
@@ -25,17 +21,13 @@ import { createTools } from '../../tools/registry.ts';
 export async function unrecordedChanges(
   run: FoldedEvents,
   directory: RunDirectory,
-  { checkout, env, restorer }: { checkout: Checkout; env: Environment; restorer: Restorer },
+  { checkout, env }: { checkout: Checkout; env: Environment },
 ): Promise<string | null> {
   const open = underWay(run);
   if (open.length === 0) return null;
   const { events } = run;
   const [start] = events;
   const { base } = run.state;
-  if (!isTaken(base)) {
-    const changed = await changedOfNoted(events, { root: checkout.root, restorer });
-    return changed.length === 0 ? null : refusalOf(open, changed, events);
-  }
   // No process of the run may keep changing files while they are examined.
   await endLeftoversOf(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
@@ -59,23 +51,6 @@ export async function unrecordedChanges(
   const leftOut = workspace.exceeded() === null ? [] : ['files over the limits'];
   const changed = [...found.map(({ path }) => path), ...planted, ...leftOut];
   return changed.length === 0 ? null : refusalOf(open, changed, events);
-}
-
-/** Before the baseline is in the journal, nothing else is changed than the files that the run has noted. */
-async function changedOfNoted(
-  events: RunEvents,
-  { root, restorer }: { root: string; restorer: Restorer },
-): Promise<string[]> {
-  const noted = notedStates(events);
-  const states = workTreeStates(events);
-  await removeLeftovers(root, [...noted.keys()]);
-  const changed: string[] = [];
-  for (const [path, before] of noted) {
-    const last = states.get(path);
-    const now = await restorer.stateAmong(path, [last === undefined ? before : last]);
-    if (now === undefined) changed.push(path);
-  }
-  return changed;
 }
 
 function refusalOf(open: readonly string[], changed: readonly string[], events: RunEvents): string {

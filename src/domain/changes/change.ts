@@ -57,10 +57,6 @@ export const PathChange = z.strictObject({
 });
 export type PathChange = z.infer<typeof PathChange>;
 
-/** What is at a path at one moment; null means absent. */
-export const PathState = z.strictObject({ path: ChangedPath, state: FileState.nullable() });
-export type PathState = z.infer<typeof PathState>;
-
 /**
  * Who changed a file: tool calls of the model, commands of the runner before the first turn (`setup`) or after the work
  * (`verify`), or something that no call explains.

@@ -4,7 +4,6 @@ import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
 import type { CommandReport, RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
 import { shortened } from '../text/shorten.ts';
-import { isTaken } from './base.ts';
 
 /** `at` names the field; `expected` is the recorded value, `got` the current one, both shortened. */
 export interface Divergence {
@@ -58,8 +57,6 @@ function describe(event: RunEvent): string {
       return `run.stopped ${event.stop.why}`;
     case 'run.started':
     case 'run.resumed':
-    case 'baseline.noted':
-    case 'baseline.taken':
     case 'turn.completed':
     case 'turn.retried':
     case 'turn.failed':
@@ -90,16 +87,12 @@ function comparable(event: RunEvent): unknown {
     case 'run.started': {
       const { base, setup, verifyBaseline, setupChanges } = event;
       return {
-        base: { tree: isTaken(base) ? base.tree : null },
+        base: { tree: base.tree },
         setup: setup.map(comparableReport),
         verifyBaseline: verifyBaseline?.map(comparableReport) ?? null,
         setupChanges,
       };
     }
-    case 'baseline.noted':
-      return { states: event.states };
-    case 'baseline.taken':
-      return { base: { tree: event.base.tree } };
     case 'run.resumed':
       return { accepted: event.accepted };
     case 'tool.completed':

@@ -92,9 +92,6 @@ export class EventReporter {
       case 'network.used':
         // The result has those that were reached.
         return event.hosts.some(({ outcome }) => outcome === 'refused') ? this.#note(event) : null;
-      case 'baseline.noted':
-      case 'baseline.taken':
-        return null;
     }
   }
 

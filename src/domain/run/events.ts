@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { NearCap, ReachedCap } from '../budget/caps.ts';
 import { Retry, SpentTokens } from '../budget/spent.ts';
-import { ChangeSource, CodeChange, ObjectId, PathChange, PathState } from '../changes/change.ts';
+import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
 import { CompactionFailed, ContextCompacted } from '../compaction/compaction.ts';
 import { CompactionSettings, NO_COMPACTION } from '../compaction/settings.ts';
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
@@ -74,10 +74,6 @@ export const BaseRevision = z.strictObject({
 });
 export type BaseRevision = z.infer<typeof BaseRevision>;
 
-/** What is known about it at once, before the baseline has been taken. */
-export const BaseCommit = BaseRevision.omit({ tree: true, dirty: true });
-export type BaseCommit = z.infer<typeof BaseCommit>;
-
 /** The tool settings of a run, recorded so that tools behave the same in a replay. */
 const ToolSettings = z.strictObject({
   maxOutputChars: z.int().positive(),
@@ -115,8 +111,7 @@ const RunStarted = z.strictObject({
   allowedPrivate: z.array(AllowedPrivate).default([]),
   /** Absolute path of the work tree. */
   root: z.string(),
-  /** Without its tree where that takes long to find out: `baseline.taken` follows before any command runs. */
-  base: z.union([BaseRevision, BaseCommit]),
+  base: BaseRevision,
   plan: z.strictObject({
     title: z.string(),
     sha256: z.string(),
@@ -166,18 +161,6 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
-/**
- * The event recorded before files are written while the baseline is still being taken: what was at their paths. It is a part of the
- * baseline; whatever is found there later is not.
- */
-const BaselineNoted = z.strictObject({
-  type: z.literal('baseline.noted'),
-  states: z.array(PathState).min(1),
-});
-
-/** The event that completes the base of a run that began without its tree: what the work tree was when the run began. */
-const BaselineTaken = z.strictObject({ type: z.literal('baseline.taken'), base: BaseRevision });
-
 /** The event recorded when verify commands have ended. */
 const VerifyCompleted = z.strictObject({
   type: z.literal('verify.completed'),
@@ -214,8 +197,8 @@ const RunResumed = z.strictObject({
   supersedes: SupersededEnd.nullable().default(null),
   /** Those of the whole run from here on; absent in older journals, where they stayed as they were. */
   limits: Limits.optional(),
-  /** The earlier base, a new one that includes the accepted changes, or the first one of a run that died before it had any. */
-  base: z.union([BaseRevision, BaseCommit]),
+  /** The earlier base, or a new one that includes the accepted changes. */
+  base: BaseRevision,
   /** Changes found in the work tree that the run did not make, and that were accepted as they are. */
   accepted: z.array(PathChange),
   /** Model turns that were completed before. */
@@ -227,8 +210,6 @@ export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
   /** The run was killed, or had stopped, and is continued. The time between this event and the one before does not count. */
   RunResumed,
-  BaselineNoted,
-  BaselineTaken,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
   /** An attempt failed, and the next one follows after a wait. Written before the wait. */
   z.strictObject({ type: z.literal('turn.retried'), ...Retry.shape }),

@@ -18,14 +18,7 @@ import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
 import type { HostUse } from '../review/egress.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
-import type {
-  BaseCommit,
-  BaseRevision,
-  CommandReport,
-  EventPlace,
-  RunStarted,
-  SupersededEnd,
-} from './events.ts';
+import type { BaseRevision, CommandReport, EventPlace, RunStarted, SupersededEnd } from './events.ts';
 import type { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 
 /**
@@ -49,8 +42,7 @@ export interface RunState extends Repeats, Spending {
   readonly phase: Phase;
   /** Absolute path of the work tree in which the run began. */
   readonly root: string;
-  /** Without a tree until the baseline is recorded: nothing has been changed by then. */
-  readonly base: BaseRevision | BaseCommit;
+  readonly base: BaseRevision;
   /** Sequence number of the last event. */
   readonly seq: number;
   /** Unix milliseconds; for a resumed run, moved forward by the time it was not running. */

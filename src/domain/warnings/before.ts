@@ -108,10 +108,6 @@ export const EARLY_WARNINGS = {
     '`resume` was given a `--fallback-model`, but the run started without one.',
     'Start a new run with it if the model stays unavailable.',
   ),
-  WARN_BASELINE_TAKEN_LATER: warns(
-    'The run was stopped before its baseline was captured, so it continues from the files as they are now.',
-    'Nothing to do, unless something else has changed in the meantime.',
-  ),
   WARN_CHANGES_ACCEPTED: warns(
     'Changes of others are part of the baseline now, as `--accept-changes` permits. They are not in the patch.',
     'Read them before you publish.',

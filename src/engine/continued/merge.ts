@@ -6,7 +6,6 @@ import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type ConflictKind, conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
-import { isTaken } from '../../domain/journal/base.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
@@ -153,8 +152,7 @@ export async function putMerge({
   env,
 }: MergePlace): Promise<Failed | { status: 'ok'; takeBack: () => Promise<void> }> {
   const { root } = workspace;
-  const begun = workspace.base();
-  if (!isTaken(begun) || begun.dirty)
+  if (workspace.base().dirty)
     return failed(
       `The work tree has uncommitted changes, and the merge of ${facts.base.branch} needs a clean one. Commit or stash them.`,
     );
@@ -168,8 +166,7 @@ export async function putMerge({
     const changes = await workspace.capture('all');
     const takeBack = async () => void (await workspace.putBack(changes, changes));
     await workspace.rebase(changes);
-    const base = workspace.base();
-    if (failure === null && isTaken(base) && base.tree === merged.tree) return { status: 'ok', takeBack };
+    if (failure === null && workspace.base().tree === merged.tree) return { status: 'ok', takeBack };
     const found = new Map(changes.map(({ path, after }) => [path, after?.blob]));
     const other = wanted.filter(({ path, before }) => found.get(path) !== before?.blob);
     await takeBack();

@@ -7,7 +7,6 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { whyUnreviewed } from '../../domain/findings/review.ts';
-import { isTaken } from '../../domain/journal/base.ts';
 import type { Denials } from '../../domain/review/denied.ts';
 import { decideOutcome } from '../../domain/run/decide-outcome.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
@@ -83,9 +82,7 @@ function unreviewed({ result }: Session, proven: ProvenPatch | null): string | n
 }
 
 /** Why there is no patch although nothing is wrong with it; null unless time ran out. */
-function whyUnmade({ loop: { driven, state }, net, steps: { made, reviewed } }: Decision): string | null {
-  // Nothing else is changed before the base is known.
-  if (!isTaken(state.base) && state.changes.history.length === 0) return null;
+function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
   if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
   if (made.status === 'cut_short') return 'there was not enough time to make the patch';
   return driven.status === 'cut_short' && net.length === 0

@@ -5,7 +5,6 @@
 
 import { ofWholeRun } from '../../domain/attempts/left-over.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
-import { isTaken } from '../../domain/journal/base.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
@@ -15,8 +14,8 @@ import type { Session } from '../session.ts';
 import { commandToContinue } from './command-to-continue.ts';
 import { finalOutcome, type LoopEnd } from './final-outcome.ts';
 import { allDenied, knownPart } from './known-part.ts';
-import { baselinePart, closingWarnings } from './result.ts';
-import { doneValue, tryStep } from './step.ts';
+import { closingWarnings } from './result.ts';
+import { doneValue } from './step.ts';
 import { type Steps, takeSteps } from './steps.ts';
 
 /** `patch` is null when none was made or when it must not be published. */
@@ -33,11 +32,6 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   session.record({ mcp: [...ready.servers()] });
   session.record(knownPart(session, state, denied));
   const net = state.changes.net();
-  // Time ran out before it was needed for anything but files that were noted.
-  if (!isTaken(state.base) && net.length > 0) {
-    const taken = await tryStep(() => ready.workspace.baseline());
-    if (taken.status === 'done') session.record(baselinePart(taken.value.base));
-  }
   const steps = await takeSteps(session, ready, { state, net });
   warnOf(session, ready, { state, steps });
   session.record(partOf(ready, { state, steps }));
@@ -80,7 +74,7 @@ function warnOf(
       : [warning('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Raise the limit of publish, or split the plan.`)]),
     ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
-    ...(nested.status === 'cut_short' && isTaken(state.base) ? [NESTED_CUT_SHORT] : []),
+    ...(nested.status === 'cut_short' ? [NESTED_CUT_SHORT] : []),
     ...workspace.warnings(),
     ...verifyPlace.warnings(),
     ...(doneValue(nested)?.warnings ?? []),

@@ -3,7 +3,6 @@
 import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
-import { isTaken } from '../../domain/journal/base.ts';
 import type { Withheld } from '../../domain/run/decide-outcome.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
@@ -102,7 +101,7 @@ export function openedPart(
     model,
     baseSha: base.commit,
     baseBranch: base.branch,
-    ...(isTaken(base) ? baselinePart(base) : {}),
+    ...baselinePart(base),
     sandbox,
   };
 }

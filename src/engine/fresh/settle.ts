@@ -2,7 +2,6 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { awaitedBefore } from '../../domain/conversation/awaited.ts';
-import { isTaken } from '../../domain/journal/base.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -45,8 +44,8 @@ export async function settleFresh(
   const facts = task.plan.followUp?.facts;
   if (facts === undefined || facts.merge === null || isCheck) {
     const base = opened.taken.workspace.base();
-    const refusal = isTaken(base) ? (whyNotFrom?.(base) ?? null) : null;
-    if (refusal === null || !isTaken(base)) return settle(place, task, opened);
+    const refusal = whyNotFrom?.(base) ?? null;
+    if (refusal === null) return settle(place, task, opened);
     place.session.record(baselinePart(base));
     return stopped(refusal);
   }
@@ -192,7 +191,7 @@ async function reuseOf(
 ): Promise<Reuse | null> {
   const { base } = opened;
   const has = session.input.isCheck === true || task.baseline !== null || task.plan.setup.length > 0;
-  if (!has || !isTaken(base)) return null;
+  if (!has) return null;
   const { beginReuse } = await import('./checked-work.ts');
   return beginReuse(session, { task, checkout, workspace, opened: { ...opened, base } });
 }

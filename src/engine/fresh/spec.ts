@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { openingOf } from '../../domain/run/state.ts';
 import { whyNotRunnable } from '../open/preflight/runnable.ts';
 import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
@@ -11,7 +10,7 @@ import { type Stopped, stopped } from '../ready.ts';
 import { changeLimits } from '../run-limits.ts';
 import type { Admitted, BegunTaking, Located, RunSpec, TakenWorkspace } from '../run-spec.ts';
 import type { Session } from '../session.ts';
-import { firstRequest, hostsOf, prefetch } from './first-request.ts';
+import { hostsOf } from './first-request.ts';
 import { beginOrientation } from './orientation.ts';
 import { type PlacedRun, programsOf, settleFresh } from './settle.ts';
 import { taskPart } from './started-parts.ts';
@@ -34,19 +33,14 @@ async function locate(session: Session): Promise<Located | Stopped> {
 
 async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
   const { session, checkout, model } = place;
-  const { settings, isCheck = false, whyNotFrom } = session.input;
+  const { settings, isCheck = false } = session.input;
   const task = await readTask(session, checkout);
   if (task.status === 'stopped') return task;
-  const { plan, paths, tools, baseline } = task;
+  const { plan, paths, tools } = task;
   const refusal = whyNoSetupEnv(session, plan.setup);
   if (refusal !== null) return stopped(refusal);
   session.record(taskPart(task));
   session.stage = 'sandbox';
-  // A server may write to the work tree as soon as it runs.
-  const hasServers = Object.keys(session.input.servers ?? {}).length > 0;
-  const merges = (plan.followUp?.facts.merge ?? null) !== null;
-  const isBaseAsked = whyNotFrom !== undefined;
-  const waits = isCheck || isBaseAsked || hasServers || merges || plan.setup.length > 0 || baseline !== null;
   // A copy has no history that could be asked, and commands see it as the work tree.
   const root = session.input.attempt?.root ?? checkout.root;
   const folder = join(root, task.workingDirectory);
@@ -67,8 +61,7 @@ async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
     verify: { kind: settings.verifyIn, setup: plan.setup },
     giveUp: session.interrupt,
     openProvider: () => model.providing,
-    begin: async () =>
-      begin(place, { isReadOnly: forbidsBelow(plan, paths), guard: pathGuard(plan, paths), waits }),
+    begin: async () => begin(place, { isReadOnly: forbidsBelow(plan, paths), guard: pathGuard(plan, paths) }),
     whyNotIn: (sandbox) => whyNotInSandbox(session, sandbox),
     // What setup commands make is looked up after them.
     whyHopeless: async ({ sandbox, lookedUp }) => {
@@ -81,11 +74,6 @@ async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
       known.orientation = orientation;
       return refusal;
     },
-    // When nothing has to run before the model is asked, it works while the baseline is taken.
-    prefetch: (provider, sandbox) =>
-      waits
-        ? null
-        : prefetch(session, provider, openingOf(firstRequest(session, task, { sandbox, ...known }))),
     settle: (opened) => settleFresh(place, task, { ...opened, ...known }),
   };
 }
@@ -95,15 +83,12 @@ function shownAs({ input: { attempt } }: Session): { shownAs?: string } {
   return attempt === undefined ? {} : { shownAs: attempt.root };
 }
 
-/** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
+/** The sandbox is opened before the baseline is taken. */
 function begin(
   { session, checkout, directory }: PlacedRun,
-  { waits, ...policy }: { isReadOnly: (folder: string) => boolean; guard: PathGuard; waits: boolean },
+  policy: { isReadOnly: (folder: string) => boolean; guard: PathGuard },
 ): BegunTaking<TakenWorkspace> {
-  const { manyFiles, atStage } = session.input;
   const begun = beginWorkspace(checkout, {
-    ...(manyFiles === undefined ? {} : { manyFiles }),
-    ...(atStage === undefined ? {} : { atStage }),
     shadowDir: directory.shadowGit,
     sandboxGitDir: directory.sandboxGitDir,
     env: session.input.env,
@@ -113,9 +98,6 @@ function begin(
   });
   return {
     sandboxGitDir: begun.sandboxGitDir,
-    take: async () => ({
-      status: 'ok',
-      workspace: await (waits ? begun.takeBaseline() : begun.takeMeanwhile()),
-    }),
+    take: async () => ({ status: 'ok', workspace: await begun.takeBaseline() }),
   };
 }

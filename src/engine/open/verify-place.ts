@@ -85,7 +85,7 @@ async function openCheckout(
 ): Promise<OpenedPlace> {
   const root = join(folder, 'tree');
   const gitDir = join(folder, 'git');
-  const { base } = await workspace.baseline();
+  const base = workspace.base();
   const made = await makeFreshCheckout({ checkout, shadowDir, base, net, folder: root, gitDir, signal });
   if (made.status === 'failed') return made;
   if (made.submodules.length > 0)

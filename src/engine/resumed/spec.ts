@@ -3,7 +3,6 @@
 import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
 import { clearScratch } from '../../adapters/storage/run-directory.ts';
-import { beginAnew } from '../../adapters/workspace/begin-anew.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
@@ -11,9 +10,6 @@ import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { answeredCalls } from '../../domain/conversation/segments.ts';
-import { failed } from '../../domain/failed.ts';
-import { isTaken } from '../../domain/journal/base.ts';
-import { notedStates } from '../../domain/journal/noted-states.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
@@ -160,24 +156,9 @@ async function begin(
     limits: changeLimits(session, session.limits),
     keepsBase: session.input.settings.keepBase,
   };
-  const { base } = run.state;
-  const states = workTreeStates(events);
-  if (!isTaken(base)) {
-    const noted = notedStates(events);
-    const begun = beginAnew(checkout, places, { noted, states });
-    if ([...states.keys()].some((path) => !noted.has(path)) || wereCommandsUnderWay(run))
-      return { ...begun, take: async () => failed(CHANGED_BEFORE_ITS_BASELINE) };
-    session.warn(
-      warning(
-        'WARN_BASELINE_TAKEN_LATER',
-        'The run was ended before its baseline had been taken: it starts from the files as they are now.',
-      ),
-    );
-    return begun;
-  }
   return beginReopening(checkout, places, {
-    base,
-    states,
+    base: run.state.base,
+    states: workTreeStates(events),
     written: writtenPaths(callsOf(events), tools),
     ...checkedOutBy(events[0]),
     mayHavePlanted: wereCommandsUnderWay(run) ? 'remove' : null,
@@ -188,9 +169,6 @@ async function begin(
 function checkedOutBy({ followUp }: RunStarted): { checkedOut?: string } {
   return followUp === null || followUp.merge === null ? {} : { checkedOut: followUp.head };
 }
-
-const CHANGED_BEFORE_ITS_BASELINE =
-  'The journal has changes without the baseline that they count from. Start a new run.';
 
 async function settle(
   { session, run, options }: Resuming,

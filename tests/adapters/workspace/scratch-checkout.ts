@@ -25,7 +25,7 @@ import { openWorkspace } from '../../../src/adapters/workspace/open.ts';
 import type { RepoPath } from '../../../src/domain/changes/path.ts';
 import { decodeName, encodeName } from '../../../src/files/names.ts';
 import type { Checkout } from '../../../src/git/checkout-layout.ts';
-import type { ProvenPatch, WholeWorkspace, Workspace } from '../../../src/ports/workspace.ts';
+import type { ProvenPatch, Workspace } from '../../../src/ports/workspace.ts';
 
 export const at = (path: string) => path as RepoPath;
 
@@ -182,11 +182,7 @@ export class ScratchCheckout {
   }
 
   /** `manyFiles` as the workspace has it; tests of small trees take the way of large ones unless they say otherwise. */
-  async open(
-    startDir = this.root,
-    manyFiles = 0,
-    more: Partial<WorkspacePlaces> = {},
-  ): Promise<WholeWorkspace> {
+  async open(startDir = this.root, manyFiles = 0, more: Partial<WorkspacePlaces> = {}): Promise<Workspace> {
     this.#runs += 1;
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {

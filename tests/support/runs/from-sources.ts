@@ -1,11 +1,8 @@
 /** Commands as the sources have them, for tests of the sources: what is built is not needed, and hooks are at hand. */
 
 import { Readable, type Writable } from 'node:stream';
-import { readArguments } from '../../../src/commands/arguments.ts';
 import { runCommandLine } from '../../../src/commands/command-line.ts';
-import { COMMANDS } from '../../../src/commands/registry.ts';
 import type { Settings } from '../../../src/config/schema.ts';
-import { redactorForGrowing, secretsAmong } from '../../../src/domain/secrets/redact.ts';
 import type { RunInput } from '../../../src/engine/run-input.ts';
 import { temporaryFolder } from '../files/repository.ts';
 import { type CommandEnd, collector, endOf, type Given } from './fake-process.ts';
@@ -15,34 +12,6 @@ import { holdingEvents } from './valid-events.ts';
 /** Carries out a command line to its end. */
 export function sourcesHere(args: readonly string[], given: Given): Promise<CommandEnd> {
   return holdingEvents({ ...given, args }, () => endOf({ ...given, args }, runCommandLine));
-}
-
-/** The same for a line that names a command, with what a run does not take from outside. */
-export function withHooks(hooks: Pick<RunInput, 'manyFiles' | 'atStage'>) {
-  return async (args: readonly string[], { onStdout, ...given }: Given): Promise<CommandEnd> => {
-    const asked = await readArguments(args, COMMANDS, 100);
-    if (asked.ask !== 'command') throw new Error(`This is no command: ${args.join(' ')}`);
-    const [stdout, stderr] = [collector(onStdout), collector()];
-    const secrets = secretsAmong(given.env);
-    const end = await asked.command.start(
-      {
-        interrupt: new AbortController().signal,
-        ...given,
-        ...hooks,
-        secretsInProc: false,
-        stdin: Readable.from([]),
-        stdout: stdout.stream,
-        stderr: stderr.stream,
-        now: Date.now,
-        version: '0.0.0',
-        hide: (secret) => secrets.push(secret),
-        redact: redactorForGrowing(secrets),
-      },
-      asked.given,
-    );
-    if (end.status === 'refused') throw new Error(JSON.stringify(end.problems));
-    return { exitCode: end.outcome.exitCode, stdout: stdout.text(), stderr: stderr.text() };
-  };
 }
 
 /** The input of a run; `printed` collects what it writes to stderr. */

@@ -18,7 +18,6 @@ export const NIGHTLY_FILES: readonly string[] = [
   'tests/e2e/repositories/moved-repositories.test.ts',
   'tests/e2e/repositories/nested-repositories.test.ts',
   'tests/e2e/repositories/planted-repository.test.ts',
-  'tests/engine/early/early-reads.test.ts',
   'tests/e2e/resume/reopened-checkouts.test.ts',
   'tests/e2e/resume/stopped.test.ts',
   'tests/e2e/run/verify-in.test.ts',

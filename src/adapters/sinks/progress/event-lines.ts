@@ -5,7 +5,6 @@ import { describeCall } from '../../../domain/conversation/describe-call.ts';
 import { describeEndAndTime, succeeded } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
 import { countFindings, type Finding, placeOf } from '../../../domain/findings/finding.ts';
-import { isTaken } from '../../../domain/journal/base.ts';
 import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
@@ -77,7 +76,7 @@ export class EventLines {
     return [
       note(`patchsmith ${patchsmith} · ${model}${recorded} · sandbox ${sandbox}`),
       note(`plan: ${plan.title}`),
-      note(`base: ${base.branch ?? 'detached'} @ ${at}${isTaken(base) ? uncommittedIn(base) : ''}`),
+      note(`base: ${base.branch ?? 'detached'} @ ${at}${uncommittedIn(base)}`),
     ];
   }
 
@@ -108,10 +107,6 @@ export class EventLines {
       case 'run.resumed':
         this.#iteration = event.iteration;
         return [note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`)];
-      case 'baseline.noted':
-        return [];
-      case 'baseline.taken':
-        return event.base.dirty ? [note(`base${uncommittedIn(event.base)}`)] : [];
       case 'turn.completed':
         return this.#turn(event);
       case 'tool.started':

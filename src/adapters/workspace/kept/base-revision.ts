@@ -1,6 +1,6 @@
 /** What a run starts from: the commit that is checked out, and the tree of the files as they are. */
 
-import type { BaseCommit, BaseRevision } from '../../../domain/run/events.ts';
+import type { BaseRevision } from '../../../domain/run/events.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import type { ObjectFormat } from '../../../git/store/object-store.ts';
 import { BASE_INDEX, ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
@@ -39,7 +39,9 @@ export async function baseRevision(
   const isEdited = index === null || differences.length > 0;
   const tree = isEdited ? await treeOfIndex(shadowDir, differences, objectFormat) : index;
   if (head === null) throw new Error(`The repository has no commit ${checkout.head.commit}.`);
-  return { ...baseCommit(checkout), tree, dirty: head !== tree };
+  const { commit, branchRef } = checkout.head;
+  const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
+  return { commit, branch, objectFormat, tree, dirty: head !== tree };
 }
 
 function treeOfIndex(
@@ -50,10 +52,4 @@ function treeOfIndex(
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
   scratch.copy(BASELINE_INDEX, objectFormat);
   return scratch.editedTree(differences);
-}
-
-/** What is known of the base before any file has been looked at. */
-export function baseCommit({ head: { commit, branchRef }, objectFormat }: Checkout): BaseCommit {
-  const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
-  return { commit, branch, objectFormat };
 }

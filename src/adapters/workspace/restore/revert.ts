@@ -75,15 +75,12 @@ const MOVED_IN = 'it is older than the run and was moved there';
 export function whyKept({
   root,
   openedNs,
-  ownInodes,
   all,
   repositories,
   lost,
 }: {
   root: string;
   openedNs: bigint;
-  /** Of older files that the run made nevertheless. */
-  ownInodes: ReadonlySet<bigint>;
   /** All changes, including the ones in question. */
   all: readonly PathChange[];
   /** Folders around them that git considers repositories. */
@@ -94,8 +91,7 @@ export function whyKept({
   const kept = new Set(all.flatMap(({ before }) => before?.blob ?? []));
   return ({ path, before, after }) => {
     if (before !== null || after === null) return null;
-    if (!kept.has(after.blob) && viewing(root, (view) => isOlder(view, path, { openedNs, ownInodes })))
-      return MOVED_IN;
+    if (!kept.has(after.blob) && viewing(root, (view) => isOlder(view, path, openedNs))) return MOVED_IN;
     return lost !== null && repositories.some((folder) => belongsTo(path, folder))
       ? perhapsCopied(lost)
       : null;
@@ -107,14 +103,10 @@ function perhapsCopied(lost: string): string {
 }
 
 /** Whether it was created before that time: a move keeps the birth time, which cannot be set. */
-function isOlder(
-  view: TreeView,
-  path: string,
-  { openedNs, ownInodes }: { openedNs: bigint; ownInodes: ReadonlySet<bigint> },
-): boolean {
+function isOlder(view: TreeView, path: string, openedNs: bigint): boolean {
   try {
     const stat = lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false });
-    if (stat === undefined || ownInodes.has(stat.ino)) return false;
+    if (stat === undefined) return false;
     return stat.birthtimeNs > 0n && stat.birthtimeNs < openedNs;
   } catch (error) {
     invisible(error);

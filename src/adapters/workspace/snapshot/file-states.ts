@@ -8,7 +8,6 @@ import type { TreeEdit } from '../../../git/store/trees.ts';
 import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
-import type { Noted } from '../noted-paths.ts';
 import type { Walked } from './walked-tree.ts';
 
 /** What the baseline states of files are derived from. */
@@ -120,22 +119,6 @@ export class KnownFiles {
       this.#kept.set(path, state);
       this.#known.set(path, { state, stat: null });
     }
-  }
-
-  /**
-   * The noted paths were in folders and no folders themselves, so what was found above or below them came later. So did what the
-   * run has written, wherever others have moved it. The next look finds both, and takes them for changes by others.
-   */
-  takeNoted({ states, moved }: Noted): void {
-    if (states.size === 0) return;
-    const above = new Set([...states.keys()].flatMap((path) => [...foldersOf(path)]));
-    const isBelow = (path: string) => [...foldersOf(path)].some((folder) => states.has(folder));
-    for (const { path, state } of this.differences()) {
-      if (state === null || states.has(path)) continue;
-      if (above.has(path) || isBelow(path)) this.#known.set(path, GONE);
-      else if (moved.has(state.blob)) this.#known.set(path, { state: this.inIndex(path), stat: null });
-    }
-    for (const [path, state] of states) this.set(path, { state, stat: null });
   }
 
   modeOf(path: string, { kind, executable }: { kind: FileStat['kind']; executable: boolean }): FileMode {

@@ -8,7 +8,6 @@ import type { CaptureScope, SinceCheckpoint } from '../../../ports/workspace.ts'
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
 import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
-import type { Noted, RecordedPath } from '../noted-paths.ts';
 import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
 import type { WriteLog } from '../unwalked/write-log.ts';
@@ -40,12 +39,7 @@ export interface SnapshotParts {
   readonly shadowDir: string;
   /** The file that lists the folders that were empty at the start. */
   readonly emptyFoldersFile: string;
-  /** Awaited at each stage of taking the baseline. */
-  readonly atStage?: (stage: BaselineStage) => Promise<void>;
 }
-
-/** How far the baseline is: before the walk, before files are read, before noted paths are applied, and at the end. */
-export type BaselineStage = 'begun' | 'walked' | 'compared' | 'taken';
 
 /** The work tree as last seen; each scan returns the changes since the previous one. */
 export class Snapshot {
@@ -58,7 +52,6 @@ export class Snapshot {
   readonly #comparison: Comparison;
   #lastLookNs = 0n;
   #firstLookNs = 0n;
-  readonly #ownInodes = new Set<bigint>();
 
   private constructor(parts: SnapshotParts) {
     const { index, settled, tree, fileMode, contents, shadowDir } = parts;
@@ -91,53 +84,31 @@ export class Snapshot {
     return this.#effects.exposed();
   }
 
-  /** Of files that the run made before its baseline was there. */
-  get ownInodes(): ReadonlySet<bigint> {
-    return this.#ownInodes;
-  }
-
   /** As in the port. */
   writerOf(path: string): Writer | 'outside' | null {
     return this.#writers.of(path);
   }
 
-  /**
-   * Records the current work tree. Files that the index shows to be unchanged are not read. `closeNoted` is called when all has
-   * been looked at: what it returns holds for these paths, whatever was found there, and nothing is written to others until
-   * this has resolved.
-   */
-  static async take(
-    parts: SnapshotParts,
-    closeNoted: (found: (path: string) => FileState | null) => Noted,
-  ): Promise<Snapshot> {
-    const { atStage = async () => undefined } = parts;
+  /** Records the current work tree. Files that the index shows to be unchanged are not read. */
+  static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
     const known = snapshot.#known;
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
     snapshot.#firstLookNs = clock;
     snapshot.#looks.keepRules();
-    await atStage('begun');
     const walked = await snapshot.#looks.first(clock, null);
-    await atStage('walked');
     warnOfWalk(walked, parts.contents.warn);
     await parts.planted.begin(walked, clock);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     known.keepWithoutFile();
     await seedKnown(walked, { clock, isExpected: null }, { ...parts, known });
     await snapshot.#comparison.take(walked, { clock });
-    await atStage('compared');
-    const noted = closeNoted((path) => known.stateOf(path));
-    known.takeNoted(noted);
     snapshot.#beginLimits();
     snapshot.#base.takeEdits(new Map(known.differences().map(({ path }) => [path, known.stateOf(path)])));
-    snapshot.#effects.begin({
-      ...walked,
-      ignoredFiles: walked.ignoredFiles.filter((path) => !noted.states.has(path)),
-    });
+    snapshot.#effects.begin(walked);
     snapshot.#beginRules();
     parts.tree.closed.keepAsFound([...snapshot.#comparison.unreadable, ...parts.planted.unreadable]);
-    await atStage('taken');
     return snapshot;
   }
 
@@ -196,14 +167,6 @@ export class Snapshot {
    */
   distrustTimes(): void {
     this.#known.unsettleSince(this.#firstLookNs);
-  }
-
-  /** Takes over what has been recorded of a path that was written before the baseline was there. */
-  takeOver(path: string, { state, sizes, inodes }: RecordedPath): void {
-    for (const inode of inodes) this.#ownInodes.add(inode);
-    this.#known.set(path, { state, stat: null });
-    for (const size of sizes) this.#parts.contents.budget.count(path, size);
-    if (sizes.length > 0) this.#looks.touch(path);
   }
 
   /** Takes changes into the base. */

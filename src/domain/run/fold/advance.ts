@@ -47,10 +47,6 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
     case 'run.resumed':
       for (const change of event.accepted) state.changes.accept(change, event.iteration);
       return afterResuming(before, event);
-    case 'baseline.noted':
-      return state;
-    case 'baseline.taken':
-      return { ...state, base: event.base };
     case 'turn.completed':
       return afterTurn(state, event.turn);
     case 'turn.retried':

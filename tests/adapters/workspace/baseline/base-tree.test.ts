@@ -10,7 +10,7 @@ function treeOfAll(scratch: ScratchCheckout): string {
 }
 
 async function baseTree(scratch: ScratchCheckout): Promise<string> {
-  const { base } = await (await scratch.open()).baseline();
+  const base = (await scratch.open()).base();
   return base.tree;
 }
 
