@@ -99,8 +99,7 @@ export class AgenticLoop {
         this.#parts.executor.forgetAllBut(new Set());
       } else if (stop) {
         await this.#parts.restServers();
-        const { iterations, changes } = this.#state;
-        for await (const action of this.#parts.executor.settle(iterations, changes.history))
+        for await (const action of this.#parts.executor.settle(this.#state.iterations))
           yield this.#advance(action);
         yield* this.#asked(true);
         yield this.#advance({ type: 'run.stopped', stop });

@@ -6,7 +6,6 @@ import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { PutBack, Workspace } from '../ports/workspace.ts';
-import { creditedChanges } from './credited-changes.ts';
 
 /** What commands did, before any of it is recorded. */
 export interface CommandChanges {
@@ -41,7 +40,7 @@ export async function enforcePolicy(
   if (refused.length === 0) {
     const { hidden, actions } = hiddenFiles(workspace);
     return {
-      actions: [...creditedChanges(workspace, changes, source, iteration), ...actions],
+      actions: [...changesRecorded(changes, source, iteration), ...actions],
       putBack: [],
       stuck: [],
       hidden,
@@ -63,7 +62,7 @@ export async function enforcePolicy(
   return {
     actions: [
       reverted,
-      ...creditedChanges(workspace, credited, source, iteration),
+      ...changesRecorded(credited, source, iteration),
       // Undo leaves the user's files where they are.
       ...changesRecorded([...outside, ...others], { by: 'outside' }, iteration),
       ...actions,

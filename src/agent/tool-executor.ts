@@ -4,12 +4,13 @@
  * else; the run continues.
  */
 
-import type { CodeChange, FoundChange } from '../domain/changes/change.ts';
+import type { FoundChange } from '../domain/changes/change.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
 import type { SeenLines, SeenNote } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import type { ShownImages } from '../domain/images/shown.ts';
+import { changesRecorded } from '../domain/journal/change-events.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
@@ -19,16 +20,8 @@ import { ImageRoom } from './calls/image-room.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
 import { lanesOf, sideBySide } from './calls/lanes.ts';
 import { withOwnNames } from './calls/parameter-aliases.ts';
-import {
-  failedResult,
-  type PreparedCall,
-  prepareCall,
-  refuseRepositories,
-  sourceOf,
-} from './calls/prepared-call.ts';
+import { failedResult, type PreparedCall, prepareCall, refuseRepositories } from './calls/prepared-call.ts';
 import { shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
-import { creditedChanges } from './credited-changes.ts';
-import { ignoredRecorded } from './ignored-recorded.ts';
 import { hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */
@@ -115,12 +108,12 @@ export class ToolExecutor {
     for (const lane of lanesOf(prepared)) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
       const { iteration } = turn;
-      const checkpoint = yield* recordEarlier(lane, iteration, this.#parts);
+      yield* recordEarlier(lane, iteration, this.#parts);
       const checked = await refuseRepositories(lane, this.#parts.workspace);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration };
       const unseen = new Map<string, FoundChange>();
       const results = await sideBySide(checked, (one) => this.#perform(one, turn, unseen));
-      const notice = yield* recordChanges({ lane, checkpoint, unseen, iteration }, this.#parts);
+      const notice = yield* recordChanges({ lane, unseen, iteration }, this.#parts);
       for (const { prepared, result, noted, durationMs } of results) {
         yield completed(
           prepared.call,
@@ -137,15 +130,11 @@ export class ToolExecutor {
     }
   }
 
-  /**
-   * The final scan of the work tree: a change since the last call belongs to no call, and is recorded as such. Writes of commands
-   * to ignored paths are only found here; `history` are the events recorded so far.
-   */
-  async *settle(iteration: number, history: readonly CodeChange[]): AsyncGenerator<RunAction> {
+  /** The final scan of the work tree: a change since the last call belongs to no call, and is recorded as such. */
+  async *settle(iteration: number): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
-    yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
+    yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
-    yield* ignoredRecorded(await workspace.ignoredChanges(), history, iteration);
   }
 
   #isFinish({ name }: ToolCall): boolean {
@@ -153,14 +142,9 @@ export class ToolExecutor {
   }
 
   /** Adds what no capture will show to `unseen`, by path. */
-  async #perform(
-    prepared: PreparedCall,
-    { signal: ofTurn, iteration }: TurnCalls,
-    unseen: Map<string, FoundChange>,
-  ) {
+  async #perform(prepared: PreparedCall, { signal: ofTurn }: TurnCalls, unseen: Map<string, FoundChange>) {
     const { clock, interruptOf } = this.#parts;
-    const by = { source: sourceOf(prepared), iteration };
-    const workspace = notingUnseen(this.#parts.workspace, unseen, by);
+    const workspace = notingUnseen(this.#parts.workspace, unseen);
     const signal = interruptOf?.(prepared.call) ?? ofTurn;
     const startedAt = clock();
     const noted: SeenNote[] = [];

@@ -3,13 +3,12 @@
 import type { ChangeLedger } from '../domain/changes/ledger.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
-import { identicalRecorded } from '../domain/journal/change-events.ts';
+import { changesRecorded } from '../domain/journal/change-events.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { failuresIn } from '../domain/run/verify-baseline.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
-import { creditedChanges } from './credited-changes.ts';
 import { enforcePolicy } from './policy.ts';
 
 /** What verify commands run in, and how their changes are judged. */
@@ -67,7 +66,7 @@ export class Verification {
     const { changes, iteration, signal } = verified;
     // Only known changes go into a fresh checkout, and in the work tree verify commands may change what came from outside once more.
     if ((place.kind === 'worktree' || changes.includeForeign) && !signal.aborted)
-      yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
+      yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
     const opened = await place.open(changes.net(), signal);
     if (opened.status === 'interrupted') return;
     if (place.kind === 'worktree') yield* this.#inWorkTree(opened, verified);
@@ -86,17 +85,12 @@ export class Verification {
     verified: Verified,
   ): AsyncGenerator<RunAction> {
     const { iteration } = verified;
-    const { workspace } = this.#parts;
     const source = { by: 'verify' as const };
-    const line = await workspace.checkpoint({ source, iteration });
-    yield* creditedChanges(workspace, line.changes, { by: 'outside' }, iteration);
     // Once a verify command has rewritten it, a file from outside would pass for one of the commands.
     const before = verified.changes.otherwise();
     const reports = await this.#reports(opened, verified);
-    const { earlier, since, identical } = await line.captureSince();
-    yield* creditedChanges(workspace, earlier, { by: 'outside' }, iteration);
-    yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
-    yield* identicalRecorded(identical, source, iteration);
+    const changes = await this.#parts.workspace.capture('after_commands');
+    yield* (await enforcePolicy({ changes, source, iteration }, this.#parts)).actions;
     const otherwise = [...new Set([...before, ...verified.changes.otherwise()])];
     yield { type: 'verify.completed', reports, otherwise };
   }

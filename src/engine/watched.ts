@@ -71,10 +71,6 @@ function looksShown(progress: Watching, workspace: Workspace): Workspace {
       scope === 'all' || scope === 'after_commands'
         ? look(() => workspace.capture(scope))
         : workspace.capture(scope),
-    async checkpoint(by) {
-      const line = await look(() => workspace.checkpoint(by));
-      return { changes: line.changes, captureSince: () => look(() => line.captureSince()) };
-    },
     putBack: (changes, all) => look(() => workspace.putBack(changes, all)),
   };
 }

@@ -55,9 +55,9 @@ export function writeAhead(
     },
     workspace: {
       ...workspace,
-      async writeFile(path, bytes, by) {
+      async writeFile(path, bytes) {
         sync();
-        return workspace.writeFile(path, bytes, by);
+        return workspace.writeFile(path, bytes);
       },
       async putBack(changes, all) {
         sync();

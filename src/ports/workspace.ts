@@ -1,6 +1,6 @@
 /** The checkout, and what is known about its changes. Types only. */
 
-import type { FileState, FoundChange, PathChange, Writer } from '../domain/changes/change.ts';
+import type { FileState, FoundChange, PathChange } from '../domain/changes/change.ts';
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../domain/changes/ignored-files.ts';
 import type { RepoPath } from '../domain/changes/path.ts';
@@ -26,9 +26,9 @@ export interface Workspace {
   readFile(path: RepoPath): Promise<FileRead>;
   /**
    * Writes exact bytes through a temporary file and a rename: creates missing folders, keeps the mode of an existing
-   * file. Remembers the writer if git ignores the path.
+   * file.
    */
-  writeFile(path: RepoPath, bytes: Uint8Array, by?: Writer): Promise<FileWrite>;
+  writeFile(path: RepoPath, bytes: Uint8Array): Promise<FileWrite>;
   /**
    * Files below `path` that git would see by the current rules (tracked, or not ignored), sorted; links are listed
    * but never followed. `glob` is relative to `path`, as in .gitignore: without a slash it matches names at any
@@ -52,16 +52,6 @@ export interface Workspace {
    * tree was cut short.
    */
   sweep(): Promise<void>;
-  /**
-   * Sets a checkpoint before commands run, so that earlier changes are not attributed to them. Remembers who runs
-   * them.
-   */
-  checkpoint(by?: Writer): Promise<Checkpoint>;
-  /**
-   * Who wrote a file that the last full capture found because rules have changed; null if it is attributed to the
-   * caller of that capture.
-   */
-  writerOf(path: string): Writer | 'outside' | null;
   /**
    * Restores paths to their state `before` these changes, and captures everything. Follows no links. The contents it
    * replaces stay in the shadow repository. A file that is older than the run, and was in none of the places that `all`
@@ -90,8 +80,6 @@ export interface Workspace {
    * tree.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
-  /** The files among them as changes, with their last writers; a few hundred at most. Empty if times cannot tell. */
-  ignoredChanges(): Promise<IgnoredWrites>;
   /** The limit that changes have reached, so that captures omitted some of them; null if none was reached. */
   exceeded(): ExceededChangeLimit | null;
   /**
@@ -126,8 +114,9 @@ export type ReadBlobs = (
 ) => Promise<ReadonlyMap<string, Buffer | null>>;
 
 /**
- * What to capture: everything, or these paths. `after_commands` is everything, after removal of the git dirs that
- * commands created, so that the files next to them count as part of the work tree.
+ * What to capture. `all` is everything, before commands run or when none has run: what it finds is from outside, and the work
+ * has begun with it. `after_commands` is everything, after removal of the git dirs that commands created, so that the files next
+ * to them count as part of the work tree. Otherwise these paths.
  */
 export type CaptureScope = 'all' | 'after_commands' | readonly string[];
 
@@ -140,39 +129,6 @@ export interface PutBack {
   readonly stuck: readonly { path: string; why: string; now: FileState | null; isFound: boolean }[];
   /** Other changes that the capture found. */
   readonly others: readonly PathChange[];
-}
-
-/** A point in time. `changes` were captured at that moment; a change that is not among them may still be older. */
-export interface Checkpoint {
-  readonly changes: readonly PathChange[];
-  /**
-   * Captures everything, as `after_commands`. `earlier` changed before the checkpoint; where that cannot be determined (a
-   * file that changed again after it, a deletion in a folder that changed again), a change counts as `since`.
-   */
-  captureSince(): Promise<SinceCheckpoint>;
-}
-
-/** What changed, before and after a checkpoint. */
-export interface SinceCheckpoint {
-  readonly earlier: readonly PathChange[];
-  readonly since: readonly PathChange[];
-  /**
-   * Files that were written since, or changed and restored, with the same content as before. Empty if times show
-   * nothing.
-   */
-  readonly identical: readonly PathChange[];
-}
-
-/** A write to an ignored path, and who made it. */
-export interface IgnoredWrite {
-  readonly change: FoundChange;
-  readonly by: Writer | 'outside';
-}
-
-/** Writes to ignored paths, and how many are not among `found`. */
-export interface IgnoredWrites {
-  readonly found: readonly IgnoredWrite[];
-  readonly leftOut: { readonly own: number; readonly outside: number };
 }
 
 /** The git dir that sandboxed commands see instead of the real one. */

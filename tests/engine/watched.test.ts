@@ -29,10 +29,6 @@ const run = async () => ({ end, output: { head: '', omitted: 0, tail: '' } });
 const workspace = {
   root: '/repo',
   capture: async () => [],
-  checkpoint: async () => ({
-    changes: [],
-    captureSince: async () => ({ earlier: [], since: [], identical: [] }),
-  }),
 } as unknown as Workspace;
 
 const ports: ActingPorts = {
@@ -82,9 +78,9 @@ test('commands are shown with the time they have, and looks at the whole work tr
   const { said, progress } = watching();
   const shown = watched(progress, ports);
   const { signal } = new AbortController();
-  const line = await shown.workspace.checkpoint();
+  await shown.workspace.capture('all');
   await shown.sandbox.run({ script: 'npm test', timeoutMs: 60_000, signal });
-  await line.captureSince();
+  await shown.workspace.capture('after_commands');
   const place = await shown.verifyPlace.open([], signal);
   if (place.status === 'ok') await place.sandbox.run({ script: 'npm run lint', timeoutMs: 600_000, signal });
   await shown.workspace.capture(['a.txt']);

@@ -1,6 +1,5 @@
 /** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. Created by open.ts. */
 
-import { lstatSync } from 'node:fs';
 import { quotedName } from '../../domain/changes/path.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
@@ -11,15 +10,13 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { RunBase } from './kept/run-base.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
-import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
-import { IgnoredLook } from './unwalked/ignored-look.ts';
+import { ignoredWrites } from './unwalked/ignored-look.ts';
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
 import type { PlantedGit } from './unwalked/planted-git.ts';
 import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
-import type { WriteLog } from './unwalked/write-log.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
 /** Maximum number of warnings; a hostile tree could cause thousands. */
@@ -32,7 +29,6 @@ interface WorkspaceParts {
   readonly sandboxGitDir: SandboxGitDir;
   readonly tree: WalkedTree;
   readonly snapshot: Snapshot;
-  readonly writeLog: WriteLog;
   readonly planted: PlantedGit;
   readonly beside: NestedFolders;
   readonly warnings: Set<Warning>;
@@ -47,35 +43,33 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
   const { objectFormat } = parts.base;
   const inTurn = oneByOne();
   const base = new RunBase(parts);
-  const ignored = new IgnoredLook({ ...parts, unwalked: planted.unwalked, objectFormat });
-  const files = workTreeFiles(parts, objectFormat);
   return {
     root: parts.checkout.root,
     sandboxGitDir: parts.sandboxGitDir,
     base: () => base.now,
-    ...files,
-    writeFile(path, bytes, by) {
-      ignored.forget();
-      return files.writeFile(path, bytes, by);
-    },
+    ...workTreeFiles(parts, objectFormat),
     capture(scope) {
       base.startKeeping();
       return inTurn(() => {
-        // Verify commands and the patch follow. Looks around each command go by the times, which are quick to compare.
-        if (scope === 'all') snapshot.distrustTimes();
+        if (scope === 'all') {
+          keepBeginning(parts.shadowDir);
+          snapshot.distrustTimes();
+        }
         return snapshot.capture(scope);
       });
     },
-    ...aroundCommands(parts, inTurn, () => ignored.forget()),
+    sweep: () =>
+      inTurn(async () => {
+        await snapshot.sweepGitDirs();
+        await sweepSetIds(parts.checkout.root, tree.closed, tree.setIds);
+      }),
     putBack: (changes, all) => inTurn(() => putBack(parts, changes, all)),
-    writerOf: (path) => snapshot.writerOf(path),
     hidden: () => snapshot.hidden,
     exposed: () => snapshot.exposed,
     removedGitDirs: () => planted.removed,
     gitDirsInDoubt: () => planted.inDoubt,
     repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
-    ignoredWrites: () => ignored.names(),
-    ignoredChanges: () => ignored.writes(),
+    ignoredWrites: () => ignoredWrites({ ...parts, unwalked: planted.unwalked }),
     exceeded: () => budget.exceeded,
     nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
     warnings: () =>
@@ -94,49 +88,6 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       const [made] = await Promise.all([inTurn(() => base.makePatch(net)), base.kept()]);
       return made;
     },
-  };
-}
-
-type InTurn = ReturnType<typeof oneByOne>;
-
-/** What a workspace does before and after commands. `onCommands` is called when they may write. */
-function aroundCommands(
-  { checkout: { root }, shadowDir, snapshot, tree, writeLog }: WorkspaceParts,
-  inTurn: InTurn,
-  onCommands: () => void,
-): Pick<Workspace, 'checkpoint' | 'sweep'> {
-  /** When the last commands began, provided that the file system's clock can be used. */
-  let lastCommands: Instant | null = null;
-  return {
-    checkpoint(by) {
-      onCommands();
-      keepBeginning(shadowDir);
-      // Another file system may have another clock.
-      const ownClock = lstatSync(root).dev === lstatSync(shadowDir).dev;
-      return inTurn(async () => {
-        const changes = ownClock ? [] : await snapshot.capture('all');
-        const instant = ownClock ? snapshot.instant() : null;
-        lastCommands = instant;
-        if (instant === null) writeLog.distrust();
-        else if (by !== undefined) writeLog.begin(by, instant.clockNs);
-        return {
-          changes,
-          captureSince: () =>
-            inTurn(async () =>
-              instant === null
-                ? { earlier: [], since: await snapshot.capture('after_commands'), identical: [] }
-                : snapshot.captureSince(instant).finally(() => {
-                    if (by !== undefined) writeLog.end(snapshot.instant().clockNs);
-                  }),
-            ),
-        };
-      });
-    },
-    sweep: () =>
-      inTurn(async () => {
-        await snapshot.sweepGitDirs(lastCommands);
-        await sweepSetIds(root, tree.closed, tree.setIds);
-      }),
   };
 }
 

@@ -134,7 +134,7 @@ async function takeWhole({
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
   const { nested, uncovered, foreign } = startRepositories(checkout, parts);
-  const openedNs = snapshot.instant().clockNs;
+  const openedNs = snapshot.now();
   const gitDirs = [...parts.planted.known];
   keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
   const sandboxGitDir = {
@@ -157,6 +157,5 @@ async function takeWhole({
     warnings,
     budget,
     keepsBase,
-    writeLog: parts.writeLog,
   });
 }

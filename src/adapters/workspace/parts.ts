@@ -17,13 +17,12 @@ import { takeRuleFile } from './baseline/rule-files.ts';
 import { findStatUnchanged } from './baseline/stat-unchanged.ts';
 import { TrackedPaths } from './baseline/tracked-paths.ts';
 import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
-import { fileSystemTime } from './snapshot/earlier-changes.ts';
+import { fileSystemTime } from './snapshot/file-system-time.ts';
 import type { SnapshotParts } from './snapshot/snapshot.ts';
 import { GitDirs } from './unwalked/git-dirs.ts';
 import { beginningOf } from './unwalked/ignored-changes.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from './unwalked/set-ids.ts';
-import { WriteLog } from './unwalked/write-log.ts';
 
 /** How the shadow repository of a run is set up. */
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
@@ -84,7 +83,6 @@ export function snapshotParts(known: Knowledge): SnapshotParts {
     }),
     fileMode,
     clockFile,
-    writeLog: new WriteLog(join(shadowDir, 'write-log')),
     shadowDir,
     emptyFoldersFile: emptyFoldersFile(shadowDir),
     contents: {

@@ -112,7 +112,7 @@ export async function reopenWorkspace(
   // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.recall(repositories.gitDirs);
   const { nested, foreign, openedNs } =
-    repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.instant().clockNs);
+    repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.now());
   // A git dir that was left in place must not count as the user's next time.
   if (mayHavePlanted !== 'leave')
     keepRepositories(shadowDir, { root, nested, gitDirs: [...watch.known], foreign, openedNs });
@@ -128,7 +128,6 @@ export async function reopenWorkspace(
     warnings,
     budget: parts.contents.budget,
     keepsBase,
-    writeLog: parts.writeLog,
   });
   const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
   const asInBase = found.filter(({ path, after }) =>

@@ -13,7 +13,6 @@ import type { KnownFiles } from './snapshot/file-states.ts';
 import { walk } from './snapshot/walk.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
-import type { WriteLog } from './unwalked/write-log.ts';
 
 /** Larger files are not read for the model, which can read parts of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
@@ -23,13 +22,12 @@ export interface FilePlaces {
   readonly tree: WalkedTree;
   /** What is known about the files that git sees. */
   readonly snapshot: { readonly known: Pick<KnownFiles, 'stateOf'> };
-  readonly writeLog: Pick<WriteLog, 'wrote'>;
   readonly shadowDir: string;
 }
 
 /** `objectFormat` is the format of the ids that identify versions of files. */
 export function workTreeFiles(
-  { tree, snapshot, writeLog, shadowDir }: FilePlaces,
+  { tree, snapshot, shadowDir }: FilePlaces,
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   const { root } = tree;
@@ -43,7 +41,7 @@ export function workTreeFiles(
   return {
     ...readableFiles(tree, objectFormat),
 
-    async writeFile(path, bytes, by) {
+    async writeFile(path, bytes) {
       const submodule = tree.tracked.submoduleOf(path);
       if (submodule !== null) {
         const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
@@ -58,7 +56,6 @@ export function workTreeFiles(
       const blob = blobId(bytes, objectFormat);
       const look = viewing(root, (view) => view.lookAt(path));
       const stat = look.status === 'seen' ? look.stat : null;
-      if (ignored && by !== undefined && stat !== null) writeLog.wrote(path, stat.ctimeNs, by);
       const mode = before?.mode ?? (stat?.executable ? '100755' : '100644');
       const unseen = unseenWrite(
         { path, before, after: { mode, blob, size: bytes.length } },

@@ -1,13 +1,12 @@
 /** What the calls of a lane changed in the work tree: captured before and after them, and recorded under their ids. */
 
-import type { FoundChange, Writer } from '../../domain/changes/change.ts';
+import type { FoundChange } from '../../domain/changes/change.ts';
 import { isRuleFile } from '../../domain/changes/path.ts';
-import { changesRecorded, excludedRecorded, identicalRecorded } from '../../domain/journal/change-events.ts';
+import { changesRecorded } from '../../domain/journal/change-events.ts';
 import type { RunAction } from '../../domain/run/events.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
-import type { Checkpoint, Workspace } from '../../ports/workspace.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import { putBackPrompt, removedGitPrompt } from '../../prompts.ts';
-import { creditedChanges } from '../credited-changes.ts';
 import { enforcePolicy } from '../policy.ts';
 import { type PreparedCall, type RunnableCall, sourceOf, targetsOf } from './prepared-call.ts';
 
@@ -19,34 +18,23 @@ export interface LaneParts {
   readonly permits: (path: string) => boolean;
 }
 
-/**
- * A change since the last call belongs to no call and must not be attributed to the next one. Returns the checkpoint taken
- * before commands; null for other lanes.
- */
+/** A change since the last call belongs to no call and must not be attributed to the next one. */
 export async function* recordEarlier(
   lane: readonly PreparedCall[],
   iteration: number,
   { workspace }: LaneParts,
-): AsyncGenerator<RunAction, Checkpoint | null> {
+): AsyncGenerator<RunAction> {
   const kind = lane[0]?.lane;
-  if (kind === 'write') {
-    const targets = targetsOf(lane);
-    // New rules may bring any file into view, and earlier changes must not be attributed to these commands.
-    const scope = targets.some(isRuleFile) ? 'all' : targets;
-    yield* creditedChanges(workspace, await workspace.capture(scope), { by: 'outside' }, iteration);
-  }
-  const [first, ...more] = lane;
-  if (kind !== 'command' || first === undefined) return null;
-  const checkpoint = await workspace.checkpoint({ source: sourceOf(first, ...more), iteration });
-  yield* creditedChanges(workspace, checkpoint.changes, { by: 'outside' }, iteration);
-  return checkpoint;
+  if (kind !== 'write' && kind !== 'command') return;
+  const targets = targetsOf(lane);
+  // New rules may bring any file into view, and earlier changes must not be attributed to these calls.
+  const scope = kind === 'command' || targets.some(isRuleFile) ? 'all' : targets;
+  yield* changesRecorded(await workspace.capture(scope), { by: 'outside' }, iteration);
 }
 
 /** A lane whose calls have run. */
 export interface RanLane {
   readonly lane: readonly PreparedCall[];
-  /** Taken before commands; null for other lanes. */
-  readonly checkpoint: Checkpoint | null;
   /** Writes that no capture shows, by path. */
   readonly unseen: ReadonlyMap<string, FoundChange>;
   readonly iteration: number;
@@ -57,7 +45,7 @@ export interface RanLane {
  * what their results must say about changes against the policy.
  */
 export async function* recordChanges(
-  { lane, checkpoint, unseen, iteration }: RanLane,
+  { lane, unseen, iteration }: RanLane,
   parts: LaneParts,
 ): AsyncGenerator<RunAction, string> {
   const { workspace, redact } = parts;
@@ -69,18 +57,16 @@ export async function* recordChanges(
       const source = sourceOf({ call });
       yield* changesRecorded(changes, source, iteration);
       const write = changes.some(({ path }) => path === target) ? undefined : unseen.get(target);
-      if (write !== undefined) yield* excludedRecorded([write], source, iteration);
+      if (write !== undefined) yield* changesRecorded([write], source, iteration);
     }
     yield* recordRules(ran, iteration, workspace);
-  } else if (ran[0]?.lane === 'command' && checkpoint !== null) {
+  } else if (ran[0]?.lane === 'command') {
     const removed = workspace.removedGitDirs().length;
-    const { earlier, since, identical } = await checkpoint.captureSince();
+    const changes = await workspace.capture('after_commands');
     const removedGit = workspace.removedGitDirs().slice(removed);
-    yield* creditedChanges(workspace, earlier, { by: 'outside' }, iteration);
     const source = sourceOf(ran[0], ...ran.slice(1));
-    const enforced = await enforcePolicy({ changes: since, source, iteration }, parts);
+    const enforced = await enforcePolicy({ changes, source, iteration }, parts);
     yield* enforced.actions;
-    yield* identicalRecorded(identical, source, iteration);
     return redact(putBackPrompt(enforced) + removedGitPrompt(removedGit));
   }
   return '';
@@ -96,15 +82,15 @@ async function* recordRules(
   const [first, ...more] = writers;
   if (first === undefined) return;
   const changes = await workspace.capture('all');
-  yield* creditedChanges(workspace, changes, sourceOf(first, ...more), iteration);
+  yield* changesRecorded(changes, sourceOf(first, ...more), iteration);
 }
 
 /** The same workspace, but noting the writes that no capture will show. */
-export function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>, by: Writer): Workspace {
+export function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>): Workspace {
   return {
     ...workspace,
     async writeFile(path, bytes) {
-      const write = await workspace.writeFile(path, bytes, by);
+      const write = await workspace.writeFile(path, bytes);
       if (write.status === 'ok' && write.unseen !== null) unseen.set(path, write.unseen);
       return write;
     },

@@ -2,6 +2,7 @@
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
+import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
@@ -10,6 +11,7 @@ import { type PlantedGitDirs, removePlantedGitDirs } from '../../adapters/worksp
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/sweep-set-ids.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import {
   type FoldedEvents,
@@ -19,6 +21,7 @@ import {
 } from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
@@ -87,6 +90,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       restorer,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
+      result: readResult(directory),
     });
   } finally {
     folder.remove();
@@ -99,13 +103,15 @@ interface Means {
   readonly restorer: Restorer;
   readonly removePlanted: () => Promise<PlantedGitDirs>;
   readonly clearSetIds: () => Promise<string[]>;
+  /** That of the run; null if it has none. */
+  readonly result: RunResult | null;
 }
 
 /** Nothing is written before every path has been judged. */
 async function takeBack(
   input: UndoInput,
   run: FoldedEvents,
-  { restorer, removePlanted, clearSetIds }: Means,
+  { restorer, removePlanted, clearSetIds, result }: Means,
 ): Promise<RunOutcome> {
   const { say } = input;
   const { events } = run;
@@ -131,7 +137,7 @@ async function takeBack(
       `Not everything could be restored: ${failure} Fix that and run undo again.`,
     );
   tellWhatStays(
-    events,
+    { events, result },
     judged.flatMap(({ step, status }) => (status === 'left' ? [step.path] : [])),
     say,
   );
@@ -174,21 +180,23 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
 }
 
 function tellWhatStays(
-  events: readonly RunEvent[],
+  { events, result }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'>,
   changed: readonly string[],
   say: (line: string) => void,
 ): void {
-  const { foreign, unknown, ignored, ignoredMore } = undoPlan(events);
-  if (ignored.length > 0) {
-    const more =
-      ignoredMore > 0 ? `; and ${pluralize(ignoredMore, 'more file')} that the journal does not name` : '';
+  const { steps, foreign, unknown, ignored } = undoPlan(events);
+  const isUndone = (path: string) => steps.some((step) => step.path === path || isWithin(step.path, path));
+  const listedThere = (result?.ignoredFiles ?? []).filter((path) => !isUndone(path.replace(/\/$/, '')));
+  const left = [...new Set([...ignored, ...listedThere])].sort();
+  if (left.length > 0) {
+    const more = (result?.ignoredFileCount ?? 0) - (result?.ignoredFiles.length ?? 0);
+    const others = more > 0 ? `; and ${pluralize(more, 'more file')} that the result does not name` : '';
     say(
-      `Left as they are, because git ignores them and their earlier contents were not stored: ${listed(ignored, MAX_NAMED)}${more}.`,
+      `Left as they are, because git ignores them and their earlier contents were not stored: ${listed(left, MAX_NAMED)}${others}.`,
     );
   }
-  const last = events.at(-1)?.type;
-  if (last !== 'run.stopped' && events.some(({ type }) => type === 'tool.started'))
-    say('Not checked: ignored files that commands wrote, since the run died before it recorded them.');
+  if (result?.status !== 'finished' && events.some(({ type }) => type === 'tool.started'))
+    say('Not checked: ignored files that commands wrote, since the run died before it listed them.');
   if (changed.length > 0)
     say(
       `Left as they are, because git ignores them and they have changed since the run: ${listed(changed, MAX_NAMED)}.`,

@@ -69,10 +69,6 @@ export const ChangeSource = z.discriminatedUnion('by', [
 ]);
 export type ChangeSource = z.infer<typeof ChangeSource>;
 
-/** Who wrote something, in which turn. */
-export const Writer = z.strictObject({ source: ChangeSource, iteration: z.int().nonnegative() });
-export type Writer = z.infer<typeof Writer>;
-
 /** What happened to a path. */
 export const ChangeKind = z.enum(['create', 'modify', 'delete', 'rename', 'mode']);
 export type ChangeKind = z.infer<typeof ChangeKind>;

@@ -1,6 +1,6 @@
 /** What to restore so that a work tree is as it was before a run: the fold of the journal used by undo. */
 
-import { type CodeChange, type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
+import { type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
 import type { RunEvent, RunEvents } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 
@@ -22,8 +22,6 @@ export interface UndoPlan {
    * are.
    */
   readonly ignored: readonly string[];
-  /** Number of such files that the journal does not name. */
-  readonly ignoredMore: number;
   /** Paths that git ignored when the run started, and whose content then is unknown; they are left as they are. */
   readonly unknown: readonly string[];
 }
@@ -48,8 +46,11 @@ export function undoPlan(events: readonly RunEvent[]): UndoPlan {
     if (!isOwn) {
       if (known) known.tangled = true;
       else foreign.add(path);
-    } else if (known) own.set(path, { ...known, after, mayStay: isIgnored });
-    else own.set(path, { before, after, tangled: false, mayStay: isIgnored });
+      continue;
+    }
+    // What is written to a hidden file is not recorded.
+    const mayStay = isIgnored || ignored === 'from_now';
+    own.set(path, known ? { ...known, after, mayStay } : { before, after, tangled: false, mayStay });
   }
   const paths = [...own].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
@@ -59,7 +60,6 @@ export function undoPlan(events: readonly RunEvent[]): UndoPlan {
     tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
     foreign: [...foreign].filter((path) => !own.has(path)).sort(),
     ignored: [...ignoredFiles].filter((path) => !(own.has(path) || unknown.has(path))).sort(),
-    ignoredMore: leftOutOf(events),
     unknown: [...unknown].sort(),
   };
 }
@@ -128,7 +128,7 @@ function* changesOf(events: readonly RunEvent[]): Generator<UndoneChange> {
         yield { path: from, before, after: null, isOwn, ...seen };
         yield { path, before: null, after, isOwn, ...seen };
       } else {
-        const isExact = !isIgnored || isMadeAnew(change);
+        const isExact = !isIgnored || kind === 'create';
         yield {
           path,
           before,
@@ -141,20 +141,4 @@ function* changesOf(events: readonly RunEvent[]): Generator<UndoneChange> {
       }
     }
   }
-}
-
-/** Of ignored files, those that a file tool made, and those that the run's own rules hide. */
-function isMadeAnew({ kind, ignored, source }: CodeChange): boolean {
-  if (kind !== 'create') return false;
-  return ignored === 'from_now' || (source.by === 'tool' && WRITERS.includes(source.tool));
-}
-
-function leftOutOf(events: readonly RunEvent[]): number {
-  return events.reduce((sum, event) => {
-    if (event.type !== 'change.recorded') return sum;
-    const isOwn = event.changes.some(
-      ({ source, excluded }) => excluded === 'ignored' && source.by !== 'outside',
-    );
-    return isOwn ? sum + (event.leftOut ?? 0) : sum;
-  }, 0);
 }

@@ -164,7 +164,7 @@ export class EventReporter {
     return { type: 'lost', at, text: this.#cut(text), waitMs, costUsd, usage };
   }
 
-  #change({ at, changes, leftOut = 0 }: RunEvent & { type: 'change.recorded' }): ReportEvent | null {
+  #change({ at, changes }: RunEvent & { type: 'change.recorded' }): ReportEvent | null {
     const [first] = changes;
     if (first === undefined) return null;
     const { source, iteration } = first;
@@ -174,7 +174,7 @@ export class EventReporter {
       ...(excluded === undefined ? {} : { excluded }),
     }));
     const calls = source.by === 'tool' ? source.calls : [];
-    return { type: 'change', at, by: source.by, calls, iteration, files, count: changes.length + leftOut };
+    return { type: 'change', at, by: source.by, calls, iteration, files, count: changes.length };
   }
 
   /** An endpoint may answer under another name; the requested model's price is known. */

@@ -231,8 +231,6 @@ export const RunAction = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('change.recorded'),
     changes: z.array(CodeChange).min(1),
-    /** Number of excluded changes that were found together with these and are not listed. */
-    leftOut: z.int().positive().optional(),
   }),
   /** Commands changed paths that the policy protects, and the runner put them back. */
   ChangesPutBack,

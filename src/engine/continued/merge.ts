@@ -163,7 +163,8 @@ export async function putMerge({
     if (merged.status === 'failed') return merged;
     const wanted = await statesOf(gitDir, facts.head, merged.tree);
     const failure = await revertChanges({ root, shadowDir, objectsGitDir: gitDir }, wanted);
-    const changes = await workspace.capture('all');
+    // With a capture of `all` the work would begin, and setup commands are still to come.
+    const changes = await workspace.capture('after_commands');
     const takeBack = async () => void (await workspace.putBack(changes, changes));
     await workspace.rebase(changes);
     if (failure === null && workspace.base().tree === merged.tree) return { status: 'ok', takeBack };

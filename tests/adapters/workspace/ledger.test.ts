@@ -100,19 +100,9 @@ class Recorder {
   }
 
   async command(acts: readonly Act[]): Promise<void> {
-    const line = await this.#workspace.checkpoint();
-    this.#record(line.changes);
+    await this.look('all');
     for (const taken of acts) perform(this.#scratch, taken);
-    const { earlier, since, identical } = await line.captureSince();
-    const seen = new Set([...earlier, ...since, ...identical].map(({ path }) => path));
-    for (const { do: what, path } of acts)
-      if ((what === 'write' || what === 'link') && !isIgnored(path) && this.#scratch.isFile(path))
-        expect(seen).toContain(path);
-    this.#record([
-      ...earlier,
-      ...since,
-      ...identical.map((one) => ({ ...one, excluded: 'identical' as const })),
-    ]);
+    await this.look('after_commands');
   }
 
   #record(changes: readonly FoundChange[]): void {

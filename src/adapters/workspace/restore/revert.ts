@@ -34,7 +34,7 @@ export async function revert(
     changes.filter(({ path }) => !keep.has(path)),
     places,
   );
-  const found = new Map((await snapshot.capture('all')).map((change) => [change.path, change]));
+  const found = new Map((await snapshot.capture([''])).map((change) => [change.path, change]));
   const stuck: PutBack['stuck'][number][] = [];
   for (const { path, before, after } of changes) {
     const seen = found.get(path);

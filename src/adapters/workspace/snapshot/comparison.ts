@@ -3,7 +3,7 @@
 import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { sameStat } from '../../../files/stat.ts';
 import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import type { BaseStates } from './base-states.ts';
@@ -12,7 +12,6 @@ import type { KnownFiles } from './file-states.ts';
 import type { Looks } from './looks.ts';
 import { hiddenChange, type IntoView, type RuleEffects } from './rule-effects.ts';
 import type { Walked, WalkedTree } from './walked-tree.ts';
-import type { Writers } from './writers.ts';
 
 /** What a scan is compared with, and what stores the result. */
 export interface ComparisonParts {
@@ -23,19 +22,6 @@ export interface ComparisonParts {
   readonly base: BaseStates;
   readonly effects: RuleEffects;
   readonly looks: Looks;
-  readonly writers: Writers;
-  /** When the work began, as a ctime; null where nothing has begun. */
-  began(): bigint | null;
-}
-
-/** Options of a comparison. */
-export interface ComparisonNotes {
-  /** The file system's time before the look, in ns. */
-  readonly clock: bigint;
-  /** Receives the inodes that changed files had. */
-  readonly inodes?: Map<string, bigint>;
-  /** Receives files that were written since a moment and that are what they were. */
-  readonly identical?: { readonly sinceNs: bigint; readonly found: PathChange[] };
 }
 
 /** Updates the known states after each scan. */
@@ -60,28 +46,19 @@ export class Comparison {
     return this.#hidden;
   }
 
-  /** The file was hidden by rules until the last look. */
-  isShown(path: string): boolean {
-    return this.#shown.has(path);
-  }
-
-  /** Updates what is known about the walked part and returns the differences. */
-  async take(walked: Walked, notes: ComparisonNotes): Promise<PathChange[]> {
-    const { contents, known, effects, looks, writers, began } = this.#parts;
+  /** Updates what is known about the walked part and returns the differences. `clock`: the file system's time before the look, in ns. */
+  async take(walked: Walked, clock: bigint): Promise<PathChange[]> {
+    const { contents, known, effects } = this.#parts;
     const isNew = (path: string) => known.stateOf(path) === null;
     const view = await effects.intoView(walked, isNew);
     this.#shown = view.shown;
-    if (walked.scope === '')
-      writers.see(looks.hasNewRules ? { walked, isNew, shown: view.shown, beganNs: began() } : null);
     const wanted = this.#wantedOf(walked, view);
     const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
     await this.#keepUnchanged(wanted, taken);
-    const changes = this.#takeOver(wanted, taken, notes);
+    const changes = this.#takeOver(wanted, taken, clock);
     const isUnreadable = ({ path }: Wanted) => taken.get(path)?.status === 'unreadable';
     this.#noteUnreadable(walked, wanted.filter(isUnreadable));
     const missing = this.#missing(walked, taken);
-    const gone = new Set(missing.flatMap(({ before, after }) => (before && !after ? [before.blob] : [])));
-    for (const { path, after } of changes) if (after && gone.has(after.blob)) writers.forget(path);
     return [...changes, ...(await this.#withHidden(missing))];
   }
 
@@ -125,29 +102,19 @@ export class Comparison {
   }
 
   /** Everything that was read counts as known from now on. */
-  #takeOver(
-    wanted: readonly Wanted[],
-    taken: ReadonlyMap<string, Taken>,
-    { clock, inodes, identical }: ComparisonNotes,
-  ): PathChange[] {
-    const { index, known, effects } = this.#parts;
+  #takeOver(wanted: readonly Wanted[], taken: ReadonlyMap<string, Taken>, clock: bigint): PathChange[] {
+    const { known, effects } = this.#parts;
     const changes: PathChange[] = [];
-    for (const { path, stat } of wanted) {
+    for (const { path } of wanted) {
       const one = taken.get(path);
       if (one?.status !== 'ok') continue;
       const raw = one.raw === undefined ? {} : { raw: one.raw };
       const state: FileState = { mode: known.modeOf(path, one), blob: one.blob, size: one.size, ...raw };
       const before = known.stateOf(path);
-      const was = known.get(path)?.stat ?? null;
-      const inode = was?.ino ?? index.entries.get(path)?.ino;
-      if (before && inode !== undefined) inodes?.set(path, BigInt(inode));
-      const isSame = sameOnDisk(before, state);
-      if (before && isSame && identical !== undefined && isWritten(stat, was, identical.sinceNs))
-        identical.found.push({ path, before, after: before });
       known.set(path, { state, stat: one.stat && one.stat.ctimeNs < clock ? one.stat : null });
       const ignored =
         this.#shown.has(path) && effects.mayHaveBeen(path) ? { ignored: 'until_now' as const } : {};
-      if (!isSame) changes.push({ path, before, after: state, ...ignored });
+      if (!sameOnDisk(before, state)) changes.push({ path, before, after: state, ...ignored });
     }
     return changes;
   }
@@ -189,11 +156,6 @@ export class Comparison {
 
 /** For what has been counted. */
 const NO_BUDGET = { fits: () => true, count: () => true };
-
-/** Of a file that is what it was, its times and its inode say whether it was written. */
-function isWritten({ ctimeNs, mtimeNs, ino }: FileStat, was: FileStat | null, sinceNs: bigint): boolean {
-  return ctimeNs >= sinceNs && (mtimeNs >= sinceNs || (was !== null && was.ino !== ino));
-}
 
 /** Whether the path or a folder that contains it is one of these. */
 function isWithinAny(places: ReadonlySet<string>, path: string): boolean {

@@ -1,28 +1,25 @@
 /** The known state of the work tree, and how it differs from the current one. */
 
 import { join } from 'node:path';
-import type { FileState, PathChange, Writer } from '../../../domain/changes/change.ts';
+import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { isTurned, sameOnDisk, sameState } from '../../../domain/changes/change.ts';
-import { viewing } from '../../../files/tree-view.ts';
-import type { CaptureScope, SinceCheckpoint } from '../../../ports/workspace.ts';
+import type { CaptureScope } from '../../../ports/workspace.ts';
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
 import type { BaselineIndex } from '../baseline/index/baseline-index.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { beginningOf } from '../unwalked/ignored-changes.ts';
-import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
-import type { WriteLog } from '../unwalked/write-log.ts';
+import type { PlantedGit } from '../unwalked/planted-git.ts';
 import { BaseStates } from './base-states.ts';
 import type { ChangeBudget } from './change-budget.ts';
-import { Comparison, type ComparisonNotes } from './comparison.ts';
+import { Comparison } from './comparison.ts';
 import type { ContentSources } from './content-store.ts';
-import { appearedBefore, earlierThan, fileSystemTime, type Instant, nowByBoth } from './earlier-changes.ts';
 import { KnownFiles } from './file-states.ts';
+import { fileSystemTime } from './file-system-time.ts';
 import { Looks } from './looks.ts';
 import { RuleEffects } from './rule-effects.ts';
 import { seedKnown } from './seed.ts';
 import type { WalkedTree } from './walked-tree.ts';
 import { warnOfFilters, warnOfWalk } from './warnings.ts';
-import { Writers } from './writers.ts';
 
 /** What a snapshot reads and compares with. */
 export interface SnapshotParts {
@@ -35,7 +32,6 @@ export interface SnapshotParts {
   readonly fileMode: boolean;
   /** A file outside the work tree that is written in order to read the file system's clock. */
   readonly clockFile: string;
-  readonly writeLog: WriteLog;
   readonly shadowDir: string;
   /** The file that lists the folders that were empty at the start. */
   readonly emptyFoldersFile: string;
@@ -48,9 +44,7 @@ export class Snapshot {
   readonly #base: BaseStates;
   readonly #effects: RuleEffects;
   readonly #looks: Looks;
-  readonly #writers: Writers;
   readonly #comparison: Comparison;
-  #lastLookNs = 0n;
   #firstLookNs = 0n;
 
   private constructor(parts: SnapshotParts) {
@@ -61,13 +55,11 @@ export class Snapshot {
     const began = () => beginningOf(shadowDir);
     const effects = new RuleEffects({ tree, ignoredFile: join(shadowDir, 'ignored-at-start'), began });
     const looks = new Looks({ tree, settled, known });
-    const writers = new Writers(parts.writeLog);
     this.#known = known;
     this.#base = base;
     this.#effects = effects;
     this.#looks = looks;
-    this.#writers = writers;
-    this.#comparison = new Comparison({ tree, index, contents, known, base, effects, looks, writers, began });
+    this.#comparison = new Comparison({ tree, index, contents, known, base, effects, looks });
   }
 
   get known(): Pick<KnownFiles, 'isEmpty' | 'differences' | 'stateOf'> {
@@ -84,17 +76,11 @@ export class Snapshot {
     return this.#effects.exposed();
   }
 
-  /** As in the port. */
-  writerOf(path: string): Writer | 'outside' | null {
-    return this.#writers.of(path);
-  }
-
   /** Records the current work tree. Files that the index shows to be unchanged are not read. */
   static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
     const known = snapshot.#known;
     const clock = snapshot.#readClock();
-    snapshot.#lastLookNs = clock;
     snapshot.#firstLookNs = clock;
     snapshot.#looks.keepRules();
     const walked = await snapshot.#looks.first(clock, null);
@@ -103,7 +89,7 @@ export class Snapshot {
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     known.keepWithoutFile();
     await seedKnown(walked, { clock, isExpected: null }, { ...parts, known });
-    await snapshot.#comparison.take(walked, { clock });
+    await snapshot.#comparison.take(walked, clock);
     snapshot.#beginLimits();
     snapshot.#base.takeEdits(new Map(known.differences().map(({ path }) => [path, known.stateOf(path)])));
     snapshot.#effects.begin(walked);
@@ -123,9 +109,7 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const known = snapshot.#known;
     const clock = snapshot.#readClock();
-    snapshot.#lastLookNs = clock;
     snapshot.#firstLookNs = clock;
-    parts.writeLog.recall(clock);
     parts.tree.closed.recall();
     parts.tree.setIds.recall();
     // Here the index alone proves nothing: the earlier process may have changed files that it lists.
@@ -146,7 +130,7 @@ export class Snapshot {
     await parts.planted.begin(walked, clock);
     await seedKnown(walked, { clock, isExpected }, { ...parts, known });
     snapshot.#beginLimits();
-    const changes = await snapshot.#comparison.take(walked, { clock });
+    const changes = await snapshot.#comparison.take(walked, clock);
     const found = changes.filter(
       (change) =>
         change.ignored === 'from_now' || !(sameState(change.before, change.after) || isTurned(change)),
@@ -157,8 +141,8 @@ export class Snapshot {
 
   /** Examines everything, or some paths, and returns what changed since the last look, sorted by path. */
   capture(scope: CaptureScope): Promise<PathChange[]> {
-    if (scope === 'after_commands') return this.#capture([''], {}, () => false);
-    return this.#capture(scope === 'all' ? [''] : scope, {}, null);
+    if (scope === 'after_commands') return this.#capture([''], 'commands');
+    return scope === 'all' ? this.#capture([''], 'outside') : this.#capture(scope, null);
   }
 
   /**
@@ -174,58 +158,30 @@ export class Snapshot {
     this.#base.rebase(changes);
   }
 
-  /** The current time, to find out later what changed before it. */
-  instant(): Instant {
-    return { ...nowByBoth(() => this.#readClock()), lastLookNs: this.#lastLookNs };
+  /** The current time by the clock of the file system. */
+  now(): bigint {
+    return this.#readClock();
   }
 
-  /** Removes git dirs that commands created since `then`, if no capture has done so; null means since the start. */
-  async sweepGitDirs(then: Instant | null): Promise<void> {
-    const { planted, tree } = this.#parts;
-    const isEarlier = then === null ? () => false : appearedBefore(then, this.instant(), tree.root);
-    await planted.sweep(this.#readClock(), isEarlier);
+  /** Removes git dirs that commands created, if no capture has done so. */
+  async sweepGitDirs(): Promise<void> {
+    await this.#parts.planted.sweep(this.#readClock());
   }
 
-  /** Examines everything and separates what changed before `then`, as far as the file system's times show it. */
-  async captureSince(then: Instant): Promise<SinceCheckpoint> {
-    const now = this.instant();
-    const { root } = this.#parts.tree;
-    const inodes = new Map<string, bigint>();
-    const identical: PathChange[] = [];
-    const notes = { inodes, identical: { sinceNs: then.clockNs, found: identical } };
-    const changes = await this.#capture([''], notes, appearedBefore(then, now, root));
-    const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
-    viewing(root, (view) => {
-      const isEarlier = earlierThan(then, now, view);
-      for (const change of changes) {
-        const { path } = change;
-        // The effect of a rule on a file is attributed to whoever changed the rule, however old the file is.
-        const isShown = this.#comparison.isShown(path);
-        const isByRules =
-          this.#looks.hadNewRules && (isShown || change.ignored !== undefined || isTurned(change));
-        sides[!isByRules && isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
-      }
-    });
-    return { ...sides, identical };
-  }
-
-  /** With `isEarlier`, the git dirs that commands created are removed, and their surroundings examined. */
-  async #capture(
-    scopes: readonly string[],
-    notes: Omit<ComparisonNotes, 'clock'>,
-    isEarlier: IsEarlier | null,
-  ): Promise<PathChange[]> {
+  /** New git dirs are removed and their surroundings examined if they are by commands, and left to the user otherwise. */
+  async #capture(scopes: readonly string[], by: 'commands' | 'outside' | null): Promise<PathChange[]> {
+    const { planted } = this.#parts;
     const changes = new Map<string, PathChange>();
     for (const path of scopes) {
       let clock = this.#readClock();
       let walked = await this.#looks.at(path, clock);
-      if (isEarlier !== null && (await this.#parts.planted.remove(walked, clock, isEarlier))) {
+      if (by === 'outside') await planted.adopt(walked, clock);
+      if (by === 'commands' && (await planted.remove(walked, clock))) {
         clock = this.#readClock();
         walked = await this.#looks.at(path, clock);
       }
-      if (path === '') this.#lastLookNs = clock;
       warnOfWalk(walked, this.#parts.contents.warn);
-      const found = await this.#comparison.take(walked, { ...notes, clock });
+      const found = await this.#comparison.take(walked, clock);
       for (const change of found) this.#looks.touch(change.path);
       if (path === '') this.#looks.keepRules();
       await warnOfFilters(found, this.#parts.contents);

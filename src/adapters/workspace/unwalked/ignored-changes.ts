@@ -65,8 +65,8 @@ export async function findIgnoredChanges(
   }
 }
 
-/** Called with each path; `stat` is null for a folder, and for what cannot be examined. */
-type FoundIgnored = (path: string, stat: FileStat | null) => void;
+/** Called with each path. */
+type FoundIgnored = (path: string) => void;
 
 interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
   readonly view: TreeView;
@@ -91,11 +91,11 @@ class Search {
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const at = folder;
       const listing = tree.closed.insist(at, () => view.listFolder(at));
-      if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found(`${at}/`, null);
+      if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found(`${at}/`);
       const entries = listing.status === 'seen' ? listing.entries : [];
       // Git has no empty folders, so verify commands may see one that the patch lacks.
       if (listing.status === 'seen' && entries.length === 0 && this.#isSince(listing.stat))
-        this.#parts.found(`${at}/`, null);
+        this.#parts.found(`${at}/`);
       const special = new Set(entries.flatMap((entry) => (entry.special ? [pathIn(at, entry.name)] : [])));
       // Files that git tracks are looked at by the walk, and most are such.
       const isTracked = tree.tracked.filesIn(at);
@@ -123,10 +123,10 @@ class Search {
       const read = unwalked.read(view, folder);
       // What cannot be examined may have been changed.
       if (typeof read === 'string') {
-        if (read !== 'absent' && began !== null) found(`${folder}/`, null);
+        if (read !== 'absent' && began !== null) found(`${folder}/`);
         continue;
       }
-      if (this.#isSince(read.stat)) found(`${folder}/`, null);
+      if (this.#isSince(read.stat)) found(`${folder}/`);
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) this.#addChanged(`${folder}/${name}`);
       for (const path of read.folders) waiting.push(path);
@@ -139,7 +139,7 @@ class Search {
     const look = this.#look(path);
     if (began === null) return;
     const isSince = look.status === 'seen' ? this.#isSince(look.stat) : look.status === 'unreadable';
-    if (isSince) found(path, look.status === 'seen' ? look.stat : null);
+    if (isSince) found(path);
   }
 
   /** An equal time counts: the first act of the run may follow within the same tick of the clock. */

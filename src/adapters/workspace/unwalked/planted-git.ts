@@ -21,9 +21,6 @@ export interface PlantedGitParts {
   warn(warning: Warning): void;
 }
 
-/** Whether somebody else has put something into the work tree before the commands ran. */
-export type IsEarlier = (path: string) => boolean;
-
 /** Removes git dirs planted by a command: the user's next `git status` would run what they configure. */
 export class PlantedGit {
   readonly #parts: PlantedGitParts;
@@ -84,16 +81,21 @@ export class PlantedGit {
   }
 
   /** Removes git dirs that commands created, as found by a full scan. True if anything was removed. */
-  async remove(walked: Walked, clock: bigint, isEarlier: IsEarlier): Promise<boolean> {
-    return this.#removeFrom(await this.#look(walked, clock), isEarlier);
+  async remove(walked: Walked, clock: bigint): Promise<boolean> {
+    return this.#settle(await this.#look(walked, clock), 'commands');
   }
 
   /** The same after a look that was cut short, without determining which folders git ignores. */
-  async sweep(clock: bigint, isEarlier: IsEarlier): Promise<void> {
-    await this.#removeFrom(await this.#parts.unwalked.below([''], clock), isEarlier);
+  async sweep(clock: bigint): Promise<void> {
+    await this.#settle(await this.#parts.unwalked.below([''], clock), 'commands');
   }
 
-  async #removeFrom(found: FoundGitDirs, isEarlier: IsEarlier): Promise<boolean> {
+  /** Takes git dirs that a full scan finds while no command runs for the user's. */
+  async adopt(walked: Walked, clock: bigint): Promise<void> {
+    await this.#settle(await this.#look(walked, clock), 'outside');
+  }
+
+  async #settle(found: FoundGitDirs, by: 'commands' | 'outside'): Promise<boolean> {
     this.#repositories = [...found.gitDirs, ...found.repositories];
     for (const path of found.unreadable) {
       if (!this.#unreadable.has(path))
@@ -107,7 +109,7 @@ export class PlantedGit {
     const before = this.#removed.length;
     for (const one of this.#known.judge(found)) {
       const { path } = one;
-      if (one.is === 'moved' || isEarlier(path)) {
+      if (one.is === 'moved' || by === 'outside') {
         this.#known.add([path]);
         this.#parts.warn(
           one.is === 'moved'

@@ -12,7 +12,7 @@ import { at, ScratchCheckout } from '../scratch-checkout.ts';
 /** The workspace with a ledger that takes everything for the work of calls. */
 async function openWithLedger(scratch: ScratchCheckout, manyFiles = 0, guard?: PathGuard) {
   const workspace = await scratch.open(scratch.root, manyFiles, { guard });
-  await workspace.checkpoint();
+  await workspace.capture('all');
   const ledger = new ChangeLedger();
   const source = { by: 'tool' as const, tool: 'run_command', calls: ['call'] };
   return {

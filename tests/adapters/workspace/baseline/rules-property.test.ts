@@ -192,7 +192,7 @@ async function check(
 
     const workspace = await scratch.open(scratch.root, manyFiles);
     expect(workspace.base().tree).toBe(baseTree);
-    await workspace.checkpoint();
+    await workspace.capture('all');
     const ledger = new ChangeLedger();
     const source = { by: 'tool' as const, tool: 'run_command', calls: ['call'] };
     const look = async () => {

@@ -39,7 +39,7 @@ describe.each([
   test('takes set-uid and set-gid bits from what commands leave, wherever it lies in the work tree', async () => {
     const scratch = prepared();
     const workspace = await scratch.open(scratch.root, manyFiles);
-    await workspace.checkpoint();
+    await workspace.capture('all');
     const left = [
       'src/known',
       'src/new',
@@ -65,7 +65,7 @@ describe.each([
   test('looks where commands have closed the way, and at files that may only be executed', async () => {
     const scratch = prepared();
     const workspace = await scratch.open(scratch.root, manyFiles);
-    await workspace.checkpoint();
+    await workspace.capture('all');
     chmodSync(scratch.path('build/deep/tool'), 0o4111);
     chmodSync(scratch.path('build/deep'), 0);
     await looked(workspace);
@@ -78,7 +78,7 @@ describe.each([
     chmodSync(scratch.path('build/old'), 0o4755);
     for (const folder of ['src', 'build/deep']) chmodSync(scratch.path(folder), 0o2755);
     const workspace = await scratch.open(scratch.root, manyFiles);
-    await workspace.checkpoint();
+    await workspace.capture('all');
     mkdirSync(scratch.path('src/a/b'), { recursive: true });
     mkdirSync(scratch.path('build/deep/a'));
     expect(modes(scratch, 'src/a/b', 'build/deep/a')).toEqual(['2755', '2755']);
@@ -94,7 +94,7 @@ describe.each([
       chmodSync(scratch.path(path), 0o4755);
     }
     const workspace = await scratch.open(scratch.root, manyFiles);
-    await workspace.checkpoint();
+    await workspace.capture('all');
     scratch.writeInPlace('build/old', 'planted\n');
     chmodSync(scratch.path('build/old'), 0o4755);
     renameSync(scratch.path('build/moved'), scratch.path('build/here'));
@@ -106,7 +106,7 @@ describe.each([
     const scratch = prepared();
     chmodSync(scratch.path('build/deep'), 0o2755);
     const workspace = await scratch.open(scratch.root, manyFiles);
-    await workspace.checkpoint();
+    await workspace.capture('all');
     scratch.write('build/deep/tool', 'planted\n');
     chmodSync(scratch.path('build/deep/tool'), 0o4755);
     chmodSync(scratch.path('src/known'), 0o4755);
