@@ -105,6 +105,6 @@ export function hiddenFiles(workspace: Workspace): {
   hidden: readonly string[];
   actions: readonly RunAction[];
 } {
-  const hidden = workspace.hidden().slice(0, MAX_HIDDEN);
+  const hidden = workspace.notes().hidden.slice(0, MAX_HIDDEN);
   return { hidden, actions: hidden.length > 0 ? [{ type: 'files.hidden', paths: [...hidden] }] : [] };
 }

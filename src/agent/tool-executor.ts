@@ -106,7 +106,7 @@ export class ToolExecutor {
       prepareCall(call, { tools: this.#tools, permits: this.#parts.permits }),
     );
     for (const lane of lanesOf(prepared)) {
-      if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
+      if (turn.signal.aborted || this.#parts.workspace.notes().exceeded !== null) return;
       const { iteration } = turn;
       yield* recordEarlier(lane, iteration, this.#parts);
       const checked = await refuseRepositories(lane, this.#parts.workspace);
@@ -123,7 +123,7 @@ export class ToolExecutor {
         );
       }
     }
-    if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
+    if (turn.signal.aborted || this.#parts.workspace.notes().exceeded !== null) return;
     for (const call of turn.tooMany) {
       if (refused.includes(call)) continue;
       yield completed(call, { status: 'failed', reason: 'too_many_calls', text: TOO_MANY }, 0);

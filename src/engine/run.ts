@@ -137,7 +137,7 @@ function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => vo
     verification,
     clock,
     interrupt,
-    overChanges: () => workspace.exceeded(),
+    overChanges: () => workspace.notes().exceeded,
     asked: ready.asked,
     onAsked: ready.onAsked,
     restServers: ready.restServers,

@@ -43,10 +43,6 @@ export interface Workspace {
    * so that every state can be restored.
    */
   capture(scope: CaptureScope): Promise<PathChange[]>;
-  /** Git dirs that commands created and that were removed, in the order of removal. */
-  removedGitDirs(): readonly string[];
-  /** Git dirs that commands created and that were kept, since each may be a copy of an earlier one that is gone. */
-  gitDirsInDoubt(): readonly string[];
   /**
    * Removes git dirs that commands created and clears set-uid bits they set, for a run whose last scan of the work
    * tree was cut short.
@@ -60,16 +56,6 @@ export interface Workspace {
    */
   putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack>;
   /**
-   * Files that existed when last seen and that the last full capture could not examine, sorted: they lie behind something
-   * that was closed and could not be opened again. Whether they changed is not known.
-   */
-  hidden(): readonly string[];
-  /**
-   * Files that git ignored when the run began, that it would add now since a rule is gone, and that the run has not
-   * changed: they are the user's, and not in the patch. As of the last full capture, sorted.
-   */
-  exposed(): readonly string[];
-  /**
    * Folders around these paths that git treats as repositories although they are not called `.git`, in the work tree
    * as it is now with files at the paths in `added`; sorted.
    */
@@ -80,17 +66,13 @@ export interface Workspace {
    * tree.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
-  /** The limit that changes have reached, so that captures omitted some of them; null if none was reached. */
-  exceeded(): ExceededChangeLimit | null;
   /**
    * Repositories of the work tree, other than its own, in which something changed since the run began, sorted; git dirs
    * aside.
    */
   nestedChanges(): Promise<NestedChange[]>;
-  /**
-   * Notes from the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores.
-   */
-  warnings(): Warning[];
+  /** What the captures so far have seen. */
+  notes(): WorkspaceNotes;
   /** Takes changes that the run did not make into the baseline, so that the patch applies on top of them. */
   rebase(changes: readonly PathChange[]): Promise<void>;
   /**
@@ -105,6 +87,28 @@ export interface Workspace {
   keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+}
+
+/** What captures have seen besides changes. */
+export interface WorkspaceNotes {
+  /**
+   * Files that existed when last seen and that the last full capture could not examine, sorted: they lie behind something
+   * that was closed and could not be opened again. Whether they changed is not known.
+   */
+  readonly hidden: readonly string[];
+  /**
+   * Files that git ignored when the run began, that it would add now since a rule is gone, and that the run has not
+   * changed: they are the user's, and not in the patch. As of the last full capture, sorted.
+   */
+  readonly exposed: readonly string[];
+  /** Git dirs that commands created and that were removed, in the order of removal. */
+  readonly removedGitDirs: readonly string[];
+  /** Git dirs that commands created and that were kept, since each may be a copy of an earlier one that is gone. */
+  readonly gitDirsInDoubt: readonly string[];
+  /** The limit that changes have reached, so that captures omitted some of them; null if none was reached. */
+  readonly exceeded: ExceededChangeLimit | null;
+  /** What people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
+  readonly warnings: readonly Warning[];
 }
 
 /** Reads stored contents by id. Null if it is missing, or longer than `maxBytes`. */

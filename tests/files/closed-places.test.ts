@@ -69,7 +69,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
             chmodSync(join(scratch.root, 'a/deep'), mode);
             chmodSync(join(scratch.root, 'a'), mode);
             expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['a/deep/one.txt']);
-            expect(workspace.hidden()).toEqual([]);
+            expect(workspace.notes().hidden).toEqual([]);
           }
           scratch.remove('a/two.txt');
           chmodSync(join(scratch.root, 'a'), mode);
@@ -85,13 +85,13 @@ describe.runIf(isRoot)('a user without privileges', () => {
         const workspace = await open();
         giveToRoot(scratch, 'a');
         expect(await workspace.capture('all')).toEqual([]);
-        expect(workspace.hidden()).toEqual(['a/deep/one.txt', 'a/two.txt']);
+        expect(workspace.notes().hidden).toEqual(['a/deep/one.txt', 'a/two.txt']);
         asRoot(() => {
           chmodSync(join(scratch.root, 'a'), 0o755);
           scratch.writeInPlace('a/two.txt', 'tampered\n');
         });
         expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['a/two.txt']);
-        expect(workspace.hidden()).toEqual([]);
+        expect(workspace.notes().hidden).toEqual([]);
       });
     });
 
@@ -117,7 +117,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
           for (let turn = 0; turn < round; turn += 1) await new Promise(setImmediate);
           chmodSync(join(scratch.root, 'a'), 0o000);
           const found = (await looking).map(({ path }) => path);
-          expect(found.includes('a/two.txt') || workspace.hidden().includes('a/two.txt')).toBe(true);
+          expect(found.includes('a/two.txt') || workspace.notes().hidden.includes('a/two.txt')).toBe(true);
           chmodSync(join(scratch.root, 'a'), 0o755);
           await workspace.capture('all');
         }

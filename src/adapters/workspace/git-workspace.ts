@@ -64,16 +64,21 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
         await sweepSetIds(parts.checkout.root, tree.closed, tree.setIds);
       }),
     putBack: (changes, all) => inTurn(() => putBack(parts, changes, all)),
-    hidden: () => snapshot.hidden,
-    exposed: () => snapshot.exposed,
-    removedGitDirs: () => planted.removed,
-    gitDirsInDoubt: () => planted.inDoubt,
     repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
     ignoredWrites: () => ignoredWrites({ ...parts, unwalked: planted.unwalked }),
-    exceeded: () => budget.exceeded,
     nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
-    warnings: () =>
-      atMost(MAX_WARNINGS, [...leftOutWarning(budget.leftOut), ...tree.setIds.warnings(), ...warnings]),
+    notes: () => ({
+      hidden: snapshot.hidden,
+      exposed: snapshot.exposed,
+      removedGitDirs: [...planted.removed],
+      gitDirsInDoubt: planted.inDoubt,
+      exceeded: budget.exceeded,
+      warnings: atMost(MAX_WARNINGS, [
+        ...leftOutWarning(budget.leftOut),
+        ...tree.setIds.warnings(),
+        ...warnings,
+      ]),
+    }),
     async rebase(changes) {
       await base.rebase(changes);
       snapshot.rebase(changes);

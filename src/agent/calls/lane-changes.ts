@@ -61,9 +61,9 @@ export async function* recordChanges(
     }
     yield* recordRules(ran, iteration, workspace);
   } else if (ran[0]?.lane === 'command') {
-    const removed = workspace.removedGitDirs().length;
+    const removed = workspace.notes().removedGitDirs.length;
     const changes = await workspace.capture('after_commands');
-    const removedGit = workspace.removedGitDirs().slice(removed);
+    const removedGit = workspace.notes().removedGitDirs.slice(removed);
     const source = sourceOf(ran[0], ...ran.slice(1));
     const enforced = await enforcePolicy({ changes, source, iteration }, parts);
     yield* enforced.actions;

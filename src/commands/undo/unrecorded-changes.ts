@@ -48,7 +48,7 @@ export async function unrecordedChanges(
   );
   if (reopened.status === 'failed') return reopened.message;
   const { found, planted, workspace } = reopened;
-  const leftOut = workspace.exceeded() === null ? [] : ['files over the limits'];
+  const leftOut = workspace.notes().exceeded === null ? [] : ['files over the limits'];
   const changed = [...found.map(({ path }) => path), ...planted, ...leftOut];
   return changed.length === 0 ? null : refusalOf(open, changed, events);
 }

@@ -69,7 +69,7 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
     unreviewed: ready.start.review?.ifNotReviewed === 'error' ? unreviewed(session, proven) : null,
     forbiddenPaths: forbiddenPaths(ready, decision),
     hiddenPaths: [...state.hidden].sort(),
-    gitDirsInDoubt: ready.workspace.gitDirsInDoubt(),
+    gitDirsInDoubt: ready.workspace.notes().gitDirsInDoubt,
   });
   const judged = ready.judge(decided, kept.patch);
   return judged.name === 'publish_failed'

@@ -75,10 +75,10 @@ function warnOf(
     ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
     ...(nested.status === 'cut_short' ? [NESTED_CUT_SHORT] : []),
-    ...workspace.warnings(),
+    ...workspace.notes().warnings,
     ...verifyPlace.warnings(),
     ...(doneValue(nested)?.warnings ?? []),
-    ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED, workspace.exposed()),
+    ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED, workspace.notes().exposed),
   ];
   for (const warning of warnings) session.warn(warning);
 }
@@ -96,6 +96,7 @@ function partOf(
   const { proven, reviewed, kept, attributed, nested } = steps;
   const { flags = [], secrets = [] } = doneValue(reviewed) ?? {};
   const { paths, count } = doneValue(steps.ignored) ?? NO_IGNORED;
+  const { exposed, removedGitDirs } = workspace.notes();
   return {
     treeSha: proven?.tree ?? null,
     patch:
@@ -111,7 +112,7 @@ function partOf(
     ignoredFiles: [...paths],
     ignoredFileCount: count,
     hiddenFiles: state.changes.hidden().slice(0, MAX_NAMED),
-    exposedFiles: workspace.exposed().slice(0, MAX_NAMED),
-    removedGitDirs: [...workspace.removedGitDirs()],
+    exposedFiles: exposed.slice(0, MAX_NAMED),
+    removedGitDirs: [...removedGitDirs],
   };
 }

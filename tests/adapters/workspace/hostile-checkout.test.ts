@@ -187,6 +187,6 @@ test.skipIf(spawnSync('python3', ['--version']).status !== 0)(
       message: '"a.txt" cannot be read: a program has it for itself (a lease) (EAGAIN).',
     });
     expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['b.txt']);
-    expect(workspace.hidden()).toEqual(['a.txt']);
+    expect(workspace.notes().hidden).toEqual(['a.txt']);
   },
 );

@@ -205,7 +205,7 @@ describe('the workspace', () => {
     scratch.commit();
     const workspace = await scratch.open();
     expect(workspace.base().dirty).toBe(false);
-    expect(workspace.warnings()).toEqual(['[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.']);
+    expect(workspace.notes().warnings).toEqual(['[WARN_SUBMODULES_LEFT_OUT] Submodules are left out: lib.']);
     scratch.write('lib/a.txt', 'changed in the submodule\n');
     expect(await workspace.capture('all')).toEqual([]);
     expect(await workspace.capture(['lib/a.txt', 'lib'])).toEqual([]);
@@ -253,7 +253,7 @@ describe('the workspace', () => {
       { path: 'other/nested', dotGit: 'folder' },
       { path: 'tools', dotGit: 'folder' },
     ]);
-    expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
+    expect(workspace.notes().warnings.filter((warning) => warning.includes('commands'))).toEqual([
       '[WARN_REPOSITORY_UNCOVERED] "linked/.git" can be reached by commands.',
     ]);
   });
@@ -282,7 +282,7 @@ describe('the workspace', () => {
     scratch.git('clone', '--quiet', '.', 'sub/later');
     expect(await workspace.capture('all')).toEqual([]);
     expect(await workspace.capture(['nested/a.txt'])).toEqual([]);
-    expect(workspace.warnings()).toEqual([
+    expect(workspace.notes().warnings).toEqual([
       '[WARN_REPOSITORY_LEFT_OUT] "nested" is a separate repository and is left out.',
       '[WARN_REPOSITORY_LEFT_OUT] "sub/later" is a separate repository and is left out.',
     ]);
@@ -301,7 +301,7 @@ describe('the workspace', () => {
       'made/more.txt',
       'sub/more.txt',
     ]);
-    expect(workspace.warnings()).toEqual([
+    expect(workspace.notes().warnings).toEqual([
       '[WARN_GIT_FOLDER_INSIDE] "made" has its own git folder; its files are included anyway.',
       '[WARN_GIT_FOLDER_INSIDE] "sub" has its own git folder; its files are included anyway.',
     ]);
@@ -322,7 +322,7 @@ describe('the workspace', () => {
     scratch.write('kept.txt', 'x\n');
     const patch = await patchOfAll(workspace);
     expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
-    expect(workspace.warnings().sort()).toEqual(
+    expect([...workspace.notes().warnings].sort()).toEqual(
       ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GIT', 'sub/.GitModules']
         .map(
           (name) =>
@@ -337,8 +337,8 @@ describe('the workspace', () => {
     const workspace = await scratch.open();
     for (let at = 0; at < 52; at += 1) scratch.write(`d${at}/GIT~1`, 'x\n');
     await workspace.capture('all');
-    expect(workspace.warnings()).toHaveLength(51);
-    expect(workspace.warnings().at(-1)).toBe('[WARN_MORE_ABOUT_FILES] 2 more warnings about files.');
+    expect(workspace.notes().warnings).toHaveLength(51);
+    expect(workspace.notes().warnings.at(-1)).toBe('[WARN_MORE_ABOUT_FILES] 2 more warnings about files.');
   });
 
   test('the executable bit counts only where the repository says so', async () => {

@@ -224,7 +224,7 @@ describe('captures', () => {
     // Root reads everything, and opens nothing.
     const opened = (name: string, closed: string, open: string) =>
       `[WARN_OPENED_AGAIN] "${name}" was closed (mode ${closed}) during the run and has been opened again (mode ${open}).`;
-    expect(workspace.warnings()).toEqual(
+    expect(workspace.notes().warnings).toEqual(
       process.getuid?.() === 0 ? [] : [opened('folder', '0000', '0700'), opened('a.txt', '0000', '0600')],
     );
   });

@@ -172,7 +172,7 @@ describe('contents are kept as git add keeps them', () => {
     scratch.write('.gitattributes', lines.join(''));
     for (const [encoding, bytes] of encodings) scratch.write(`a.${encoding}`, bytes);
     const workspace = await scratch.open();
-    expect(workspace.warnings()).toEqual([]);
+    expect(workspace.notes().warnings).toEqual([]);
     expect(differences(scratch, workspace.base().tree)).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe('contents are kept as git add keeps them', () => {
     scratch.write('.gitattributes', '*.odd working-tree-encoding=odd\n*.txt working-tree-encoding=UTF-16\n');
     scratch.write('a.odd', 'x');
     scratch.write('a.txt', 'no mark');
-    expect((await scratch.open()).warnings()).toEqual([
+    expect((await scratch.open()).notes().warnings).toEqual([
       '[WARN_NOT_CONVERTED] "a.odd" is stored as it is on disk: the content is not valid for odd.',
       '[WARN_NOT_CONVERTED] "a.txt" is stored as it is on disk: the byte order mark is missing for UTF-16.',
     ]);
@@ -216,11 +216,11 @@ describe('filters', () => {
     scratch.write('a.bin', 'test content');
     const workspace = await scratch.open();
     expect(workspace.base().dirty).toBe(false);
-    expect(workspace.warnings()).toEqual([]);
+    expect(workspace.notes().warnings).toEqual([]);
     scratch.write('a.bin', 'test content 2\r\n');
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch).toMatch(/\n-oid sha256:6ae8a755.*\n-size 12\n\+oid sha256:[0-9a-f]{64}\n\+size 16\n/);
-    expect(workspace.warnings()).toEqual([
+    expect(workspace.notes().warnings).toEqual([
       '[WARN_LFS_POINTER] "a.bin" is in the patch as a Git LFS pointer; push its content with git lfs.',
     ]);
   });
@@ -240,7 +240,7 @@ describe('filters', () => {
     scratch.write('a.rot', 'changed\n');
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch).toContain('\n-uryyb\n+changed\n');
-    expect(workspace.warnings()).toEqual([
+    expect(workspace.notes().warnings).toEqual([
       '[WARN_FILTER_NOT_RUN] "a.rot" is in the patch as it is on disk; its filter "rot" was not run.',
     ]);
   });

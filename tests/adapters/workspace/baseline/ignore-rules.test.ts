@@ -152,7 +152,7 @@ describe('ignore rules', () => {
     const changes = await workspace.capture('all');
     expect(changes.length).toBeGreaterThan(10);
     expect((await workspace.makePatch(changes)).status).toBe('proven');
-    expect(workspace.warnings()).toEqual([
+    expect(workspace.notes().warnings).toEqual([
       expect.stringMatching(/^\[WARN_UNREADABLE\] .* cannot be read and counts as unchanged\.$/),
     ]);
   });
@@ -181,7 +181,7 @@ describe('ignore rules', () => {
     }));
     expect(captured).toEqual(expected.sort());
     expect(processes).toBeLessThan(12);
-    expect(workspace.warnings()).toContain(
+    expect(workspace.notes().warnings).toContain(
       '[WARN_REPOSITORY_LEFT_OUT] "deep/0/other" is a separate repository and is left out.',
     );
   });

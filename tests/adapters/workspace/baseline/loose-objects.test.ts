@@ -72,7 +72,7 @@ test('a base that cannot be kept is a warning', async () => {
   rmSync(join(scratch.root, '.git/objects'), { recursive: true });
   const changes = await workspace.capture('all');
   await workspace.makePatch(changes).catch(() => undefined);
-  expect(workspace.warnings()).toContainEqual(
+  expect(workspace.notes().warnings).toContainEqual(
     expect.stringMatching(/^\[WARN_BASE_NOT_KEPT\] The run cannot be replayed without this checkout: /),
   );
 });

@@ -82,12 +82,12 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('keep.js', 'x\n');
     expect(await run.look()).toEqual(['~.gitignore', '+build/changed.txtuntil_now', '+early.js', '+keep.js']);
     expect(await run.patched()).toEqual(['.gitignore', 'build/changed.txt', 'early.js', 'keep.js']);
-    expect(run.workspace.exposed()).toEqual(['.env', 'build/theirs.txt']);
+    expect(run.workspace.notes().exposed).toEqual(['.env', 'build/theirs.txt']);
     scratch.writeInPlace('.env', 'TOKEN=2\n');
     expect(await run.look()).toEqual(['+.envuntil_now']);
     scratch.remove('build/theirs.txt');
     expect(await run.look()).toEqual([]);
-    expect(run.workspace.exposed()).toEqual([]);
+    expect(run.workspace.notes().exposed).toEqual([]);
   });
 
   test('what a command moves to where nothing was is its work, and rules are followed where a folder was or they hid themselves', async () => {
@@ -114,7 +114,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     await run.look();
     const made = ['cache/made.txt', 'other/.gitignore', 'other/keep.js', 'sub/.gitignore', 'sub/keep.js'];
     expect(await run.patched()).toEqual(['.gitignore', 'build/a.txt', ...made]);
-    expect(run.workspace.exposed()).toEqual(['out/theirs.txt']);
+    expect(run.workspace.notes().exposed).toEqual(['out/theirs.txt']);
   });
 
   test('forbidden rules are not followed, and no rule hides a protected path', async () => {
@@ -228,7 +228,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
       ...['a.txt', 'a.user', 'd/.gitignore', 'd/a.info', 'd/a.user', 'd/b.log', 'd/e/.gitignore'],
       ...['d/e/a.info', 'd/e/a.txt', 'd/e/a.user', 'd/e/b.log', 'd/kept.user', 'kept.user'],
     ]);
-    expect(run.workspace.exposed()).toEqual([]);
+    expect(run.workspace.notes().exposed).toEqual([]);
   });
 
   test('listing and searching follow the rules of the moment', async () => {
@@ -294,7 +294,7 @@ test('a run that continues in another process finds everything as it was left', 
   const again = await reopenWorkspace(await scratch.checkout(), places, kept);
   if (again.status === 'failed') throw new Error(again.message);
   expect(again.found).toEqual([]);
-  expect(again.workspace.exposed()).toEqual(['.env']);
+  expect(again.workspace.notes().exposed).toEqual(['.env']);
   scratch.writeInPlace('late.log', 'y\n');
   scratch.writeInPlace('.gitignore', '*.js\n');
   const now = (await again.workspace.capture('all')).map(({ path, ignored }) => [path, ignored ?? '']);
@@ -312,7 +312,7 @@ test('rules that a run writes are read up to a size, and git is not asked for mo
   scratch.write('.gitignore', Buffer.alloc(1024 * 1024 + 1, 'x*\n'));
   scratch.write('x.txt', 'x\n');
   expect(await run.look()).toEqual(['+.gitignore', '+x.txt']);
-  expect(run.workspace.warnings()).toEqual([
+  expect(run.workspace.notes().warnings).toEqual([
     '[WARN_TOO_MANY_RULES] ".gitignore" has too many rules; those that were read before hold.',
   ]);
 });

@@ -232,7 +232,7 @@ async function check(
       exposed.map((path) => `${path}\0`).join(''),
     );
     expect(truth.git(['ls-files', '--stage'])).toBe(stagedOf(scratch, made.patch.tree));
-    expect(workspace.exposed()).toEqual(exposed.sort());
+    expect(workspace.notes().exposed).toEqual(exposed.sort());
   } finally {
     scratch.close();
   }

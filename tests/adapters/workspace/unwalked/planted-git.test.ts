@@ -60,10 +60,14 @@ describe.each([
       scratch.write('src/a.txt', 'two\n');
     });
     expect(found).toEqual(['made/deep/er/y.txt', 'made/deep/x.txt', 'src/a.txt']);
-    expect([...workspace.removedGitDirs()].sort()).toEqual(['made/.git', 'made/deep/er/.git', 'src/.git']);
+    expect([...workspace.notes().removedGitDirs].sort()).toEqual([
+      'made/.git',
+      'made/deep/er/.git',
+      'src/.git',
+    ]);
     const patch = await patchOfAll(workspace);
     expect(patch.files).toEqual([]);
-    expect(workspace.warnings()).toContain(
+    expect(workspace.notes().warnings).toContain(
       '[WARN_GIT_DIR_REMOVED] A command created "made/.git"; it was removed, and the files next to it stay.',
     );
   });
@@ -91,7 +95,7 @@ describe.each([
       });
       expect(filesBelow(scratch.root)).toEqual(before);
     }
-    expect(workspace.removedGitDirs()).toHaveLength(2 * 11);
+    expect(workspace.notes().removedGitDirs).toHaveLength(2 * 11);
   });
 });
 
@@ -125,7 +129,7 @@ test('a folder that became a link is not followed to the git dir behind it', asy
     scratch.link('src/linked', outside);
   });
   expect(lstatSync(join(outside, '.git')).isDirectory()).toBe(true);
-  expect(workspace.removedGitDirs()).toEqual([]);
+  expect(workspace.notes().removedGitDirs).toEqual([]);
 });
 
 test('what someone else created before the command is left alone, then and later', async () => {
@@ -134,9 +138,9 @@ test('what someone else created before the command is left alone, then and later
   scratch.git('clone', '--quiet', '.', 'theirs');
   await afterCommand(workspace, () => undefined);
   await afterCommand(workspace, () => scratch.write('theirs/.git/description', 'x\n'));
-  expect(workspace.removedGitDirs()).toEqual([]);
+  expect(workspace.notes().removedGitDirs).toEqual([]);
   expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
-  expect(workspace.warnings()).toContain(
+  expect(workspace.notes().warnings).toContain(
     '[WARN_GIT_DIR_KEPT] Something outside the run created "theirs/.git" within reach of commands.',
   );
 });
@@ -148,7 +152,7 @@ test('what someone else moved here before the command is left alone, too', async
   await afterCommand(workspace, () => undefined);
   renameSync(join(scratch.folder, 'theirs'), join(scratch.root, 'theirs'));
   await afterCommand(workspace, () => scratch.write('src/a.txt', 'two\n'));
-  expect(workspace.removedGitDirs()).toEqual([]);
+  expect(workspace.notes().removedGitDirs).toEqual([]);
   expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
 });
 
@@ -159,7 +163,7 @@ test('what one command hid from the scan and the next revealed is not attributed
   scratch.write('src/b.txt', 'by a tool\n');
   await workspace.capture(['src/b.txt']);
   await afterCommand(workspace, () => scratch.move('.git/hidden/made', 'src/made'));
-  expect(workspace.removedGitDirs()).toEqual(['src/made/.git']);
+  expect(workspace.notes().removedGitDirs).toEqual(['src/made/.git']);
   expect(existsSync(join(scratch.root, 'src/made/.git'))).toBe(false);
 });
 
@@ -172,7 +176,7 @@ test('a run with an incomplete last scan still removes them, and leaves what was
     scratch.git('init', '--quiet', place);
   await workspace.sweep();
   expect(filesBelow(scratch.root)).toEqual(before);
-  expect(workspace.removedGitDirs()).toHaveLength(5);
+  expect(workspace.notes().removedGitDirs).toHaveLength(5);
   expect(await workspace.capture('after_commands')).toEqual([]);
 });
 
@@ -200,5 +204,5 @@ test('a folder that cannot be opened is named', async () => {
     execFileSync(process.execPath, ['-e', dig], { cwd: join(scratch.root, 'ignored') });
   });
   execFileSync('rm', ['-rf', name], { cwd: join(scratch.root, 'ignored') });
-  expect(workspace.warnings()).toContainEqual(expect.stringMatching(/^\[WARN_GIT_DIR_UNSEARCHED\] /));
+  expect(workspace.notes().warnings).toContainEqual(expect.stringMatching(/^\[WARN_GIT_DIR_UNSEARCHED\] /));
 });

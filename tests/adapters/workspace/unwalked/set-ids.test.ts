@@ -29,7 +29,7 @@ const modes = (scratch: ScratchCheckout, ...paths: string[]) =>
 async function looked(workspace: Workspace): Promise<string[]> {
   await workspace.capture('after_commands');
   await workspace.ignoredWrites();
-  return workspace.warnings().filter((text) => text.includes('set-uid'));
+  return workspace.notes().warnings.filter((text) => text.includes('set-uid'));
 }
 
 describe.each([
@@ -128,7 +128,7 @@ test.each(['a sweep of the run', 'undo of a run that died'])('%s comes to every 
   for (const path of paths) chmodSync(scratch.path(path), 0o4755);
   const warned =
     who === 'a sweep of the run'
-      ? await workspace.sweep().then(() => workspace.warnings())
+      ? await workspace.sweep().then(() => workspace.notes().warnings)
       : await clearSetIdsOf(scratch.root, scratch.shadow);
   expect(modes(scratch, ...paths)).toEqual(['755', '755', '755']);
   expect(warned).toContainEqual(expect.stringContaining('"build/deep/tool"'));
