@@ -1,7 +1,7 @@
 /** What asking the model costs besides its answers: attempts that failed, and answers that were cut off. */
 
 import * as z from 'zod';
-import { addUsage, Usage } from '../conversation/conversation.ts';
+import { Usage } from '../conversation/conversation.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
 
 /**
@@ -10,12 +10,6 @@ import { ProviderFailureKind } from '../run/limits.ts';
  */
 export const SpentTokens = z.strictObject({ usage: Usage, estimated: z.boolean() });
 export type SpentTokens = z.infer<typeof SpentTokens>;
-
-/** Both together; null is nothing. */
-export function addSpent(sum: SpentTokens | null, more: SpentTokens): SpentTokens {
-  if (sum === null) return more;
-  return { usage: addUsage(sum.usage, more.usage), estimated: sum.estimated || more.estimated };
-}
 
 /** An attempt that failed, and the wait before the next one. */
 export const Retry = z.strictObject({

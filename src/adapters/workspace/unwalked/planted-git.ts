@@ -29,6 +29,8 @@ export class PlantedGit {
   readonly #unreadable = new Set<string>();
   readonly #removed: string[] = [];
   readonly #inDoubt: string[] = [];
+  /** Those from outside that no command could reach yet. */
+  readonly #adopted = new Set<string>();
   /** What the last look found. */
   #repositories: readonly string[] = [];
 
@@ -97,8 +99,9 @@ export class PlantedGit {
 
   async #settle(found: FoundGitDirs, by: 'commands' | 'outside'): Promise<boolean> {
     this.#repositories = [...found.gitDirs, ...found.repositories];
+    if (by === 'commands') this.#tellAdopted();
     for (const path of found.unreadable) {
-      if (!this.#unreadable.has(path))
+      if (by === 'commands' && !this.#unreadable.has(path))
         this.#parts.warn(
           warning(
             'WARN_GIT_DIR_UNSEARCHED',
@@ -109,16 +112,13 @@ export class PlantedGit {
     const before = this.#removed.length;
     for (const one of this.#known.judge(found)) {
       const { path } = one;
-      if (one.is === 'moved' || by === 'outside') {
+      if (by === 'outside') {
         this.#known.add([path]);
-        this.#parts.warn(
-          one.is === 'moved'
-            ? tellKept(one)
-            : warning(
-                'WARN_GIT_DIR_KEPT',
-                `Something outside the run created ${JSON.stringify(path)} within reach of commands.`,
-              ),
-        );
+        if (one.is === 'moved') this.#parts.warn(tellKept(one));
+        else this.#adopted.add(path);
+      } else if (one.is === 'moved') {
+        this.#known.add([path]);
+        this.#parts.warn(tellKept(one));
       } else if (one.is === 'perhaps_copied') {
         this.#known.add([path]);
         this.tellInDoubt([path]);
@@ -129,6 +129,17 @@ export class PlantedGit {
       }
     }
     return this.#removed.length > before;
+  }
+
+  #tellAdopted(): void {
+    for (const path of this.#adopted)
+      this.#parts.warn(
+        warning(
+          'WARN_GIT_DIR_KEPT',
+          `Something outside the run created ${JSON.stringify(path)} within reach of commands.`,
+        ),
+      );
+    this.#adopted.clear();
   }
 
   /** The same for what was removed before the first look. */
