@@ -49,10 +49,10 @@ test('the page of events names each type once, and the version of the journal', 
   expect(page).toContain(`is its version, now ${JOURNAL_VERSION}:`);
 });
 
-test('every decision has its own number, without gaps', () => {
-  const pages = readdirSync('docs/decisions').sort();
-  const numbers = pages.map((name) => name.slice(0, 3));
-  expect(numbers).toEqual(pages.map((_, at) => String(at + 1).padStart(3, '0')));
+test('every decision has its own number', () => {
+  const numbers = readdirSync('docs/decisions').map((name) => name.slice(0, 3));
+  expect(numbers.filter((number) => !/^\d{3}$/.test(number))).toEqual([]);
+  expect(new Set(numbers).size).toBe(numbers.length);
 });
 
 test('README lists every page, and so does the menu of the site, which is made of that list', () => {

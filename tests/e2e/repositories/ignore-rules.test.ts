@@ -47,9 +47,9 @@ test('the patch follows the rules that the run leaves, and names what they hide 
     event.type === 'tool.completed' && event.outcome.text.includes('a.txt') ? [event.outcome.text] : [],
   );
   expect(listed).toEqual([expect.stringMatching(/^(?![\s\S]*late\.tmp)[\s\S]*early\.js/)]);
-  // The call that wrote a file is named, not the one that brought it into the patch.
+  // The call that brought a file into view is named: nothing says which command wrote it.
   const early = run.result.provenance?.files.find(({ path }) => path === 'early.js');
-  expect(early?.sources).toMatchObject([{ by: 'tool', tool: 'run_command', iteration: 1 }]);
+  expect(early?.sources).toMatchObject([{ by: 'tool', tool: 'write_file', iteration: 2 }]);
 
   const undone = await runCli(['undo', run.runDir], { cwd: repository.root });
   expect(undone.exitCode, undone.stderr).toBe(0);

@@ -143,6 +143,13 @@ test('what is protected today stays, whatever the journal says', async () => {
   expect([run.patch === '', end.patch, end.result.changedFiles]).toEqual([false, '', []]);
 });
 
+test('a run whose shadow repository is gone is not continued', async () => {
+  const run = await cutRun(FILES, [edit]);
+  run.goBackTo(1);
+  rmSync(join(run.runDir, 'shadow.git'), { recursive: true });
+  expect(await run.resume()).toMatch(/^\[ERR_NO_SNAPSHOT\] The shadow repository .* is gone/);
+});
+
 describe('a run that was killed in the middle of a write', () => {
   test.each([
     ['before its first byte', () => {}],
