@@ -18,7 +18,10 @@ interface KnownTrees {
 
 /** Begins to look up the trees of the checked-out commit and of the index. */
 export function knownTrees(checkout: Checkout, shadowDir: string): KnownTrees {
-  const head = committedTree(shadowDir, baseCommit(checkout));
+  const head = committedTree(shadowDir, {
+    commit: checkout.head.commit,
+    objectFormat: checkout.objectFormat,
+  });
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
   scratch.copy(BASELINE_INDEX, checkout.objectFormat);
   const index = scratch.editedTree([]).catch(() => null);
