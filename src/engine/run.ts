@@ -19,7 +19,6 @@ import { crashed } from './finish/crash.ts';
 import type { LoopEnd } from './finish/final-outcome.ts';
 import type { Ended } from './finish/finish.ts';
 import { partSoFar } from './finish/known-part.ts';
-import { loadForChanges } from './finish/load-for-changes.ts';
 import { keepReport, loadReport } from './finish/report.ts';
 import { startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
@@ -156,7 +155,6 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   let { stop } = state;
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
-    if (event.type === 'change.recorded') loadForChanges();
     if (event.type === 'run.stopped') stop = event.stop;
     const raised = eventWarning(event, loop.state, session.input.attempts ?? null);
     if (raised !== null) session.warn(raised);

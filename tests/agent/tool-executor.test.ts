@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import { historyOf } from '../../src/domain/changes/history.ts';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
-import { stepsOf } from '../../src/domain/changes/recorded-steps.ts';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { actionsOf, openRealParts, SECRET } from '../support/files/real-parts.ts';
@@ -85,7 +85,9 @@ describe('the calls of a turn', () => {
     ]);
     const ledger = new ChangeLedger();
     for (const change of changes) ledger.record(change);
-    expect([ledger.net(), ledger.history.length, stepsOf(ledger.history)]).toEqual([[], 3, []]);
+    const parted = { changes: ledger.history, takesIn: () => true, sizes: new Map(), maxStateBytes: 0 };
+    const { commits } = historyOf(parted);
+    expect([ledger.net(), ledger.history.length, commits]).toEqual([[], 3, [{ origin: null, edits: [] }]]);
   });
 
   test('a file that is no longer ignored is put down to the call that changed the rules', async () => {

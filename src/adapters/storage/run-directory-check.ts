@@ -43,6 +43,8 @@ const IN_SHADOW =
 /** Folders with files of these names may contain nothing else: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
   { folder: /^shadow\.git$/, names: IN_SHADOW },
+  { folder: /^shadow\.git\/refs$/, names: /^(?:heads|tags|patchsmith)$/ },
+  { folder: /^shadow\.git\/refs\/patchsmith$/, names: /^run(?:\.lock)?$/ },
   { folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
   {
     folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?objects$/,
@@ -57,7 +59,7 @@ const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = 
 
 /** Maximum bytes of files that are read as a whole, by any reader. */
 const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
-  { path: /\/(?:HEAD|config|alternates|clock)$/, bytes: MIB },
+  { path: /\/(?:HEAD|config|alternates|clock|patchsmith\/run)$/, bytes: MIB },
   {
     path: /\/(?:empty-folders|ignored-at-start|closed-places|set-gid-folders|write-log|[a-z-]+\.json)$/,
     bytes: 64 * MIB,

@@ -5,6 +5,8 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { readPatch } from '../../adapters/storage/read-patch.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
+import type { ChangedFile } from '../../domain/changes/changed-file.ts';
+import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import type { Environment } from '../../domain/environment.ts';
@@ -15,13 +17,8 @@ import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
-import {
-  type AttributedPatchFile,
-  attributePatch,
-  type PatchedRun,
-} from '../../engine/finish/attribution.ts';
+import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { readBlobs } from '../../git/store/blobs.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { blameText } from './text.ts';
 
@@ -51,14 +48,7 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
 
   const [started] = journal.events;
   const { changes: ledger } = await stateAfter(journal.events);
-  const all = await attributed(input, directory, started, {
-    patch: patched.patch,
-    files: patched.files,
-    changes: ledger.history,
-    takesIn: (source) => ledger.takesIn(source),
-    inHurry: false,
-  });
-  const files = all.filter(({ file }) => isAt(file.path, input.path) || isAt(file.from, input.path));
+  const files = await attributed(input, directory, started, { ...patched, ledger });
   if (files.length === 0 && input.path !== null) {
     const names = patched.files.map(({ path }) => path);
     return usageError(
@@ -76,19 +66,26 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
 }
 
-/** Contents come only from what the run itself has stored: no other object store named in its directory is opened. */
+/**
+ * Contents come only from what the run itself has stored: no other object store named in its directory is opened. The history
+ * is written anew, from the journal.
+ */
 async function attributed(
-  { env }: BlameInput,
+  { env, path }: BlameInput,
   { shadowGit: shadowDir }: RunDirectory,
   { base: { objectFormat } }: RunStarted,
-  patched: Omit<PatchedRun, 'read'>,
+  { patch, files, ledger }: { patch: Uint8Array; files: readonly ChangedFile[]; ledger: ChangeLedger },
 ): Promise<AttributedPatchFile[]> {
   const folder = makeTemporaryFolder(env);
   try {
-    const gitDir = `${folder.path}/objects.git`;
-    const shadowGit = openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir });
-    const read: PatchedRun['read'] = (ids, maxBytes) => readBlobs(shadowGit, ids, maxBytes);
-    return await attributePatch({ ...patched, read });
+    const place = `${folder.path}/objects.git`;
+    const gitDir = openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir: place });
+    const takesIn = ledger.takesIn.bind(ledger);
+    const history = await keepHistory({ changes: ledger.history, takesIn, gitDir });
+    return await attributePatch(
+      { patch, files, history, inHurry: false },
+      (file) => isAt(file.path, path) || isAt(file.from, path),
+    );
   } finally {
     folder.remove();
   }

@@ -1,7 +1,6 @@
-/** Finds the changes that made each line of the final patch, from the history of its files. */
+/** Names the changes that made each line of the final patch, as far as the history of its files shows them. */
 
 import type { ChangedFile } from './changed-file.ts';
-import { type LineHistory, lineKey, type TracedFile } from './line-history.ts';
 import type { PatchHunk } from './patch-text.ts';
 import type { Origin } from './provenance.ts';
 
@@ -30,45 +29,47 @@ export interface AttributedFile {
   readonly file: ChangedFile;
   readonly sources: readonly Origin[];
   readonly hunks: readonly AttributedHunk[] | null;
-  /** Some content along the way could not be followed, so lines may name too many changes. */
-  readonly blurred: boolean;
+}
+
+/** Commits of a history, by their places in it. */
+export interface Makers {
+  /** All that changed the file. */
+  readonly all: ReadonlySet<number>;
+  /** The one that made a line; null if it is not known. Null in its place: lines are not followed. */
+  readonly of: ((line: ChangedLine) => number | null) | null;
+  readonly originOf: (commit: number) => Origin | null;
 }
 
 /** Every changed line names at least one change, provided the file has a history. */
-export function attribute({ file, hunks }: PatchedFile, history: LineHistory): AttributedFile {
-  const now = history.file(file.path);
-  const was = history.file(file.from ?? file.path);
-  const origins = new Set([...(was?.origins ?? []), ...(now?.origins ?? [])]);
-  const named = (places: Iterable<number>) =>
-    [...new Set(places)].sort((a, b) => a - b).flatMap((place) => history.origins[place] ?? []);
-  const attributed = hunks?.map((hunk) => {
-    const lines = changedLines(hunk).map((line) => ({
-      ...line,
-      by: makersOf(line, file, { now, was }, history),
+export function attribute({ file, hunks }: PatchedFile, { all, of, originOf }: Makers): AttributedFile {
+  const named = (commits: ReadonlySet<number>) =>
+    [...commits].sort((a, b) => a - b).flatMap((commit) => originOf(commit) ?? []);
+  const found = new Set(all);
+  const attributed = hunks?.map(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    const made = changedLines({ oldStart, newStart, lines }).map((line) => ({
+      line,
+      by: of?.(line) ?? null,
     }));
-    const makers = new Set(lines.flatMap(({ by }) => [...by]));
-    // A line that git's diff marks but no single change made: lines around it were moved past it.
-    const around = makers.size > 0 ? makers : origins;
+    const makers = new Set(made.flatMap(({ by }) => by ?? []));
+    for (const maker of makers) found.add(maker);
+    // A line that the patch marks although no commit made it: lines around it were moved past it, or the whole file was moved.
+    const around = makers.size > 0 && file.kind !== 'create' ? makers : all;
+    const ofAll = named(around);
+    const ofOne = new Map([...makers].map((maker) => [maker, named(new Set([maker]))]));
+    const isAllKnown = made.every(({ by }) => by !== null);
     return {
-      oldStart: hunk.oldStart,
-      oldLines: hunk.oldLines,
-      newStart: hunk.newStart,
-      newLines: hunk.newLines,
-      lines: lines.map(({ by, ...line }) => ({ ...line, sources: named(by.size > 0 ? by : around) })),
-      sources: named(around),
+      ...{ oldStart, oldLines, newStart, newLines },
+      lines: made.map(({ line, by }) => ({ ...line, sources: (by === null ? null : ofOne.get(by)) ?? ofAll })),
+      sources: named(isAllKnown ? makers : new Set([...makers, ...around])),
     };
   });
-  return {
-    file,
-    sources: named(origins),
-    hunks: attributed ?? null,
-    blurred: now?.blurred === true || was?.blurred === true,
-  };
+  return { file, sources: named(found), hunks: attributed ?? null };
 }
 
-type ChangedLine = Omit<AttributedLine, 'sources'>;
+/** A line that the patch removes or adds. */
+export type ChangedLine = Omit<AttributedLine, 'sources'>;
 
-function changedLines({ oldStart, newStart, lines }: PatchHunk): ChangedLine[] {
+function changedLines({ oldStart, newStart, lines }: Pick<PatchHunk, 'oldStart' | 'newStart' | 'lines'>) {
   const changed: ChangedLine[] = [];
   let old = oldStart;
   let now = newStart;
@@ -80,24 +81,4 @@ function changedLines({ oldStart, newStart, lines }: PatchHunk): ChangedLine[] {
     if (sign === '+' || sign === ' ') now += 1;
   }
   return changed;
-}
-
-/** Empty if no change is known to have made this particular line. */
-function makersOf(
-  { sign, at, text }: ChangedLine,
-  { path, from }: ChangedFile,
-  { now, was }: { now: TracedFile | null; was: TracedFile | null },
-  history: LineHistory,
-): ReadonlySet<number> {
-  const oldPath = from ?? path;
-  if (sign === '-') {
-    const removers = history.removersOf(oldPath, at - 1);
-    if (removers.size > 0) return removers;
-    if (was && was.goneBy.size > 0) return was.goneBy;
-  } else {
-    const line = now?.lines?.[at - 1];
-    if (line && line.by.length > 0 && lineKey(line.text) === text) return new Set(line.by);
-    if (line?.base && line.base.path !== oldPath && now) return now.movedBy;
-  }
-  return now?.touched.get(text) ?? was?.touched.get(text) ?? new Set();
 }

@@ -1,42 +1,70 @@
 /** Attributes the patch of a run to the changes that made it, within bounds that keep the end of a run short. */
 
-import { diffLines } from '../../adapters/workspace/patch/line-diff.ts';
-import { linesWithin, patchedFiles } from '../../adapters/workspace/patch/patch-files.ts';
-import { type AttributedFile, attribute } from '../../domain/changes/attribution.ts';
+import { patchedFiles } from '../../adapters/workspace/patch/patch-files.ts';
+import {
+  type AttributedFile,
+  attribute,
+  type ChangedLine,
+  type PatchedFile,
+} from '../../domain/changes/attribution.ts';
 import type { ChangeSource, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
-import { LineHistory } from '../../domain/changes/line-history.ts';
+import { historyOf, type PathPast, type RunHistory } from '../../domain/changes/history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
-import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { textLines } from '../../git/store/blobs.ts';
-import type { ReadBlobs } from '../../ports/workspace.ts';
-import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
+import { type LineRange, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';
+import { sizesOf } from '../../git/store/tree-differences.ts';
+import { MAX_STATE_BYTES } from './states-to-read.ts';
 
-/** Maximum lines of one state, and of all states together: each line is a separate object. */
-const MAX_STATE_LINES = 50_000;
-const MAX_STATES_LINES = 500_000;
-
-/** Maximum number of single-file changes that are followed line by line. */
-const MAX_CHANGES = 5_000;
+/** Maximum number of commits that are searched, of files that git is asked about, and of bytes of all their states. */
+const MAX_COMMITS = 5_000;
+const MAX_FOLLOWED_FILES = 500;
+const MAX_FOLLOWED_BYTES = 128 * 1024 * 1024;
 
 /** Maximum number of files in `result.json`; `patchsmith blame` shows the rest. */
 const MAX_FILES = 1_000;
 const MAX_HUNKS = 5_000;
 
-/** The patch of a run and the changes that led to it. */
+/** The recorded changes of a run. */
+export interface RecordedRun {
+  /** In order, including those before the first turn. */
+  readonly changes: readonly CodeChange[];
+  readonly takesIn: (source: ChangeSource) => boolean;
+  /** A repository that has, or reads, the contents of all states. */
+  readonly gitDir: string;
+}
+
+/** A history in a repository. */
+export interface KeptHistory extends RunHistory {
+  readonly gitDir: string;
+  /** Ids of the commits; null if git did not accept the history. */
+  readonly ids: readonly string[] | null;
+}
+
+/** Writes the recorded changes into the repository as commits, in place of earlier ones. */
+export async function keepHistory({ changes, takesIn, gitDir }: RecordedRun): Promise<KeptHistory> {
+  const blobs = changes.flatMap(({ before, after }) =>
+    [before, after].flatMap((state) => (state === null || state.mode === '160000' ? [] : [state.blob])),
+  );
+  const sizes = await sizesOf(gitDir, [...new Set(blobs)]);
+  const history = historyOf({ changes, takesIn, sizes, maxStateBytes: MAX_STATE_BYTES });
+  const commits = history.commits.map(({ origin, edits }) => ({
+    message: inertJson(JSON.stringify(origin ?? { by: 'base' })),
+    edits,
+  }));
+  return { ...history, gitDir, ids: await writeHistory(gitDir, commits) };
+}
+
+/** The patch of a run and how it came about. */
 export interface PatchedRun {
   /** Bytes of the patch. */
   readonly patch: Uint8Array;
   readonly files: readonly ChangedFile[];
-  /** All recorded changes in order, including those before the first turn. */
-  readonly changes: readonly CodeChange[];
-  readonly takesIn: (source: ChangeSource) => boolean;
+  readonly history: KeptHistory;
   /** True when there is no time to follow lines: every hunk then names all changes of its file. */
   readonly inHurry: boolean;
-  /** Reads from the shadow repository, which has the contents of all states. */
-  readonly read: ReadBlobs;
 }
 
 /** `hunks` is null for a binary file; `cut` says what else is missing or inexact. */
@@ -44,28 +72,109 @@ export interface AttributedPatchFile extends AttributedFile {
   readonly cut: string | null;
 }
 
-/** Every file of the patch with its changes, and every changed line with those that made it. */
-export async function attributePatch(run: PatchedRun): Promise<AttributedPatchFile[]> {
-  const patched = patchedFiles(run.patch, run.files);
-  const changes = changesBehind(run);
-  const isFollowed = patched !== null && changes.length <= MAX_CHANGES && !run.inHurry;
-  const blobs = withinLines(await run.read(isFollowed ? statesToRead(changes) : [], () => MAX_STATE_BYTES));
-  const history = new LineHistory({
-    changes,
-    takesIn: run.takesIn,
-    contents: (blob) => textLines(blobs.get(blob) ?? null),
-    diff: diffLines,
-  });
-  return run.files.map((file, at) => {
-    const attributed = attribute(patched?.[at] ?? { file, hunks: null }, history);
-    return {
-      ...attributed,
-      cut:
-        patched === null
-          ? PATCH_TOO_LARGE
-          : blurOf(attributed, isFollowed ? NOT_FOLLOWED : run.inHurry ? IN_HURRY : TOO_MANY_CHANGES),
+/** The files of the patch that are wanted with their changes, and every changed line with those that made it. */
+export async function attributePatch(
+  { patch, files, history, inHurry }: PatchedRun,
+  isWanted: (file: ChangedFile) => boolean = () => true,
+): Promise<AttributedPatchFile[]> {
+  const patched = patchedFiles(patch, files);
+  const follow = new Follower(history, inHurry);
+  const attributed: AttributedPatchFile[] = [];
+  for (const one of patched ?? files.map((file) => ({ file, hunks: null }))) {
+    if (!isWanted(one.file)) continue;
+    const { all, of, cut } = await follow.file(one);
+    const originOf = (commit: number) => history.commits[commit]?.origin ?? null;
+    attributed.push({
+      ...attribute(one, { all, of, originOf }),
+      cut: patched === null ? PATCH_TOO_LARGE : cut,
+    });
+  }
+  return attributed;
+}
+
+/** What is known about a file; `cut` is why its lines are not followed. */
+interface Followed {
+  readonly all: ReadonlySet<number>;
+  readonly of: ((line: ChangedLine) => number | null) | null;
+  readonly cut: string | null;
+}
+
+/** Asks git which commit made a line, unless only one can have made it. */
+class Follower {
+  readonly #history: KeptHistory;
+  readonly #inHurry: boolean;
+  readonly #places: ReadonlyMap<string, number>;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(history: KeptHistory, inHurry: boolean) {
+    this.#history = history;
+    this.#inHurry = inHurry;
+    this.#places = new Map(history.ids?.map((id, place) => [id, place]));
+  }
+
+  async file({ file, hunks }: PatchedFile): Promise<Followed> {
+    const pasts = [file.path, ...(file.from === undefined ? [] : [file.from])].flatMap(
+      (path) => this.#history.pasts.get(path) ?? [],
+    );
+    const all = new Set(pasts.flatMap(({ commits }) => [...commits]));
+    if (hunks === null || hunks.length === 0) return { all, of: null, cut: null };
+    const [only] = all;
+    if (all.size === 1 && only !== undefined && !pasts.some(({ mayBeMoved }) => mayBeMoved))
+      return { all, of: () => only, cut: null };
+    const cut = this.#whyNot(pasts);
+    const of = cut === null ? await this.#makers(file, hunks, all) : null;
+    return { all, of, cut: cut ?? (of === null ? NOT_FOLLOWED : null) };
+  }
+
+  #whyNot(pasts: readonly PathPast[]): string | null {
+    if (this.#inHurry) return IN_HURRY;
+    if (this.#history.ids === null || pasts.some(({ isBlurred }) => isBlurred)) return NOT_FOLLOWED;
+    this.#files += 1;
+    this.#bytes += pasts.reduce((sum, { bytes }) => sum + bytes, 0);
+    const isTooMuch =
+      this.#history.commits.length > MAX_COMMITS ||
+      this.#files > MAX_FOLLOWED_FILES ||
+      this.#bytes > MAX_FOLLOWED_BYTES;
+    return isTooMuch ? TOO_MUCH : null;
+  }
+
+  /** Null if git cannot say. */
+  async #makers(
+    { path, from, kind }: ChangedFile,
+    hunks: NonNullable<PatchedFile['hunks']>,
+    all: ReadonlySet<number>,
+  ): Promise<Followed['of']> {
+    const { gitDir, ids } = this.#history;
+    const last = Math.max(...all);
+    const [start, end] = [ids?.[0], ids?.[last]];
+    if (start === undefined || end === undefined) return null;
+    const has = (sign: '+' | '-') => hunks.some(({ lines }) => lines.some((line) => line.startsWith(sign)));
+    const [writers, keepers] = await Promise.all([
+      has('+') ? writersOf(gitDir, end, path) : [],
+      has('-') ? lastKeepersOf(gitDir, { start, end }, from ?? path) : [],
+    ]);
+    if (writers === null || keepers === null) return null;
+    const wrote = this.#byLine(writers);
+    const kept = this.#byLine(keepers);
+    return ({ sign, at }) => {
+      if (sign === '+') return wrote[at] || null;
+      const keeper = kept[at];
+      if (keeper !== undefined && keeper < last) return keeper + 1;
+      // The line is still there under another name.
+      return kind === 'delete' ? last : null;
     };
-  });
+  }
+
+  /** The places of the commits, at the numbers of the lines. */
+  #byLine(ranges: readonly LineRange[]): number[] {
+    const places: number[] = [];
+    for (const { commit, from, count } of ranges) {
+      const place = this.#places.get(commit);
+      if (place !== undefined) for (let at = from; at < from + count; at += 1) places[at] = place;
+    }
+    return places;
+  }
 }
 
 /** The same without lines, within the limits of `result.json`. */
@@ -107,32 +216,8 @@ const PATCH_TOO_LARGE =
   'The patch is larger than 8 MiB or has more than 250,000 lines, so changes are not attributed to single hunks.';
 const IN_HURRY =
   'The run was stopped, so every hunk lists all changes to its file. patchsmith blame attributes each hunk.';
-const TOO_MANY_CHANGES =
-  'There are more than 5,000 file changes, so every hunk lists all changes to its file.';
+const TOO_MUCH =
+  'More than 5,000 steps, 500 files or 128 MiB would have to be compared, so every hunk lists all changes to its file. patchsmith blame RUN FILE may attribute each hunk.';
 const NOT_FOLLOWED =
-  'A state of the file is binary, larger than 1 MiB or 50,000 lines, or unavailable, so lines may list too many changes.';
+  'A state of the file is larger than 1 MiB or unavailable, so every hunk lists all changes to its file.';
 const HUNKS_LEFT_OUT = 'Left out here: there are more than 5,000 hunks. patchsmith blame shows them.';
-
-function blurOf({ hunks, blurred }: AttributedFile, why: string): string | null {
-  return hunks !== null && hunks.length > 0 && blurred ? why : null;
-}
-
-function changesBehind({ changes, files }: PatchedRun): CodeChange[] {
-  const wanted = files.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
-  const behind = pathsBehind(changes, wanted);
-  return changes.filter(({ path, from }) => behind.has(path) || (from !== undefined && behind.has(from)));
-}
-
-/** The states whose lines can be followed, shortest first. */
-function withinLines(blobs: ReadonlyMap<string, Buffer | null>): Map<string, Buffer> {
-  const within = new Map<string, Buffer>();
-  let left = MAX_STATES_LINES;
-  for (const [blob, bytes] of blobs) {
-    if (bytes === null) continue;
-    const lines = linesWithin(bytes, Math.min(left, MAX_STATE_LINES));
-    if (lines === null) continue;
-    left -= lines;
-    within.set(blob, bytes);
-  }
-  return within;
-}

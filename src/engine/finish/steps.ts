@@ -57,7 +57,7 @@ export async function takeSteps(
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
   const [attributed, nested, ignored] = await Promise.all([
-    tryStep(() => attributedPart(state, proven, read)),
+    tryStep(() => attributedPart(state, proven, ready.directory.shadowGit)),
     tryStep(() => nestedPart(ready)),
     tryStep(() => ready.workspace.ignoredWrites()),
     keepEssentials(session, ready, { history, read }),

@@ -70,14 +70,3 @@ export function readAhead(shadowDir: string, ids: Iterable<string>, maxBytes: nu
   };
 }
 
-/**
- * The lines of a text with their line endings, bytes as latin1 characters. Null when there is no content, or when git would
- * call it binary.
- */
-export function textLines(content: Buffer | null): string[] | null {
-  if (content === null || content.subarray(0, BINARY_PROBE).includes(0)) return null;
-  return content.length === 0 ? [] : content.toString('latin1').split(/(?<=\n)/);
-}
-
-/** Number of bytes that git searches for a NUL. */
-const BINARY_PROBE = 8_000;

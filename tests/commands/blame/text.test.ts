@@ -22,7 +22,6 @@ function changedLine(path: string, source: typeof edited, ending: string): Attri
     file: { path, kind: 'modify', additions: 1, deletions: 1 },
     sources,
     hunks: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, sources, lines: [line('-'), line('+')] }],
-    blurred: false,
     cut: null,
   };
 }

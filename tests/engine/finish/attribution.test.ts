@@ -28,22 +28,23 @@ describe('every changed line of the patch names its calls', () => {
     });
   });
 
-  test('a formatter after an edit keeps both, for lines that it joins and splits as well', async () => {
+  test('a line that a formatter has rewritten names the formatter, and one that it left names its writer', async () => {
     const run = new RecordedChanges({ 'a.js': 'start()\nend()\n' });
     await run.step((scratch) =>
-      scratch.write('a.js', 'start()\ncall(first,second); other( )\nconst long =\nvalue\nend()\n'),
+      scratch.write('a.js', 'start()\ncall(first,second); other( )\nconst long =\nvalue\nleft();\nend()\n'),
     );
     await run.step((scratch) =>
-      scratch.write('a.js', 'start();\ncall(first, second);\nother();\nconst long = value;\nend();\n'),
+      scratch.write('a.js', 'start();\ncall(first, second);\nother();\nconst long = value;\nleft();\nend();\n'),
     );
     expect(linesOf(await run.attributed())).toEqual({
       'a.js': [
         '-start() c2',
         '-end() c2',
         '+start(); c2',
-        '+call(first, second); c1,c2',
-        '+other(); c1,c2',
-        '+const long = value; c1,c2',
+        '+call(first, second); c2',
+        '+other(); c2',
+        '+const long = value; c2',
+        '+left(); c1',
         '+end(); c2',
       ],
     });
@@ -128,7 +129,7 @@ describe('every changed line of the patch names its calls', () => {
     await run.step((scratch) => scratch.write('a.txt', TEXT.replace('two', 'zwei')));
     const [file] = await run.attributed();
     expect(file?.cut).toContain('larger than 1 MiB');
-    expect(linesOf(file ? [file] : [])).toEqual({ 'a.txt': ['-two c1', '+zwei c1,c2'] });
+    expect(linesOf(file ? [file] : [])).toEqual({ 'a.txt': ['-two c1,c2', '+zwei c1,c2'] });
   });
 
   testAtNight('a patch of 1,500 files is shown in part, and says so', async () => {

@@ -2,8 +2,11 @@
 
 import { type ChangeSource, toCodeChanges } from '../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
-import { type AttributedPatchFile, attributePatch } from '../../../src/engine/finish/attribution.ts';
-import { readBlobs } from '../../../src/git/store/blobs.ts';
+import {
+  type AttributedPatchFile,
+  attributePatch,
+  keepHistory,
+} from '../../../src/engine/finish/attribution.ts';
 import type { Workspace } from '../../../src/ports/workspace.ts';
 import { ScratchCheckout } from '../../adapters/workspace/scratch-checkout.ts';
 
@@ -39,14 +42,12 @@ export class RecordedChanges {
   async attributed(): Promise<AttributedPatchFile[]> {
     const made = await (await this.workspace()).makePatch(this.ledger.net());
     if (made.status === 'failed') throw new Error(made.message);
-    return attributePatch({
-      patch: made.patch.bytes,
-      files: made.patch.files,
+    const history = await keepHistory({
       changes: this.ledger.history,
       takesIn: (source) => this.ledger.takesIn(source),
-      inHurry: false,
-      read: (ids, maxBytes) => readBlobs(this.scratch.shadow, ids, maxBytes),
+      gitDir: this.scratch.shadow,
     });
+    return attributePatch({ patch: made.patch.bytes, files: made.patch.files, history, inHurry: false });
   }
 
   blob(id: string): string {

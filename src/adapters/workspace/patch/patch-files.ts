@@ -30,7 +30,7 @@ function nameOf(latin1: string): string {
 }
 
 /** Number of line endings; null if there are more than `most`, after which counting stops. */
-export function linesWithin(bytes: Uint8Array, most: number): number | null {
+function linesWithin(bytes: Uint8Array, most: number): number | null {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1 && count <= most; at = bytes.indexOf(NEWLINE, at + 1))
     count += 1;
