@@ -59,7 +59,10 @@ export function attribute({ file, hunks }: PatchedFile, { all, of, originOf }: M
     const isAllKnown = made.every(({ by }) => by !== null);
     return {
       ...{ oldStart, oldLines, newStart, newLines },
-      lines: made.map(({ line, by }) => ({ ...line, sources: (by === null ? null : ofOne.get(by)) ?? ofAll })),
+      lines: made.map(({ line, by }) => ({
+        ...line,
+        sources: (by === null ? null : ofOne.get(by)) ?? ofAll,
+      })),
       sources: named(isAllKnown ? makers : new Set([...makers, ...around])),
     };
   });

@@ -16,7 +16,6 @@ import { inertJson } from '../../domain/text/terminal.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type LineRange, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';
 import { sizesOf } from '../../git/store/tree-differences.ts';
-import { MAX_STATE_BYTES } from './states-to-read.ts';
 
 /** Maximum number of commits that are searched, of files that git is asked about, and of bytes of all their states. */
 const MAX_COMMITS = 5_000;
@@ -49,7 +48,7 @@ export async function keepHistory({ changes, takesIn, gitDir }: RecordedRun): Pr
     [before, after].flatMap((state) => (state === null || state.mode === '160000' ? [] : [state.blob])),
   );
   const sizes = await sizesOf(gitDir, [...new Set(blobs)]);
-  const history = historyOf({ changes, takesIn, sizes, maxStateBytes: MAX_STATE_BYTES });
+  const history = historyOf({ changes, takesIn, sizes, maxStateBytes: 1024 * 1024 });
   const commits = history.commits.map(({ origin, edits }) => ({
     message: inertJson(JSON.stringify(origin ?? { by: 'base' })),
     edits,

@@ -10,7 +10,7 @@ import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import { readAhead } from '../../git/store/blobs.ts';
+import { readBlobs } from '../../git/store/blobs.ts';
 import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -18,7 +18,6 @@ import { attributedPart } from './parts/attributed-part.ts';
 import { nestedPart } from './parts/nested-part.ts';
 import { type ReviewedPart, reviewedPart } from './parts/reviewed-part.ts';
 import { type UncommittedPart, uncommittedPart } from './parts/uncommitted-part.ts';
-import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
 import { doneValue, type StepEnd, tryStep } from './step.ts';
 
 /** The results of the steps, in the order they are taken. */
@@ -44,12 +43,7 @@ export async function takeSteps(
   { state, net }: { state: RunState; net: readonly PathChange[] },
 ): Promise<Steps> {
   const { history } = state.changes;
-  // Without a change nothing is looked into.
-  const read = readAhead(
-    ready.directory.shadowGit,
-    net.length === 0 ? [] : statesToRead(history),
-    MAX_STATE_BYTES,
-  );
+  const read: ReadBlobs = (ids, maxBytes) => readBlobs(ready.directory.shadowGit, ids, maxBytes);
   const made = await tryStep(() => patchOf(ready.workspace, net));
   const proven = provenIn(made);
   const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven, read }));

@@ -1,6 +1,5 @@
 /** Reads contents back from the shadow repository. */
 
-import type { ReadBlobs } from '../../ports/workspace.ts';
 import { runGit } from '../git.ts';
 
 /** Bytes of the contents that are there, in this store or one that it reads from. */
@@ -49,24 +48,3 @@ function askFor(gitDir: string, batch: string, ids: readonly string[]): Promise<
   const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
   return runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'cat-file', batch], input });
 }
-
-/**
- * Reads contents ahead, together in one git call; those of more than `maxBytes` bytes, and others, are read on request. A failure
- * is reported to the caller that requests the content.
- */
-export function readAhead(shadowDir: string, ids: Iterable<string>, maxBytes: number): ReadBlobs {
-  const ahead = readBlobs(shadowDir, ids, () => maxBytes);
-  ahead.catch(() => undefined);
-  return async (wanted, maxBytesOf) => {
-    const read = await ahead;
-    const blobs = new Map<string, Buffer | null>();
-    for (const id of wanted) {
-      const bytes = read.get(id) ?? null;
-      blobs.set(id, bytes !== null && bytes.length <= maxBytesOf(id) ? bytes : null);
-    }
-    const left = [...blobs].flatMap(([id, bytes]) => (bytes === null ? [id] : []));
-    for (const [id, bytes] of await readBlobs(shadowDir, left, maxBytesOf)) blobs.set(id, bytes);
-    return blobs;
-  };
-}
-

@@ -34,7 +34,10 @@ describe('every changed line of the patch names its calls', () => {
       scratch.write('a.js', 'start()\ncall(first,second); other( )\nconst long =\nvalue\nleft();\nend()\n'),
     );
     await run.step((scratch) =>
-      scratch.write('a.js', 'start();\ncall(first, second);\nother();\nconst long = value;\nleft();\nend();\n'),
+      scratch.write(
+        'a.js',
+        'start();\ncall(first, second);\nother();\nconst long = value;\nleft();\nend();\n',
+      ),
     );
     expect(linesOf(await run.attributed())).toEqual({
       'a.js': [

@@ -1,8 +1,8 @@
-import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileState } from '../../../src/domain/changes/change.ts';
-import { readAhead, readBlobs } from '../../../src/git/store/blobs.ts';
+import { readBlobs } from '../../../src/git/store/blobs.ts';
 import { KeptBlobs } from '../../../src/git/store/kept-blobs.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
 
@@ -39,27 +39,4 @@ test('a content that is larger than who wants it knows is not read', async () =>
     why: 'its content is larger than 268,435,456 bytes, the most that is put back',
   });
   expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
-});
-
-test('what was prefetched is not read again, and the rest is read on request', async () => {
-  const { folder, small, large } = store(2_000);
-  writeFileSync(join(folder, 'later'), 'later\n');
-  const later = git(folder, 'hash-object', '-w', join(folder, 'later')).trim();
-  const read = readAhead(folder, [small, large], 1_000);
-  const asked = () => read([later, small, large, '1'.repeat(40)], () => 1_000);
-  const all = [
-    [later, Buffer.from('later\n')],
-    [small, Buffer.from('text\n')],
-    [large, null],
-    ['1'.repeat(40), null],
-  ];
-  expect([...(await asked())]).toEqual(all);
-  rmSync(join(folder, 'objects', small.slice(0, 2)), { recursive: true });
-  expect([...(await asked())]).toEqual(all);
-  expect([...(await read([small], () => 4))]).toEqual([[small, null]]);
-});
-
-test('a store that cannot be read ahead fails on request', async () => {
-  const read = readAhead(join(tempFolder(), 'nowhere'), ['1'.repeat(40)], 1_000);
-  await expect(read([], () => 1_000)).rejects.toThrow();
 });
