@@ -14,7 +14,7 @@ import type { FileProvenance, Provenance } from '../../domain/changes/provenance
 import { listed } from '../../domain/text/listed.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { type LineRange, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';
+import { type BlamedLines, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';
 import { sizesOf } from '../../git/store/tree-differences.ts';
 
 /** Maximum number of commits that are searched, of files that git is asked about, and of bytes of all their states. */
@@ -27,7 +27,7 @@ const MAX_FILES = 1_000;
 const MAX_HUNKS = 5_000;
 
 /** The recorded changes of a run. */
-export interface RecordedRun {
+export interface ChangesOfRun {
   /** In order, including those before the first turn. */
   readonly changes: readonly CodeChange[];
   readonly takesIn: (source: ChangeSource) => boolean;
@@ -43,7 +43,7 @@ export interface KeptHistory extends RunHistory {
 }
 
 /** Writes the recorded changes into the repository as commits, in place of earlier ones. */
-export async function keepHistory({ changes, takesIn, gitDir }: RecordedRun): Promise<KeptHistory> {
+export async function keepHistory({ changes, takesIn, gitDir }: ChangesOfRun): Promise<KeptHistory> {
   const blobs = changes.flatMap(({ before, after }) =>
     [before, after].flatMap((state) => (state === null || state.mode === '160000' ? [] : [state.blob])),
   );
@@ -166,7 +166,7 @@ class Follower {
   }
 
   /** The places of the commits, at the numbers of the lines. */
-  #byLine(ranges: readonly LineRange[]): number[] {
+  #byLine(ranges: readonly BlamedLines[]): number[] {
     const places: number[] = [];
     for (const { commit, from, count } of ranges) {
       const place = this.#places.get(commit);

@@ -6,7 +6,7 @@ import { askGit } from '../git.ts';
 import type { TreeEdit } from './trees.ts';
 
 /** A commit on top of the one before. */
-export interface Commit {
+export interface NewCommit {
   /** Printable text. */
   readonly message: string;
   readonly edits: readonly TreeEdit[];
@@ -19,7 +19,7 @@ const REF = 'refs/patchsmith/run';
  * accept a path or an object. Trees and commits go into a pack of their own: in a git dir that reads the objects of another one,
  * nothing is written to those.
  */
-export async function writeHistory(gitDir: string, commits: readonly Commit[]): Promise<string[] | null> {
+export async function writeHistory(gitDir: string, commits: readonly NewCommit[]): Promise<string[] | null> {
   rmSync(join(gitDir, 'refs/patchsmith'), { recursive: true, force: true });
   const inThere = [`--git-dir=${gitDir}`];
   const { exitCode, stdout } = await askGit({
@@ -36,14 +36,14 @@ export async function writeHistory(gitDir: string, commits: readonly Commit[]): 
 }
 
 /** Which commit a range of lines belongs to; lines count from 1. */
-export interface LineRange {
+export interface BlamedLines {
   readonly commit: string;
   readonly from: number;
   readonly count: number;
 }
 
 /** The commits that wrote the lines of a file as it is in this one. Null if git cannot say. */
-export function writersOf(gitDir: string, commit: string, path: string): Promise<LineRange[] | null> {
+export function writersOf(gitDir: string, commit: string, path: string): Promise<BlamedLines[] | null> {
   return blame(gitDir, [commit], path);
 }
 
@@ -52,7 +52,7 @@ export function lastKeepersOf(
   gitDir: string,
   { start, end }: { start: string; end: string },
   path: string,
-): Promise<LineRange[] | null> {
+): Promise<BlamedLines[] | null> {
   return blame(gitDir, ['--reverse', `${start}..${end}`], path);
 }
 
@@ -60,7 +60,7 @@ async function blame(
   gitDir: string,
   revisions: readonly string[],
   path: string,
-): Promise<LineRange[] | null> {
+): Promise<BlamedLines[] | null> {
   const { exitCode, stdout } = await askGit({
     cwd: gitDir,
     args: [`--git-dir=${gitDir}`, ...BLAME, ...revisions, '--', nameInHistory(path)],
@@ -84,7 +84,7 @@ const BLAME = [
 ];
 
 /** As `git fast-import` reads it. Dates are the places of the commits, which makes their ids reproducible. */
-function importedAs({ message, edits }: Commit, at: number): string {
+function importedAs({ message, edits }: NewCommit, at: number): string {
   // A file can replace a folder and a folder a file.
   const gone = edits.flatMap(({ path, state }) => (state ? [] : [`D ${quoted(path)}`]));
   const put = edits.flatMap(({ path, state }) =>
