@@ -12,7 +12,9 @@ export function whyUnparsed(text: string): string | null {
   const advice = 'put it into a file of the repository, and run that';
   if (text.length > MAX_CHARS) return `is longer than ${formatNumber(MAX_CHARS)} characters: ${advice}.`;
   const opened = text.match(/<<|&&|[({]/g)?.length ?? 0;
-  return opened > MAX_OPENED ? `has more than ${formatNumber(MAX_OPENED)} of (, {, && and <<: ${advice}.` : null;
+  return opened > MAX_OPENED
+    ? `has more than ${formatNumber(MAX_OPENED)} of (, {, && and <<: ${advice}.`
+    : null;
 }
 
 /** Null if it cannot be parsed, or is not. */

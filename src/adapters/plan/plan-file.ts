@@ -122,7 +122,9 @@ async function parsePlan(text: string, name: string, place: PlaceInPlan): Promis
     );
   }
   if (split && split.yaml.length > MAX_FRONT_MATTER) {
-    return failed(`${name} has front matter of more than ${MAX_FRONT_MATTER} characters: move scripts into files.`);
+    return failed(
+      `${name} has front matter of more than ${MAX_FRONT_MATTER} characters: move scripts into files.`,
+    );
   }
   // Loaded only for plans with front matter.
   const yaml = split && (await import('../../config/yaml.ts')).parseYamlMapping(split.yaml, 2);

@@ -1,7 +1,13 @@
 /** The recorded changes of a run as a history: a commit for each step, on top of the files as they were before. */
 
-import { type ChangeSource, type CodeChange, type FileState, type PathState, sameState } from './change.ts';
+import { type ChangeSource, type CodeChange, type FileState, sameState } from './change.ts';
 import { type Origin, originOf } from './provenance.ts';
+
+/** What is at a path; null means absent. */
+export interface PathState {
+  readonly path: string;
+  readonly state: FileState | null;
+}
 
 /** One commit. Null as the origin: the files that the run changed, as they were before. */
 export interface HistoryCommit {

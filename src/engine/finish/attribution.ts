@@ -14,8 +14,8 @@ import type { FileProvenance, Provenance } from '../../domain/changes/provenance
 import { listed } from '../../domain/text/listed.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { sizesOf } from '../../git/store/blobs.ts';
 import { type BlamedLines, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';
-import { sizesOf } from '../../git/store/tree-differences.ts';
 
 /** Maximum number of commits that are searched, of files that git is asked about, and of bytes of all their states. */
 const MAX_COMMITS = 5_000;
