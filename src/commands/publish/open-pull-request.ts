@@ -3,6 +3,7 @@
 import { setMetadata } from '../../adapters/github/pull-request-metadata.ts';
 import {
   findPullRequest,
+  findPulls,
   openPullRequest,
   type PullRequest,
   type PullRequestText,
@@ -95,7 +96,7 @@ function placeOf(job: PublishJob, base: Base) {
   return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
 }
 
-/** The same as `draftFirst`, for the pull request that is open for this plan, or will be reopened. */
+/** The same as `draftFirst`, for the pull requests that are open for this plan, or the one that will be reopened. */
 export async function draftOpenFirst(
   job: PublishJob,
   base: Base,
@@ -103,27 +104,29 @@ export async function draftOpenFirst(
 ): Promise<RunOutcome | null> {
   if (protectedPaths.length === 0) return null;
   const { upstream, wanted } = placeOf(job, base);
-  const there = (await findPullRequest(upstream, wanted)) ?? closed;
-  return there === null ? null : draftFirst(job, there, protectedPaths);
+  const open = await findPulls(upstream, wanted, 'open');
+  return draftFirst(job, open.length === 0 && closed !== null ? [closed] : open, protectedPaths);
 }
 
 /**
- * Makes it a draft before protected files reach its branch, from where they could be merged at once. Null if that is done or not
- * needed; otherwise the refusal.
+ * Makes all pull requests of a branch drafts before protected files reach it, from where they could be merged at once. Null if
+ * that is done or not needed; otherwise the refusal.
  */
 export async function draftFirst(
   job: PublishJob,
-  pull: Pick<PullRequest, 'draft' | 'number' | 'node_id'>,
+  pulls: readonly Pick<PullRequest, 'draft' | 'number' | 'node_id'>[],
   protectedPaths: readonly string[],
 ): Promise<RunOutcome | null> {
-  if (pull.draft === true || protectedPaths.length === 0) return null;
-  const why = await turnIntoDraft(job.upstream, pull);
-  return why === null
-    ? null
-    : policyViolation(
+  if (protectedPaths.length === 0) return null;
+  for (const pull of pulls) {
+    const why = pull.draft === true ? null : await turnIntoDraft(job.upstream, pull);
+    if (why !== null)
+      return policyViolation(
         'ERR_PROTECTED_PATH',
         `The patch changes protected files, which are only published in a draft: ${listed(protectedPaths, 10, 'file')}. Pull request #${pull.number} is not a draft, and GitHub refused to convert it: ${why} Nothing was pushed. Convert it to a draft yourself, or accept the files with --accept-protected GLOB.`,
       );
+  }
+  return null;
 }
 
 /** Our part of its text. */

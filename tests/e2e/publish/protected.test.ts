@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { JOB_PERMISSIONS, type Published, publish } from '../../support/jobs/publishing.ts';
+import { ask } from '../../support/github-server/ask.ts';
+import { JOB_PERMISSIONS, NAME, type Published, publish } from '../../support/jobs/publishing.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
 import { call, type FinishedRun } from '../../support/runs/scripted-run.ts';
 
@@ -115,6 +116,32 @@ describe('a change of what tools execute', () => {
     else expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
   });
 
+  test.each([
+    ['CLAUDE.md', 'docs/guide.md', 'docs/guide.md', 'refused'],
+    ['.husky', './docs', 'docs/pre-commit', 'draft'],
+    ['.npmrc', 'docs/npmrc', 'docs/other', 'ready'],
+  ])('is one through a link on the branch that a run continues: %s → %s', async (link, target, path, end) => {
+    const first = await published(await written('a.txt'));
+    expect([first.exitCode, first.said?.pullRequest?.draft], first.stderr).toEqual([0, false]);
+    await life.toHead(1);
+    symlinkSync(target, join(life.checkout.root, link));
+    await life.checkout.git('add', link);
+    await life.checkout.git('commit', '-qm', 'Link');
+    const head = `refs/heads/${life.pull(1).pull?.head}`;
+    await life.checkout.git('push', '-q', life.hosted.gitFolder, `HEAD:${head}`);
+    const linked = await life.hosted.head(life.pull(1).pull?.head ?? '');
+    const run = await written(path, ['--continue', '1', '--message', 'Go on']);
+    const { exitCode, said, stderr } = await published(run);
+    expect(said?.pullRequest?.number ?? 1).toBe(1);
+    if (end === 'refused') {
+      expect([exitCode, said?.errorCode]).toEqual([8, 'ERR_PROTECTED_PATH']);
+      expect(await life.hosted.head(life.pull(1).pull?.head ?? '')).toBe(linked);
+    } else {
+      expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
+      expect(life.pull(1).pull?.draft).toBe(end === 'draft');
+    }
+  });
+
   test('is one through a link that comes with it', async () => {
     const command = 'mkdir -p b/wrapper && ln -s b gradle && echo > b/wrapper/gradle-wrapper.properties';
     const run = await life.run([{ calls: [call('run_command', { command })] }, DONE], PLAN);
@@ -187,6 +214,18 @@ describe('a pull request that is open for review', () => {
             : [],
       );
     expect(order).toEqual(['converted', 'pushed']);
+  });
+
+  test.each(WAYS)('is a draft with all others of its branch, by a run %s', async (_, args) => {
+    await life.toHead(1);
+    const run = await written('.npmrc', args);
+    const wanted = { title: 'Also there', head: life.pull(1).pull?.head, base: 'stable' };
+    await life.checkout.git('push', '-q', life.hosted.gitFolder, 'HEAD~1:refs/heads/stable');
+    const { status, body } = await ask(life.github, token, `POST /repos/${NAME}/pulls`, wanted);
+    expect(status, JSON.stringify(body)).toBe(201);
+    const { exitCode, stderr } = await published(run);
+    expect(exitCode, stderr).toBe(0);
+    expect([1, 2].map((number) => life.pull(number).pull?.draft)).toEqual([true, true]);
   });
 
   test.each(WAYS)('stays as it is where GitHub has no drafts, by a run %s', async (_, args) => {

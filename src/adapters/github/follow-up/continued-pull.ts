@@ -36,6 +36,8 @@ export interface OwnPull {
   readonly body: string;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** OWNER/NAME as the repository is called today. */
+  readonly repository: string;
   readonly branch: string;
   readonly head: string;
   /** The branch to merge into, and the commit it is at. */
@@ -92,6 +94,7 @@ function ownPull({
     title,
     body: body ?? '',
     createdAt,
+    repository: base.repo.full_name,
     branch: head.ref,
     head: head.sha,
     base: { branch: base.ref, sha: base.sha },

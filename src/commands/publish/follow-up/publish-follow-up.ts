@@ -6,7 +6,7 @@
 import { commitsSince } from '../../../adapters/github/branch.ts';
 import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { findCommit } from '../../../adapters/github/objects.ts';
-import { updatePullRequest } from '../../../adapters/github/pull-requests.ts';
+import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { changeTitle } from '../../../domain/github/publishing/change-title.ts';
 import {
@@ -22,7 +22,7 @@ import { sentence } from '../../../domain/text/sentence.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
 import type { Base } from '../base.ts';
 import { committerFor, commitWishes } from '../committer-for.ts';
-import type { PublishJob } from '../job.ts';
+import { type PublishJob, repositoryNamed } from '../job.ts';
 import { lackingLfs } from '../lfs-check.ts';
 import { draftFirst, keptDraft } from '../open-pull-request.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
@@ -112,7 +112,8 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
     );
   const order = await orderOn(job, pull, { ...made, headTree: head.tree.sha });
   if (order.status === 'refused') return order;
-  const notADraft = await draftFirst(job, pull, protectedPaths);
+  const others = protectedPaths.length === 0 ? [] : await othersOf(job, pull);
+  const notADraft = await draftFirst(job, [pull, ...others], protectedPaths);
   if (notADraft !== null) return refuse(notADraft);
   const { author, committer: by, ...wishes } = await commitWishes(job);
   const commit = await (await committerFor(job)).commit({
@@ -134,6 +135,13 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
 
 function refuse(outcome: RunOutcome): Extract<CommitEnd, { status: 'refused' }> {
   return { status: 'refused', outcome };
+}
+
+/** The other open pull requests of its branch. */
+async function othersOf({ upstream: { github } }: PublishJob, { repository, branch, number }: OwnPull) {
+  const where = repositoryNamed(github, repository);
+  const wanted = { branch, headOwner: where.owner, headRepo: where.repo };
+  return (await findPulls(where, wanted, 'open')).filter((pull) => pull.number !== number);
 }
 
 /** Null if the branch has commits by patchsmith, and other people's only if somebody asked to build on them. */
