@@ -157,7 +157,7 @@ export async function obstacleToPublishing(
     const { roundObstacle } = await import('./publish/follow-up/begin-round.ts');
     const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
     const where = { github, ...ownerAndName(repository) };
-    return roundObstacle({ where, env, caps: work.caps, now }, followUp, place);
+    return roundObstacle({ where, env, caps: work.caps, now, runId: work.runId }, followUp, place);
   }
   const { foreignObstacle } = await import('./publish/foreign-branch.ts');
   const question = { github, repository, settings, token, version, signal, isStep };

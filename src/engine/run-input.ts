@@ -87,6 +87,7 @@ export interface AttemptPlace {
 
 /** The plan and the branch of a run that is about to spend something. */
 export interface WorkAhead {
+  readonly runId: string;
   readonly plan: Plan;
   /** The branch that is checked out; null for none. */
   readonly base: string | null;

@@ -20,6 +20,8 @@ export const Round = z.strictObject({
   byPerson: z.boolean(),
   /** The workflow run that carries it out; null outside a workflow. */
   job: z.strictObject({ run: z.string().max(40), attempt: z.int().positive() }).nullable(),
+  /** The run that recorded it for itself alone; null for one that a preparation recorded for the runs after it. */
+  runId: z.string().max(100).nullable().default(null),
 });
 export type Round = z.infer<typeof Round>;
 
@@ -92,22 +94,20 @@ function whySpent(name: string, { number, today }: RoundCounts, caps: RoundCaps)
 const ASK = 'Comment there with /patchsmith and what to do to continue.';
 
 /**
- * The round that this job has recorded for this head and trigger, judged by the caps again; null if it has recorded none. What is
- * requested is carried out wherever the head is by then.
+ * The round that was recorded for this run, head and trigger, by itself or by a preparation in the same workflow run, judged by
+ * the caps again; null if there is none. What is requested is carried out wherever the head is by then.
  */
 export function recordedRound(
   rounds: readonly RecordedRound[],
-  { pull, head, trigger, job }: Pick<Round, 'pull' | 'head' | 'trigger' | 'job'>,
+  { pull, head, trigger, job, runId }: Pick<Round, 'pull' | 'head' | 'trigger' | 'job' | 'runId'>,
   caps: RoundCaps,
 ): RoundVerdict | null {
   const at = rounds.findIndex(
     (round) =>
-      job !== null &&
       round.pull === pull &&
       (trigger === 'request' || round.head === head) &&
       round.trigger === trigger &&
-      round.job?.run === job.run &&
-      round.job.attempt === job.attempt,
+      (round.runId === null ? isSameJob(round.job, job) : round.runId === runId),
   );
   const own = rounds[at];
   if (own === undefined) return null;
@@ -128,8 +128,13 @@ export function roundsInARow(rounds: readonly RecordedRound[], pull: number): nu
   return own.length - 1 - own.findLastIndex(({ byPerson }) => byPerson);
 }
 
-/** What is requested is asked once, wherever the head is by then. */
+function isSameJob(one: Round['job'], other: Round['job']): boolean {
+  return one !== null && one.run === other?.run && one.attempt === other.attempt;
+}
+
+/** What is requested is asked once, wherever the head is by then. The steps of one workflow do work of their own. */
 function isSame(round: Round, asked: Round): boolean {
+  if (isSameJob(round.job, asked.job)) return false;
   const keys = asked.request === null ? (['head', 'base', 'trigger'] as const) : (['request'] as const);
   return round.pull === asked.pull && keys.every((key) => round[key] === asked[key]);
 }

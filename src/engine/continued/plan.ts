@@ -134,7 +134,7 @@ function roundOf({ continued, session, settings }: ContinueTask): RoundVerdict {
   const job = jobOfRound(env);
   // Somebody has typed the command.
   if (trigger === 'request' && job === null) return { status: 'recorded', number: 0, today: 0 };
-  const asked = { pull: pull.number, head: pull.head, trigger, job };
+  const asked = { pull: pull.number, head: pull.head, trigger, job, runId: session.runId };
   const number = trigger === 'request' ? 0 : roundsInARow(rounds, pull.number) + 1;
   return (
     recordedRound(rounds, asked, settings) ??

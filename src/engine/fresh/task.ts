@@ -148,10 +148,10 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
 
 /** Null when the run may spend. */
 async function beforeSpending(
-  { input }: Session,
+  { input, runId }: Session,
   plan: Plan,
   { head: { branchRef } }: Checkout,
 ): Promise<RunOutcome | null> {
   const base = branchRef?.replace(/^refs\/heads\//, '') ?? null;
-  return (await input.beforeSpending?.({ plan, base, caps: input.settings })) ?? null;
+  return (await input.beforeSpending?.({ runId, plan, base, caps: input.settings })) ?? null;
 }

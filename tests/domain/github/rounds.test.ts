@@ -22,6 +22,7 @@ function round(more: Partial<Round> = {}): Round {
     request: null,
     byPerson: false,
     job: { run: '1', attempt: 1 },
+    runId: null,
     ...more,
   };
 }
@@ -119,7 +120,13 @@ test('caps of 0 permit nothing', () => {
 });
 
 test('a job finds the round that was recorded for it alone, under its own caps', () => {
-  const own = { pull: 2, head: other('a'), trigger: 'conflict', job: { run: '1', attempt: 1 } } as const;
+  const own = {
+    pull: 2,
+    head: other('a'),
+    trigger: 'conflict',
+    job: { run: '1', attempt: 1 },
+    runId: 'a',
+  } as const;
   expect(recordedRound([ago(1)], own, caps)).toMatchObject({ status: 'recorded', number: 1 });
   expect(recordedRound([ago(1)], own, { ...caps, followUpRounds: 0 })).toMatchObject({ isSpent: true });
   for (const differs of [
@@ -133,6 +140,14 @@ test('a job finds the round that was recorded for it alone, under its own caps',
     expect(
       recordedRound([ago(1, { job: differs.job === null ? null : own.job })], { ...own, ...differs }, caps),
     ).toBeNull();
+  // One that a run recorded for itself is not that of another step, which is counted as well.
+  const itsOwn = ago(1, { job: own.job, runId: 'a' });
+  expect(recordedRound([itsOwn], own, caps)).toMatchObject({ status: 'recorded', number: 1 });
+  expect(recordedRound([itsOwn], { ...own, runId: 'b' }, caps)).toBeNull();
+  expect(recordedRound([itsOwn], { ...own, runId: null }, caps)).toBeNull();
+  const first = ago(1, asked({ runId: 'a' }));
+  expect(judge([first], asked({ runId: 'b' }))).toMatchObject({ status: 'due', today: 2 });
+  expect(why([first], asked({ runId: 'b', job: { run: '10', attempt: 1 } }))).toContain('paid for once');
   // Between preparation and run, somebody else's commit may have come.
   const request = { ...own, trigger: 'request', head: other('c') } as const;
   expect(recordedRound([ago(1, asked({ job: own.job }))], request, caps)).toMatchObject({ number: 0 });

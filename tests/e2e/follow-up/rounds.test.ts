@@ -1,9 +1,11 @@
 /** A round of a follow-up is recorded before it is paid for: with the templates and the built action, whatever becomes of the run. */
 
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { removeFolders } from '../../support/files/repository.ts';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
@@ -212,6 +214,53 @@ test('a request is paid once, not again by "Re-run failed jobs", and nothing beg
   const allowed = { event: 'issue_comment', PATCHSMITH_ALLOW_BOT: String(id) };
   const bot = await prepare(byBot, allowed);
   expect(await rounds(), bot.stderr).toEqual(['Pull request 2: round 1 without a person asking (request)']);
+});
+
+test('each step of a job that runs and publishes is a round of its own, and delivered again they are paid for once', async () => {
+  const payload = await commentedBy('ann', '/patchsmith line: fine');
+  const comment = (payload.comment as { id: number }).id;
+  const event = await payloadBy('ann', payload);
+  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
+  /** One step, on the head of the pull request as it is by then. */
+  const step = (line: string, env: Record<string, string>): Promise<ActionEnd> => {
+    const workspace = join(temporaryFolder(), 'shop');
+    execFileSync('git', ['clone', '-q', '--no-hardlinks', repository.gitFolder, workspace]);
+    const { head } = repository.issues.get(2)?.pull ?? {};
+    execFileSync('git', ['checkout', '-q', '--detach', `origin/${head}`], { cwd: workspace });
+    return runAction({
+      workspace,
+      built: true,
+      inputs: {
+        mode: 'run-and-publish',
+        continue: '2',
+        'plan-from-comment': String(comment),
+        prompt: `line: ${line}`,
+        'api-key': KEY,
+      },
+      token: github.addToken({ kind: 'installation', permissions }),
+      event,
+      env: {
+        GITHUB_EVENT_NAME: 'issue_comment',
+        GITHUB_REPOSITORY: NAME,
+        GITHUB_API_URL: github.url,
+        GITHUB_SERVER_URL: github.serverUrl,
+        ANTHROPIC_BASE_URL: claude.url,
+        GITHUB_RUN_ATTEMPT: '1',
+        ...env,
+      },
+    });
+  };
+  const first = await step('one', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'one' });
+  const second = await step('two', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'two' });
+  expect([first.exitCode, second.exitCode], second.stderr).toEqual([0, 0]);
+  const asked = 'Pull request 2: as requested (request)';
+  expect(await rounds()).toEqual([asked, asked]);
+  const before = paid();
+  const third = await step('three', { GITHUB_RUN_ID: '99', PATCHSMITH_FOLLOW_UPS_PER_DAY: '2' });
+  expect(third.stderr).toContain('as many rounds of pull requests as may begin in 24 hours have begun (2, ');
+  const again = await step('one', { GITHUB_RUN_ID: '100', GITHUB_ACTION: 'one' });
+  expect(again.stderr).toContain('has had a round for this already');
+  expect([paid(), (await rounds()).length]).toEqual([before, 2]);
 });
 
 testAtNight(

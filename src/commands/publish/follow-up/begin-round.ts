@@ -29,6 +29,8 @@ export interface RoundQuestion {
   readonly env: Environment;
   readonly caps: RoundCaps;
   readonly now: Clock;
+  /** The run that it is recorded for; null for all that follow in the workflow run. */
+  readonly runId: string | null;
 }
 
 /** A verdict that is not `due` any more, or why there is none. */
@@ -39,7 +41,7 @@ const TRIES = 10;
 
 /** Adds the round to the log, unless it is there or one too many. Throws `GitHubRefused`. */
 export async function beginRound(
-  { where, event, env, caps, now }: RoundQuestion,
+  { where, event, env, caps, now, runId }: RoundQuestion,
   pull: OwnPull,
   trigger: Trigger,
 ): Promise<RoundBegun> {
@@ -52,6 +54,7 @@ export async function beginRound(
     request: trigger === 'request' ? (event?.request ?? `run ${job?.run ?? now()}`) : null,
     byPerson: trigger === 'request' && !(event?.sender != null && isBot(event.sender)),
     job,
+    runId,
   };
   let said = '';
   for (let tries = 1; tries <= TRIES; tries += 1) {

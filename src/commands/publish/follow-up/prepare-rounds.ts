@@ -14,7 +14,7 @@ import { type EndingPlace, ended } from '../ended.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 
 /** The pull requests to continue, and where to report. */
-export interface RoundsJob extends Omit<RoundQuestion, 'caps'> {
+export interface RoundsJob extends Omit<RoundQuestion, 'caps' | 'runId'> {
   readonly pulls: readonly OwnPull[];
   readonly trigger: Trigger;
   readonly settings: Settings;
@@ -43,7 +43,7 @@ export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
   let failed: RunOutcome | null = null;
   let isRepeated = false;
   for (const pull of pulls) {
-    const begun = await beginRound({ ...job, caps }, pull, trigger);
+    const begun = await beginRound({ ...job, caps, runId: null }, pull, trigger);
     if (begun.status === 'recorded') {
       const said = roundWords(begun, caps);
       ready.push(pull.number);
