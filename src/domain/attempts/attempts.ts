@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { addUsage, Usage } from '../conversation/conversation.ts';
 import { ErrorCodeText } from '../errors/error-code-text.ts';
 import { ModelUse, withMoreUse } from '../fallback/model-use.ts';
+import { HostUse, withUses } from '../review/egress.ts';
 import { OutcomeName } from '../run/exit-code.ts';
 
 /** `--attempts` takes no more. */
@@ -32,6 +33,7 @@ export const AttemptFacts = z.strictObject({
   costUsd: z.union([z.number(), z.literal('unknown')]),
   estimated: z.boolean(),
   models: z.array(ModelUse),
+  hosts: z.array(HostUse).default([]).describe('The hosts that it asked for'),
 });
 export type AttemptFacts = z.infer<typeof AttemptFacts>;
 
@@ -51,6 +53,14 @@ export type AttemptSpending = Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimat
 export function withAttempts<T extends AttemptSpending>(spent: T, { list, chosen }: Attempts): T {
   const others = list.filter(({ number }) => number !== chosen);
   return { ...spent, ...others.reduce<AttemptSpending>(spentTogether, spent) };
+}
+
+/** The hosts that a run asked for, together with those of the same attempts. */
+export function withAttemptHosts(own: readonly HostUse[], { list, chosen }: Attempts): HostUse[] {
+  return withUses(
+    own,
+    list.flatMap(({ number, hosts }) => (number === chosen ? [] : hosts)),
+  );
 }
 
 /** The sum of two, with one entry for each model in each role. */

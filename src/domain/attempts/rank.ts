@@ -32,6 +32,7 @@ export function attemptOf(
     lines: lines.reduce((sum, count) => sum + count, 0),
     patchBytes: patch?.bytes ?? 0,
     ...{ iterations, tokens, costUsd, estimated, models },
+    hosts: result.network?.hosts ?? [],
   };
 }
 

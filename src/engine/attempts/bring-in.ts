@@ -8,7 +8,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
-import { type Attempts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { type SharedCaps, withLeftOver } from '../../domain/attempts/left-over.ts';
 import { resumeCommand, type TypedFlags } from '../../domain/journal/resume-command.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
@@ -52,7 +52,13 @@ export async function bringIn(
   const open: OpenFor = async (session) => {
     // However this ends, the result lists what exists.
     session.directory = directory;
-    session.record({ ...withAttempts(inPlace(best, directory), attempts), attempts, warnings });
+    const { network } = best.result;
+    session.record({
+      ...withAttempts(inPlace(best, directory), attempts),
+      attempts,
+      warnings,
+      network: network && { ...network, hosts: withAttemptHosts(network.hosts, attempts) },
+    });
     const opened = await openRun(session, spec);
     return opened.status === 'stopped' && !input.interrupt.aborted
       ? notApplied(opened, directory, input.typed)

@@ -1,6 +1,6 @@
 /** Decides which attempt is brought into the work tree, and what is reported about the others. */
 
-import { type AttemptFacts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { type AttemptFacts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { chosenAmong } from '../../domain/attempts/rank.ts';
 import { inFewWords } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
@@ -26,7 +26,12 @@ export function choose(
   const list = made.map(({ attempt }) => attempt);
   const none = (why: string) => {
     const attempts = { asked, chosen: null, why, list };
-    session.record({ ...withAttempts(UNSPENT, attempts), attempts });
+    const { network } = made[0].result;
+    session.record({
+      ...withAttempts(UNSPENT, attempts),
+      attempts,
+      network: network && { ...network, hosts: withAttemptHosts([], attempts) },
+    });
   };
   for (const attempt of list) session.progress.note(attemptLine(attempt));
   if (aborted) {

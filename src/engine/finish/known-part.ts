@@ -1,6 +1,6 @@
 /** The part of the result that follows from the events so far: at the end of a run, and when its process ends at once. */
 
-import { withAttempts } from '../../domain/attempts/attempts.ts';
+import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import type { Denials } from '../../domain/review/denied.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -28,9 +28,11 @@ export function partSoFar(session: Session, state: RunState): Partial<RunResult>
   return isAsking ? { ...known, costUsd: 'unknown', estimated: true } : known;
 }
 
-/** Includes the hosts asked for after the last event. The result lists those of the whole run, whichever process began it. */
+/** Includes the hosts asked for after the last event. The result lists those of the whole run, whichever process or attempt it was. */
 export function allDenied(session: Session, state: RunState): Denials {
-  const { denied, hosts } = withAskedHosts(state, session.asked.pending);
-  session.record({ network: { allowed: session.result.network?.allowed ?? null, hosts: [...hosts] } });
+  const { attempts = null } = session.input;
+  const { denied, hosts: own } = withAskedHosts(state, session.asked.pending);
+  const hosts = attempts === null ? [...own] : withAttemptHosts(own, attempts);
+  session.record({ network: { allowed: session.result.network?.allowed ?? null, hosts } });
   return denied;
 }

@@ -5,7 +5,7 @@ import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
-import { type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
+import { type HostUse, type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
@@ -67,11 +67,11 @@ export async function openContained(
     closing.own(() => sandbox.close());
     await egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
-    session.record({ network: { allowed: null, hosts: [] } });
+    session.record({ network: { allowed: null, hosts: hostsSoFar(session) } });
     closing.own(() => recordAsked(session, null));
     return { ...opened, warnings, beside };
   }
-  session.record({ network: { allowed: [...allowed], hosts: [] } });
+  session.record({ network: { allowed: [...allowed], hosts: hostsSoFar(session) } });
   closing.own(async () => {
     await egress?.close();
     recordAsked(session, allowed);
@@ -164,10 +164,15 @@ const MAX_NAMED = 10;
 /** A run that ended before its first event, as when setup commands fail, has no state that would say it. */
 function recordAsked(session: Session, allowed: readonly string[] | null): void {
   const { asked, result } = session;
-  const before = { denied: { named: result.denied, count: result.deniedCount }, hosts: [] };
+  const before = { denied: { named: result.denied, count: result.deniedCount }, hosts: hostsSoFar(session) };
   const { denied, hosts } = withAskedHosts(before, asked.pending);
   const network = { allowed: allowed && [...allowed], hosts: [...hosts] };
   session.record({ network, denied: [...denied.named], deniedCount: denied.count });
+}
+
+/** Those of attempts, before one of them is brought in. */
+function hostsSoFar({ result }: Session): HostUse[] {
+  return result.network?.hosts ?? [];
 }
 
 function reportRefused(session: Session): void {

@@ -26,6 +26,7 @@ const DONE: AttemptFacts = {
   costUsd: 0,
   estimated: false,
   models: [],
+  hosts: [],
 };
 
 /** The number of the one that is chosen, and why. */

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { conversations } from '../../support/claude-server/conversations.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -163,4 +164,36 @@ test('hosts of redirections that are not followed, and of requests that no proxy
     ]),
   );
   expect(hosts.filter(([by]) => by === 'command')).toHaveLength(101);
+});
+
+test('the hosts of all attempts are named, also of those that were not kept', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const asking = (host: string, content: string) => [
+    {
+      calls: [
+        call('run_command', {
+          command: `${curl(`https://${host}/`)}; ${curl('https://both.example.test/')}`,
+        }),
+        call('write_file', { path: 'a.txt', content }),
+      ],
+    },
+    done,
+  ];
+  const run = await scriptedRun({
+    repository,
+    built: true,
+    args: ['--attempts', '2', '--allow-domain', 'packages.example.test'],
+    turns: conversations(asking('large.example.test', 'b\nc\nd\n'), asking('small.example.test', 'b\n')),
+  });
+  const model = new URL(run.server.url).host;
+  expect(run.result.attempts?.list, run.stderr).toHaveLength(2);
+  expect(hostsIn(run), run.stderr).toEqual(
+    [
+      ['command', 'refused', 'both.example.test', 2],
+      ['command', 'refused', 'large.example.test', 1],
+      ['command', 'refused', 'small.example.test', 1],
+      ['provider', 'reached', model, 4],
+    ].sort(),
+  );
+  expect(run.result.network?.allowed).toEqual(['packages.example.test']);
 });

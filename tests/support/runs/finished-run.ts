@@ -96,6 +96,6 @@ export const TWO_ATTEMPTS: NonNullable<RunResult['attempts']> = {
     ...{ outcome: 'done' as const, exitCode: 0, reason: 'Done.', errorCode: null },
     ...{ failedChecks: 0, unverified: 0, weakenedTests: 0, denied: 0 },
     ...{ files: 2, binaryFiles: 0, lines: number === 2 ? 45 : 60, patchBytes: 1_234, iterations: 6 },
-    ...{ tokens: emptyResult('', '').tokens, costUsd: 0.01, estimated: false, models: [] },
+    ...{ tokens: emptyResult('', '').tokens, costUsd: 0.01, estimated: false, models: [], hosts: [] },
   })),
 };
