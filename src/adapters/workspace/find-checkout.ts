@@ -7,6 +7,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
+import { shellWord } from '../../domain/shell-word.ts';
 import { decodeName } from '../../files/names.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -101,9 +102,9 @@ async function workTreeOf(gitDir: string, call: Omit<GitCall, 'cwd' | 'args'>): 
 
 /** Why a git dir and the folder in which its `.git` was found do not belong together. */
 function whyElsewhere(root: string, { gitDir, kind }: RepositoryFolders, named: string): string {
-  const setting = `git --git-dir=${gitDir} config`;
-  if (kind === 'elsewhere' && named === gitDir)
-    return `${root}/.git names the repository ${gitDir}, which does not name ${root} as its work tree (core.worktree). If it is yours: ${setting} core.worktree ${root}`;
+  const setting = `git --git-dir=${shellWord(gitDir)} config`;
+  if (kind === 'elsewhere')
+    return `${root}/.git names the repository ${gitDir}, which ${named === gitDir ? 'does not name' : `names ${named}, not`} ${root} as its work tree (core.worktree). If it is yours: ${setting} core.worktree ${shellWord(root)}`;
   return `The repository ${gitDir} names ${named} as its work tree (core.worktree), not ${root}, where its .git was found. If it is yours: ${setting} --unset core.worktree`;
 }
 

@@ -17,8 +17,8 @@ export const BEGINNING = {
     'Fix what the message names in the checkout, then run it again.',
   ),
   ERR_LINKED_OUTSIDE: misuse(
-    'A file of the work tree is a hard link to a file outside of it, which commands could change, and it cannot be replaced by a copy.',
-    'Install dependencies without hard links, such as with the setting `package-import-method=copy` of pnpm, or move the files that the message names out of the work tree.',
+    'A file of the work tree is a hard link to a file outside of it, which commands could change, and it cannot be replaced by a copy; or a closed folder cannot be searched for such files.',
+    'Install dependencies without hard links, such as with the setting `package-import-method=copy` of pnpm, or move what the message names out of the work tree. Open a closed folder with the command in the message.',
   ),
   ERR_UNWRITABLE: misuse(
     'The work tree, or the path given with `--patch`, is not writable.',

@@ -164,10 +164,10 @@ describe.runIf(isRoot)('a user without privileges', () => {
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
   });
 
-  test('finds what was closed before the run as it was, named in a warning', async () => {
+  test('finds a file that was closed before the run as it was, named in a warning', async () => {
     const repository = await makeRepository({ 'src/a.txt': 'a\n' });
-    repository.write('own/data.txt', 'data\n');
-    chmodSync(join(repository.root, 'own'), 0o000);
+    repository.write('own.txt', 'data\n');
+    chmodSync(join(repository.root, 'own.txt'), 0o000);
     const run = await runAsNobody(repository, {
       args: ['--sandbox', 'required'],
       turns: [command('echo b >> src/a.txt'), command('echo c >> src/a.txt'), done],
@@ -176,7 +176,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
       0,
       ['src/a.txt'],
     ]);
-    expect(run.stderr).toContain('"own" cannot be read');
-    expect(lstatSync(join(repository.root, 'own')).mode & 0o777).toBe(0);
+    expect(run.stderr).toContain('"own.txt" cannot be read');
+    expect(lstatSync(join(repository.root, 'own.txt')).mode & 0o777).toBe(0);
   });
 });

@@ -296,6 +296,24 @@ test.each(ACCEPTED)('a run works in %s', async (_what, prepare) => {
   expect(readdirSync(join(world.home, '.ssh'))).toEqual(['id']);
 });
 
+test.each([
+  ['a separate git dir without core.worktree', []],
+  ['one that names another folder', ['config', 'core.worktree', '../../other']],
+])('what is typed to make %s usable makes it usable', async (_what, setting) => {
+  const world = new World();
+  const root = join(world.home, "work/mona's clone");
+  renameSync(world.root, root);
+  git(root, 'init', '--quiet', '--separate-git-dir', '../the clone.git');
+  if (setting.length > 0) git(root, ...setting);
+  const refused = await world.run(root);
+  expect([refused.exitCode, refused.lastLine]).toEqual([2, expect.stringContaining('core.worktree')]);
+  const [, typed = ''] = /If it is yours: (git .*)$/.exec(refused.lastLine) ?? [];
+  execFileSync('sh', ['-c', typed], { cwd: '/' });
+  const run = await world.run(root);
+  expect([run.exitCode, run.result.outcome], run.stderr).toEqual([0, 'done']);
+  expect(existsSync(join(root, '.ssh/authorized_keys'))).toBe(true);
+});
+
 test('variables of git do not say where the checkout is', async () => {
   const world = new World();
   const run = await scriptedRun({

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { isRoot } from '../../support/runs/as-nobody.ts';
+import { isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -135,6 +135,28 @@ test('a file with a name that is no UTF-8, or with set-uid bits, is copied, the 
   expect(stateOf(outside).slice(0, 2)).toEqual([AS_IT_WAS, 0o6755]);
   expect(lstatSync(join(repository.root, PLACE)).mode & 0o7777).toBe(0o755);
 });
+
+test.runIf(isRoot)(
+  'a folder of the user that is closed is refused with the command that opens it',
+  async () => {
+    const repository = await makeRepository({ '.gitignore': "it's own/\n", 'a.txt': 'a\n' });
+    const folder = join(repository.root, "it's own/deep");
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0);
+    const turns = [command('echo b > a.txt'), done];
+    const refused = await runAsNobody(repository, { turns });
+    expect([refused.exitCode, refused.lastLine]).toEqual([
+      2,
+      expect.stringContaining('[ERR_LINKED_OUTSIDE]'),
+    ]);
+    expect(lstatSync(folder).mode & 0o777).toBe(0);
+    const [, typed = ''] = / open it: (chmod .*)$/.exec(refused.lastLine) ?? [];
+    execFileSync('sh', ['-c', typed], { cwd: '/' });
+    expect(lstatSync(folder).mode & 0o777).toBe(0o500);
+    const run = await runAsNobody(repository, { turns });
+    expect(run.exitCode, run.stderr).toBe(0);
+  },
+);
 
 test('files that are linked only with each other stay so', async () => {
   const repository = await makeRepository({ '.gitignore': 'target/\n', 'a.txt': 'a\n' });

@@ -22,6 +22,7 @@ import { folderOf, quotedName } from '../../../domain/changes/path.ts';
 import { LinkedOutside } from '../../../domain/errors/linked-outside.ts';
 import { belongsTo, isRepository } from '../../../domain/review/git-folder.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
+import { shellWord } from '../../../domain/shell-word.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { formatSize } from '../../../domain/text/format-size.ts';
 import { pluralize } from '../../../domain/text/pluralize.ts';
@@ -95,7 +96,7 @@ async function leadingOut(view: TreeView, { root, closed }: LinkedTree): Promise
     const here: { missing: bigint }[] = [];
     // Most folders are too small for the pauses of a single one.
     await breath.after(10);
-    await eachIn(view, folder, closed, ({ name, folder: isFolder, special }) => {
+    await eachIn(view, folder, { root, closed }, ({ name, folder: isFolder, special }) => {
       if (name === '.git') return;
       if (belongsTo(name, '')) parts.push(name);
       const path = folder === '' ? name : `${folder}/${name}`;
@@ -123,7 +124,7 @@ async function leadingOut(view: TreeView, { root, closed }: LinkedTree): Promise
 async function eachIn(
   view: TreeView,
   folder: string,
-  closed: LinkedTree['closed'],
+  { root, closed }: Omit<LinkedTree, 'maxBytes'>,
   found: (entry: FolderEntry) => void,
 ): Promise<void> {
   const mode = constants.R_OK | constants.X_OK;
@@ -136,7 +137,7 @@ async function eachIn(
     const stat = statOf(view, folder);
     if (stat !== null && !isOwn(stat)) return;
     throw new LinkedOutside(
-      `${quotedName(folder)} cannot be searched for hard links that lead out of the work tree. Make it readable, or move it out of the work tree.`,
+      `${quotedName(folder)} cannot be searched for hard links that lead out of the work tree, and commands could open it. Move it out of the work tree, or open it: chmod u+rx ${shellWord(`${root}/${folder}`)}`,
     );
   }
 }
