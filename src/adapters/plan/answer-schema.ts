@@ -43,6 +43,8 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
   const dialect = schema.$schema ?? DIALECTS[1];
   if (typeof dialect !== 'string' || !DIALECTS.some((known) => dialect.startsWith(known)))
     return failed(`has a $schema that is not known: use ${DIALECTS.join(' or ')}.`);
+  // An extension of ajv with which a check would return a promise, and every answer would pass.
+  if (schema.$async !== undefined) return failed('has $async, which is not part of JSON Schema: remove it.');
   const ajv = dialect.startsWith(DIALECTS[0]) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
   try {
     const fits = ajv.compile(schema);
@@ -51,6 +53,8 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
       if (end === 'too long') return `takes more than ${MAX_CHECK_MS / 1_000} s to compare with its schema`;
       return end ? null : describe(fits.errors ?? []);
     };
+    // A reference that leads back to itself throws for every answer.
+    problemIn(null);
     return { status: 'ok', answer: { schema, problemIn } };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -101,6 +101,9 @@ test.each([
   [{ $schema: 'https://json-schema.org/draft/2019-09/schema' }, /has a \$schema that is not known: use /],
   [{ type: 'strange' }, /is not a JSON Schema that can be used: schema is invalid/],
   [{ $ref: 'https://example.com/schema.json' }, /can't resolve reference https:\/\/example\.com/],
+  [{ $async: true, type: 'integer' }, /has \$async, which is not part of JSON Schema: remove it\.$/],
+  [{ $ref: '#' }, /can be used: Maximum call stack size exceeded\.$/],
+  [{ type: 'object', not: { $ref: '#' } }, /can be used: Maximum call stack size exceeded\.$/],
 ])('a schema that is none is a usage error before the model is asked: %j', async (schema, reason) => {
   const repository = await makeRepository({});
   const { result, server } = await scriptedRun({
