@@ -315,7 +315,7 @@ describe('a message for people', () => {
   test('says what happened, where, and how to mend it', async () => {
     const { server, ask } = await asking([http(401, { message: 'invalid x-api-key' })]);
     expect(failureOf(await ask()).message).toBe(
-      '401 authentication_error: invalid x-api-key. Check that ANTHROPIC_API_KEY is a valid key for this endpoint. ' +
+      '401 authentication_error: invalid x-api-key. Check that ANTHROPIC_API_KEY, or the login of the cloud, is valid for this endpoint. ' +
         `(model claude-sonnet-5-5 at ${new URL(server.url).host}, request req_1)`,
     );
   });

@@ -7,8 +7,10 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startBedrockServer, startVertexServer } from '../../support/claude-server/clouds.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { listenLocally } from '../../support/http/local-server.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
+import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 afterAll(removeFolders);
 
@@ -45,7 +47,13 @@ async function run(
     cloud,
   ];
   const end = await holdingEvents({ args: line, cwd: root, env }, () =>
-    execa(process.execPath, [...line, ...flags], { cwd: root, env, extendEnv: false, reject: false }),
+    execa(process.execPath, [...line, ...flags], {
+      cwd: root,
+      env,
+      extendEnv: false,
+      reject: false,
+      timeout: PATIENCE_MS,
+    }),
   );
   return { ...end, root, folder };
 }
@@ -127,4 +135,29 @@ test.each([
   expect(stdout + stderr).not.toContain(TOKEN);
   expect(existsSync(join(place, 'run', 'scratch'))).toBe(false);
   expect(readdirSync(own.TMPDIR ?? '')).toEqual([]);
+});
+
+test.each([
+  ['vertex', 'deadline (exit 124)', ['--deadline', '4s']],
+  ['bedrock', 'deadline (exit 124)', ['--deadline', '4s']],
+  ['vertex', 'provider_error (exit 4)', ['--idle-timeout', '1s']],
+] as const)('%s with a login that is never answered ends as %s', async (cloud, end, flags) => {
+  const silent = await listenLocally(
+    () => new Promise(() => undefined),
+    () => undefined,
+  );
+  onTestFinished(() => silent.close());
+  const [file, profiles] = [join(temporaryFolder(), 'login.json'), join(temporaryFolder(), 'config')];
+  writeFileSync(file, JSON.stringify({ ...EXTERNAL, token_url: silent.url }));
+  writeFileSync(profiles, '[default]\ncredential_process = sleep 20\n');
+  const own = {
+    ...NOWHERE,
+    GOOGLE_APPLICATION_CREDENTIALS: file,
+    AWS_BEARER_TOKEN_BEDROCK: '',
+    AWS_CONFIG_FILE: profiles,
+  };
+  const given = [...model, '--output', 'json', '--outage-wait', '1s', ...flags];
+  const { exitCode, stdout, stderr } = await run(CLI, [], given, cloud, own);
+  expect(stderr).toContain(`patchsmith: ${end}`);
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', exitCode });
 });

@@ -1,7 +1,7 @@
 /** One request and its answer, without any retry: everything that can go wrong is returned as a value. */
 
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import { APIError } from '@anthropic-ai/sdk/error';
+import { APIError, APIUserAbortError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
@@ -56,7 +56,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
       `no answer within ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`,
     );
     // `messages.create` sends the same request, but also prints warnings to stderr, once per turn.
-    const response = await attempt.client
+    const answer = attempt.client
       .post('/v1/messages', {
         body: attempt.body,
         headers: attempt.headers,
@@ -64,6 +64,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
         timeout: NO_TIMEOUT_MS,
       })
       .asResponse();
+    const response = await Promise.race([answer, onceAborted(watchdog.signal)]);
     begun = true;
     requestId = response.headers.get('request-id') ?? response.headers.get('x-amzn-requestid');
     return await readAnswer(attempt, response, { builder, watchdog, failed });
@@ -85,6 +86,15 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   } finally {
     watchdog.stop();
   }
+}
+
+/** The login of a cloud, which its client waits for before the request, knows no signal. */
+function onceAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = () => reject(new APIUserAbortError());
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });
 }
 
 interface AnswerReading {

@@ -52,7 +52,7 @@ export function failureOf(refusal: ApiRefusal): AttemptFailure {
 
 const rows = failureRows({
   billing: 'Raise the spend limit or add credit in the Claude Console.',
-  authentication: 'Check that ANTHROPIC_API_KEY is a valid key for this endpoint.',
+  authentication: 'Check that ANTHROPIC_API_KEY, or the login of the cloud, is valid for this endpoint.',
   permission: 'Use a key whose workspace may use this model.',
   rate_limit: 'Run fewer jobs at a time, or raise the rate limit of the workspace.',
   outage: 'Try again later; see status.claude.com.',
