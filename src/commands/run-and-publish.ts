@@ -12,11 +12,11 @@ import type { Problem } from '../domain/errors/problem.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import { jobOfRound } from '../domain/github/rounds.ts';
+import { publishCommand, type TypedFlags } from '../domain/journal/resume-command.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, publishFailed, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { shellWord } from '../domain/shell-word.ts';
 import type { WorkAhead } from '../engine/run-input.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
@@ -25,7 +25,7 @@ import { handOver } from './hand-over.ts';
 import { readRunInputs } from './inputs.ts';
 import { type PublishInputs, publishAndTell, readPublishInputs } from './publish/start.ts';
 import { startRun } from './run/start.ts';
-import { SETTINGS_TAKEN } from './settings-taken.ts';
+import { SETTINGS_TAKEN, typedFor } from './settings-taken.ts';
 
 /** A run that is to be published, with the flags of each of the two. */
 export interface RunAndPublish {
@@ -79,7 +79,11 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   if (ran.status === 'refused' || made === null) return ran;
   const isDue = publishable(made.result, ready.settings.publishUnfinished).status === 'publish';
   if (context.interrupt.aborted) {
-    const outcome = unpublished(context.interrupt.reason as Interruption, made.directory);
+    const outcome = unpublished(
+      context.interrupt.reason as Interruption,
+      made.directory,
+      typedFor('publish', publish.flags, context.redact),
+    );
     return isDue && ran.outcome.name !== outcome.name ? { status: 'decided', outcome } : ran;
   }
   onPublishing?.();
@@ -120,11 +124,12 @@ function madeBy(
 function unpublished(
   interruption: Interruption & { signal?: StopSignal },
   { path }: RunDirectory,
+  typed: TypedFlags,
 ): RunOutcome {
   const { signal = 'SIGTERM' } = interruption;
   return interrupted(
     signal,
-    `Stopped by ${signal} after the run but before it was published. Publish it: patchsmith publish ${shellWord(path)}`,
+    `Stopped by ${signal} after the run but before it was published. Publish it: ${publishCommand(path, typed)}`,
   );
 }
 

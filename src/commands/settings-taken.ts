@@ -115,15 +115,16 @@ export const SETTINGS_TAKEN: Readonly<
   locate: ['repository', 'githubApiUrl'],
 };
 
-/** Those of the flags that `resume` takes too, for the commands that messages print. How a run is shown is not part of it. */
-export function typedForResume(
+/** Those of the flags that the command takes too, for messages that print it. How a run is shown is not part of it. */
+export function typedFor(
+  command: 'resume' | 'publish',
   flags: Readonly<Record<string, unknown>>,
   redact: (text: string) => string,
 ): TypedFlags {
   const printed = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(printed) : typeof value === 'string' ? redact(value) : value;
   const taken = settingEntries().filter(
-    ({ key, group }) => group !== 'Output' && SETTINGS_TAKEN.resume.includes(key),
+    ({ key, group }) => (group !== 'Output' || key === 'dryRun') && SETTINGS_TAKEN[command].includes(key),
   );
   return Object.fromEntries(
     taken.flatMap(({ flag }) => (flags[flag] === undefined ? [] : [[flag, printed(flags[flag])]])),

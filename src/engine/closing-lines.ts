@@ -32,7 +32,7 @@ function sumUp(session: Session): void {
   progress.quote('the model says', result.summary);
   if (patch) progress.note(`patch: ${patch.path}`);
   nameResult(session);
-  if (nextCommand !== null && !session.hasLostDirectory()) progress.note(`continue: ${nextCommand}`);
+  if (nextCommand !== null && !session.hasLostDirectory()) progress.command(`continue: ${nextCommand}`);
 }
 
 function nameResult({ directory, progress, hasReport }: Session): void {

@@ -12,7 +12,7 @@ import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
-import { shellWord } from '../../domain/shell-word.ts';
+import { printedWord } from '../../domain/shell-word.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
 
 /** The flags that would permit what the journal requests, as typed; empty if nothing has to be repeated. */
@@ -41,16 +41,16 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
     // The key was read for the provider in the settings, and must not go to another.
-    ...(start.provider === settings.provider ? [] : [`--provider ${shellWord(start.provider)}`]),
+    ...(start.provider === settings.provider ? [] : [`--provider ${printedWord(start.provider)}`]),
     ...fallbackFlag(start, settings),
     ...reviewerFlag(start, settings),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
-    ...domains.map((entry) => `--allow-domain ${shellWord(entry)}`),
-    ...hosts.map((entry) => `--allow-private ${shellWord(entry)}`),
-    ...pages.map((entry) => `--web-fetch ${shellWord(entry)}`),
+    ...domains.map((entry) => `--allow-domain ${printedWord(entry)}`),
+    ...hosts.map((entry) => `--allow-private ${printedWord(entry)}`),
+    ...pages.map((entry) => `--web-fetch ${printedWord(entry)}`),
     ...higher,
     ...priceFlags(start, settings),
-    ...secrets.map((glob) => `--accept-secrets ${shellWord(glob)}`),
+    ...secrets.map((glob) => `--accept-secrets ${printedWord(glob)}`),
     ...(start.includeForeign && !settings.includeForeign ? ['--include-foreign'] : []),
   ];
 }
@@ -140,14 +140,14 @@ function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {
   const today = fallbackParts(settings);
   if (fallback === null || (fallback.provider === today?.provider && fallback.model === today.model))
     return [];
-  return [`--fallback-model ${shellWord(`${fallback.provider}/${fallback.model}`)}`];
+  return [`--fallback-model ${printedWord(`${fallback.provider}/${fallback.model}`)}`];
 }
 
 function reviewerFlag({ review }: RunStarted, settings: Settings): string[] {
   const today = reviewerParts(settings);
   const by = review?.by ?? null;
   if (by === null || (by.provider === today?.provider && by.model === today.model)) return [];
-  return [`--review-model ${shellWord(`${by.provider}/${by.model}`)}`];
+  return [`--review-model ${printedWord(`${by.provider}/${by.model}`)}`];
 }
 
 function withPriceOfToday(review: RunStarted['review'], settings: Settings): RunStarted['review'] {
@@ -172,7 +172,7 @@ function priceFlags(start: RunStarted, settings: Settings): string[] {
     ...others.flatMap(({ recorded, today }) => {
       if (recorded === null || recorded.price === null || today?.price) return [];
       const { provider, model } = recorded;
-      return [`--price ${shellWord(`${provider}/${model}:${priceText(recorded.price)}`)}`];
+      return [`--price ${printedWord(`${provider}/${model}:${priceText(recorded.price)}`)}`];
     }),
   ];
 }

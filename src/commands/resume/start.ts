@@ -5,7 +5,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { hideNamed, readSearchKey, readServers, readSettings, readTrust } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
-import { typedForResume } from '../settings-taken.ts';
+import { typedFor } from '../settings-taken.ts';
 import { resumeRun } from './resume.ts';
 
 /** Starts `patchsmith resume` with the given flags and variables. */
@@ -38,7 +38,7 @@ export async function startResume(
     ...context,
     settings: read.settings,
     typed: {
-      ...typedForResume(flags, context.redact),
+      ...typedFor('resume', flags, context.redact),
       ...(switches.has('accept-changes') ? { 'accept-changes': true } : {}),
     },
     servers,

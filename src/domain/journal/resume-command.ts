@@ -1,8 +1,8 @@
-/** The command that resumes a run, as it is printed: a shell has to read it as it is meant, and `resume` to accept it. */
+/** Commands over a run, as they are printed: a shell has to read them as they are meant, and the command to accept them. */
 
-import { shellWord } from '../shell-word.ts';
+import { printedWord } from '../shell-word.ts';
 
-/** Flags that `resume` takes with their values as they were typed: a text, several of them, or true for a switch. */
+/** Flags that the command takes with their values as they were typed: a text, several of them, or true for a switch. */
 export type TypedFlags = Readonly<Record<string, unknown>>;
 
 /**
@@ -11,13 +11,22 @@ export type TypedFlags = Readonly<Record<string, unknown>>;
  */
 export const AGREE_AGAIN = '# resume names the flags to repeat, if any';
 
-/** `more` are flags as typed (`--deadline 60s`), which replace those of the same name. */
+/** The command that resumes a run. `more` are flags as typed (`--deadline 60s`), which replace those of the same name. */
 export function resumeCommand(path: string, typed: TypedFlags, more: readonly string[] = []): string {
+  return printedCommand('resume', path, typed, more);
+}
+
+/** The command that publishes a run. */
+export function publishCommand(path: string, typed: TypedFlags): string {
+  return printedCommand('publish', path, typed, []);
+}
+
+function printedCommand(name: string, path: string, typed: TypedFlags, more: readonly string[]): string {
   const replaced = new Set(more.map((flag) => flag.split(' ', 1)[0]));
   const kept = Object.entries(typed).flatMap(([name, value]) =>
     replaced.has(`--${name}`) ? [] : wordsOf(name, value),
   );
-  const words = ['patchsmith resume', shellWord(path), ...kept, ...more];
+  const words = [`patchsmith ${name}`, printedWord(path), ...kept, ...more];
   // A secret is printed as ***, with which the command would be another one.
   return [...words, ...(words.join(' ').includes('***') ? ['# with the secret in place of ***'] : [])].join(
     ' ',
@@ -28,5 +37,5 @@ function wordsOf(name: string, value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => wordsOf(name, one));
   if (typeof value === 'boolean') return [value ? `--${name}` : `--${name}=false`];
   const text = String(value);
-  return [`--${name}${text.startsWith('-') ? '=' : ' '}${shellWord(text)}`];
+  return [`--${name}${text.startsWith('-') ? '=' : ' '}${printedWord(text)}`];
 }

@@ -10,10 +10,10 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { type SharedCaps, withLeftOver } from '../../domain/attempts/left-over.ts';
-import { resumeCommand, type TypedFlags } from '../../domain/journal/resume-command.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { continuing } from '../finish/command-to-continue.ts';
 import { openRun } from '../open-run.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import { earlierPartOf, limitsAtEnd, type RecordedRun } from '../resumed/recorded-run.ts';
@@ -61,7 +61,7 @@ export async function bringIn(
     });
     const opened = await openRun(session, spec);
     return opened.status === 'stopped' && !input.interrupt.aborted
-      ? notApplied(opened, directory, input.typed)
+      ? notApplied(opened, directory, continuing(session, directory.path, { repo: checkout.root }))
       : opened;
   };
   return runOpened(
@@ -141,16 +141,12 @@ function takeOver(from: string, to: string): void {
   rmSync(from, { recursive: true, force: true });
 }
 
-function notApplied(
-  { outcome }: Stopped,
-  { path, patch }: AttemptsPlace['directory'],
-  typed: TypedFlags = {},
-): Stopped {
+function notApplied({ outcome }: Stopped, { patch }: AttemptsPlace['directory'], command: string): Stopped {
   const kept = existsSync(patch) ? ` Its patch is kept: ${patch}.` : '';
   return stopped(
     publishFailed(
       'ERR_ATTEMPT_NOT_APPLIED',
-      `The chosen attempt could not be applied to the work tree: ${outcome.reason}${kept} Fix that, then continue with: ${resumeCommand(path, typed)}`,
+      `The chosen attempt could not be applied to the work tree: ${outcome.reason}${kept} Fix that, then continue with: ${command}`,
     ),
   );
 }

@@ -4,12 +4,12 @@ import { type AttemptFacts, withAttemptHosts, withAttempts } from '../../domain/
 import { chosenAmong } from '../../domain/attempts/rank.ts';
 import { inFewWords } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
-import { resumeCommand, type TypedFlags } from '../../domain/journal/resume-command.ts';
 import { interrupted } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { continuing } from '../finish/command-to-continue.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Chosen } from './bring-in.ts';
@@ -40,7 +40,7 @@ export function choose(
     return stopped(
       interrupted(
         reason.signal,
-        `Stopped by ${reason.signal}; ${whatIsKept(made, { ...session.input.typed, repo: checkout.root })}.`,
+        `Stopped by ${reason.signal}; ${whatIsKept(made, (path) => continuing(session, path, { repo: checkout.root }))}.`,
       ),
     );
   }
@@ -97,11 +97,11 @@ function attemptLine({ number, outcome, files, lines, path }: AttemptFacts): str
 }
 
 /** The middle of a sentence. */
-function whatIsKept(made: readonly Made[], typed: TypedFlags): string {
+function whatIsKept(made: readonly Made[], commandFor: (path: string) => string): string {
   const begun = made.flatMap(({ hasBegun, attempt }) => (hasBegun ? [attempt] : []));
   if (begun.length === 0) return 'no attempt had begun';
   const kept = begun.map(({ outcome, path }) => `${path} (${outcome})`);
   const cut = begun.find(({ outcome }) => outcome === 'interrupted');
-  const next = cut === undefined ? '' : `; continue one with: ${resumeCommand(cut.path, typed)}`;
+  const next = cut === undefined ? '' : `; continue one with: ${commandFor(cut.path)}`;
   return `nothing was applied to the work tree, and the attempts are kept: ${listed(kept, 10)}${next}`;
 }

@@ -3,12 +3,12 @@
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { LinkedOutside } from '../../domain/errors/linked-outside.ts';
 import { UnusableFile } from '../../domain/errors/unusable-file.ts';
-import { resumeCommand } from '../../domain/journal/resume-command.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { interruptedOutcome, LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
+import { continuing } from './command-to-continue.ts';
 
 /** `error` is what was thrown; null when the loop ended without giving a reason. */
 export function crashed(session: Session, error: unknown): RunOutcome {
@@ -31,8 +31,9 @@ export function crashed(session: Session, error: unknown): RunOutcome {
 }
 
 /** What to do once the machine works again. With recorded answers, the run is simply run again. */
-export function advice({ result, directory, input }: Session): string {
+export function advice(session: Session): string {
+  const { result, directory, input } = session;
   return providerNamed(result.provider, input.providers)?.canResume && directory !== null
-    ? `Fix that, then continue with: ${resumeCommand(directory.path, input.typed ?? {})}`
+    ? `Fix that, then continue with: ${continuing(session, directory.path)}`
     : 'Fix that, then run it again.';
 }

@@ -6,7 +6,7 @@ import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts
 import { missingProgram } from '../../domain/review/denial-signs.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
-import { shellWord } from '../../domain/shell-word.ts';
+import { printedWord } from '../../domain/shell-word.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { warning } from '../../domain/warnings/warning.ts';
@@ -76,7 +76,7 @@ export async function runBefore(
     session.warn(
       warning(
         'WARN_CHANGED_BEFORE_THE_WORK',
-        `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To revert that: patchsmith undo ${shellWord(path)}`,
+        `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To revert that: patchsmith undo ${printedWord(path)}`,
       ),
     );
   }

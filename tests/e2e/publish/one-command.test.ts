@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
@@ -9,7 +10,7 @@ import { removeFolders, temporaryFolder } from '../../support/files/repository.t
 import { isWrite } from '../../support/github-server/server.ts';
 import { done, edit, type Place, place } from '../../support/jobs/publishing-job.ts';
 import { resultOf } from '../../support/published.ts';
-import { type CliEnd, runCli } from '../../support/runs/cli.ts';
+import { CLI, type CliEnd, runCli } from '../../support/runs/cli.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -248,7 +249,9 @@ test('a signal between run and publication leaves a run that can be published, a
   const runDir = join(temporaryFolder(), 'run');
   const stop = new AbortController();
   const given = { cwd: at.checkout.root, env: environment(at) };
-  const cut = await cliHere(['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--output', 'json'], {
+  const flags = ['--title-prefix', "bot's: ", '--branch', 'bot/renew'];
+  const words = ['run', '-m', 'Do it', '--run-dir', runDir, '--publish', ...flags, '--output', 'json'];
+  const cut = await cliHere(words, {
     ...given,
     interrupt: stop.signal,
     onStderr(line) {
@@ -256,15 +259,22 @@ test('a signal between run and publication leaves a run that can be published, a
     },
   });
   expect(cut.exitCode, cut.stderr).toBe(130);
-  expect(cut.stderr.trimEnd().split('\n').at(-1)).toBe(
-    `patchsmith: interrupted (exit 130) [ERR_INTERRUPTED]: Stopped by SIGINT after the run but before it was published. Publish it: patchsmith publish ${runDir}`,
+  const [last = '', line = ''] = cut.stderr.trimEnd().split('\n').at(-1)?.split(' Publish it: ') ?? [];
+  expect(last).toBe(
+    'patchsmith: interrupted (exit 130) [ERR_INTERRUPTED]: Stopped by SIGINT after the run but before it was published.',
   );
   expect(JSON.parse(cut.stdout)).toMatchObject({ outcome: 'interrupted', exitCode: 130, publication: null });
   expect(at.hosted.pulls()).toEqual([]);
 
-  const published = await cliHere(['publish', runDir], given);
+  const { cwd, env } = given;
+  const published = await execa('sh', ['-c', `patchsmith() { "$NODE" "$CLI" "$@"; }\n${line}`], {
+    ...{ cwd, env: { ...env, PATH: process.env.PATH, NODE: process.execPath, CLI } },
+    ...{ extendEnv: false, reject: false, stdin: 'ignore' },
+  });
   expect(published.exitCode, published.stderr).toBe(0);
-  expect(at.hosted.pulls()).toHaveLength(1);
+  expect(at.hosted.pulls()).toMatchObject([
+    { title: expect.stringMatching(/^bot's: /), pull: { head: 'bot/renew' } },
+  ]);
 });
 
 testAtNight('a patch that is too large is refused by publish, and the run says so before', async () => {

@@ -1,23 +1,28 @@
 /** Every command that a run prints to be continued with is accepted, as a shell reads it and wherever it is typed. */
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
 const edit = (name: string) => ({ calls: [call('write_file', { path: `${name}.txt`, content: name })] });
 
-/** A run that ends at a limit again and again, in folders whose names a shell would take apart. */
-async function place() {
-  const server = await startClaudeServer({
-    turns: [edit('one'), edit('two'), edit('three'), edit('four'), { text: 'Done.' }],
-    apiKey: KEY,
-  });
+/** What a shell would take apart, a terminal would not show, and a runner would take for a command. */
+const ODD = "it's a $run; & `more`\n$(exit 3) ##[group] \u202e%s\\ -x";
+
+/** A run that ends at a limit again and again, in folders of odd names. */
+async function place(
+  turns: Script = [edit('one'), edit('two'), edit('three'), edit('four'), { text: 'Done.' }],
+) {
+  const server = await startClaudeServer({ turns, apiKey: KEY });
   onTestFinished(() => server.close());
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const folder = temporaryFolder();
@@ -37,7 +42,16 @@ async function place() {
       stdin: 'ignore',
     });
   const given = (...words: string[]) => runCli(words, { cwd: folder, env, built: true });
-  return { root: repository.root, runDir: join(folder, "it's a $run; & more"), typed, given };
+  /** Ends it as soon as the model has been asked so often. */
+  const killed = async (signal: NodeJS.Signals, requests: number, words: readonly string[]) => {
+    const child = execa(process.execPath, [CLI, ...words], {
+      ...{ cwd: folder, env, extendEnv: false, reject: false, stdin: 'ignore' },
+    });
+    await until('the model is asked', () => server.requests.length === requests);
+    child.kill(signal);
+    return child;
+  };
+  return { root: repository.root, runDir: join(folder, ODD), typed, given, killed };
 }
 
 const PERMITTED = [
@@ -54,6 +68,8 @@ const PERMITTED = [
   ],
   ...['--deadline', '3h', '--fix-rounds', '9', '--max-output-tokens', '40000', '--include-foreign'],
   ...['--max-total-tokens', '900000000', '--max-changed-size', '900m', '--max-changed-file-size', '90m'],
+  // More than a line for people holds.
+  ...Array.from({ length: 40 }, (_, at) => `--protect=-a folder/of number ${at}/**`),
 ];
 
 function printedAfter(text: string, before: string): string {
@@ -98,4 +114,61 @@ test('the changes of commands before the work are undone by the line that says s
   expect(line).toContain('patchsmith undo ');
   const undone = await typed(`cd '${root}' && ${line.replace(/\.$/, '')}`);
   expect([undone.exitCode, undone.stderr]).toEqual([0, expect.any(String)]);
+});
+
+test('what a project file has raised is in the line', async () => {
+  const { root, runDir, typed, given } = await place();
+  writeFileSync(join(root, '.patchsmith.yml'), 'max-tool-output: 90000\nfix-rounds: 9\n');
+  const task = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--sandbox', 'off'];
+  const first = await given(...task, '--max-iterations', '1');
+  const end = await typed(printedAfter(first.stderr, '\ncontinue: '));
+  expect([end.exitCode, end.stderr]).toEqual([7, expect.stringContaining('[ERR_LIMIT')]);
+});
+
+test('a run that was killed names a line, and the answer to it the flags that have to be repeated', async () => {
+  const stall = { fault: { kind: 'stall', afterEvents: 1 } } as const;
+  const { root, runDir, typed, given, killed } = await place([edit('one'), stall, { text: 'Done.' }]);
+  await killed('SIGKILL', 2, ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, ...PERMITTED]);
+  const shown = await given('show', runDir);
+  const refused = await typed(printedAfter(shown.stdout + shown.stderr, 'Continue the run: '));
+  const before = 'Repeat the flags that you agree to: ';
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(before)]);
+  const line = printedAfter(refused.stderr, before);
+  expect(line).toContain(' --sandbox off ');
+  const end = await typed(line);
+  expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
+});
+
+const ATTEMPTS = ['--attempts', '2', '--fix-rounds', '9', '--protect', "-it's *"];
+
+test('after a signal one of the attempts is continued by the line that says so', async () => {
+  let isOver = false;
+  const { root, runDir, typed, killed } = await place(({ messages }) => {
+    if (isOver) return { text: 'Done.' };
+    const isFirst = Array.isArray(messages) && messages.length === 1;
+    return isFirst ? edit('one') : { fault: { kind: 'stall', afterEvents: 1 } };
+  });
+  const task = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, ...ATTEMPTS];
+  const { stderr } = await killed('SIGTERM', 4, task);
+  isOver = true;
+  const end = await typed(printedAfter(stderr, 'continue one with: ').replace(/\.$/, ''));
+  expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
+  expect(readFileSync(join(root, 'one.txt'), 'utf8')).toBe('one');
+});
+
+test('a chosen attempt that could not be applied is applied by the line that says so', async () => {
+  let root = '';
+  const made = await place(({ messages }) => {
+    if (Array.isArray(messages) && messages.length === 1) return edit('a');
+    writeFileSync(join(root, 'a.txt'), 'mine');
+    return { text: 'Done.' };
+  });
+  ({ root } = made);
+  const { runDir, typed, given } = made;
+  const first = await given('run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, ...ATTEMPTS);
+  expect(first.lastLine).toContain('[ERR_ATTEMPT_NOT_APPLIED]');
+  writeFileSync(join(root, 'a.txt'), 'a\n');
+  const end = await typed(printedAfter(first.stderr, 'continue with: '));
+  expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a');
 });

@@ -37,7 +37,8 @@ export interface SmallDiskRun {
 }
 
 /**
- * A run whose run directory lies on a disk of 12 MiB, and its resumption after the disk was mended. The disk is a tmpfs that
+ * A run whose run directory lies on a disk of 12 MiB, and its resumption after the disk was mended, by the command that it
+ * has printed if there is one. The disk is a tmpfs that
  * no process outside sees, so it needs no rights of root and is gone with the last process.
  */
 export async function runOnSmallDisk({
@@ -87,7 +88,9 @@ const BOTH = `
   echo $? > "$KEPT/first.exit"
   cp -R "$DISK/run" "$KEPT/first"
   eval "$MEND"
-  "$NODE" "$CLI" resume "$DISK/run" --repo "$ROOT" --sandbox off 2> "$KEPT/resumed.err"
+  patchsmith() { "$NODE" "$CLI" "$@"; }
+  printed=$(sed -n 's/.* continue with: patchsmith/patchsmith/p' "$KEPT/first.err" | tail -n 1)
+  eval "\${printed:-patchsmith resume "$DISK/run" --repo "$ROOT" --sandbox off}" 2> "$KEPT/resumed.err"
   echo $? > "$KEPT/resumed.exit"
   cp -R "$DISK/run" "$KEPT/resumed"
   true`;

@@ -26,7 +26,7 @@ import {
  * lines, each after a mark, safe to print.
  */
 export interface Line {
-  readonly as: 'note' | 'bad' | 'warning' | 'output';
+  readonly as: 'note' | 'bad' | 'warning' | 'output' | 'command';
   readonly text: string;
 }
 

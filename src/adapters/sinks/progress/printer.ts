@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import type { Redact } from '../../../domain/secrets/redact.ts';
-import { oneLine } from '../../../domain/text/terminal.ts';
+import { oneLine, withinLine } from '../../../domain/text/terminal.ts';
 import type { Clock } from '../../../ports.ts';
 import type { Line } from './event-lines.ts';
 import type { LiveView } from './live-view.ts';
@@ -70,6 +70,7 @@ export class Printer {
     for (const { as, text } of lines) {
       if (quiet && as !== 'warning') continue;
       if (as === 'output') this.write(dim(text));
+      else if (as === 'command') this.write(withinLine(redact(text)));
       else if (as === 'warning') this.write(`${careful('warning:')} ${oneLine(redact(text), 2_000)}`);
       else this.write((as === 'bad' ? bad : String)(oneLine(redact(text), 1_000)));
     }

@@ -91,6 +91,11 @@ export class Progress implements EventSink {
     this.#printer.print([{ as: 'note', text: line }]);
   }
 
+  /** Prints a line with a command, which would be another one if it were cut, unless `quiet`. */
+  command(line: string): void {
+    this.#printer.print([{ as: 'command', text: line }]);
+  }
+
   /** Prints someone else's words, marked as such: at most 12 lines, unless `quiet`. */
   quote(who: string, text: string): void {
     const lines = this.#options
