@@ -7,6 +7,7 @@ import type { Script } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../github-server/server.ts';
+import type { Role } from '../github-server/state/world.ts';
 import { call, KEY } from '../runs/scripted-run.ts';
 import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
 
@@ -25,11 +26,14 @@ export interface Place {
 }
 
 /** A repository on a local GitHub, a checkout of it, and a model. Closed when the test has finished. */
-export async function place(turns: Script): Promise<Place> {
+export async function place(
+  turns: Script,
+  more: { collaborators?: Readonly<Record<string, Role>>; milestones?: readonly string[] } = {},
+): Promise<Place> {
   const checkout = await makeRepository({ 'a.txt': 'old\n' });
   const github = await startGitHub();
   onTestFinished(() => github.close());
-  const hosted = await github.addRepository(NAME, { from: checkout.root });
+  const hosted = await github.addRepository(NAME, { from: checkout.root, ...more });
   const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
   const token = github.addToken({ kind: 'installation', permissions });
   const model = await startClaudeServer({ turns, apiKey: KEY });
