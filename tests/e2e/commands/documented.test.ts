@@ -8,7 +8,13 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { done, edit } from '../../support/jobs/publishing-job.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { KEY } from '../../support/runs/scripted-run.ts';
-import { type SettingRow, settingRows, shownCommands } from '../../support/text/documented.ts';
+import {
+  inlineCode,
+  PAGES,
+  type SettingRow,
+  settingRows,
+  shownCommands,
+} from '../../support/text/documented.ts';
 
 /** What is wrong about a line itself, whatever is or is not on the machine. */
 const MISTAKE =
@@ -108,6 +114,33 @@ describe('of the commands that are shown,', () => {
     }
     expect(wrong).toEqual([]);
   });
+});
+
+const OTHER_PROGRAM = /(?:^|[ /(])(?:git|npm|npx|docker|node|bwrap|uv|yarn|pnpm|cargo|pip|bundle)\b/;
+/** Flags of other programs that are named alone, of the benchmark, and the one that stands for any. */
+const OF_OTHERS = [
+  ...['--security-opt', '--prefix', '--directory', '--disable-userns', '--allow-empty', '--check'],
+  ...['--quick', '--only', '--flag'],
+];
+
+test('every flag that running text names is one of some command', async () => {
+  const [, overview] = await given(['help']);
+  const commands = [...overview.matchAll(/^ {2}patchsmith ([a-z]+) /gm)].map(([, name = '']) => name);
+  expect(commands).toContain('publish');
+  const helps = await Promise.all(commands.map((name) => given(['help', name])));
+  const known = new Set([
+    '--version',
+    ...OF_OTHERS,
+    ...helps.flatMap(([, text]) => text.match(/--[a-z][\w-]*/g) ?? []),
+  ]);
+  const wrong = [...PAGES].flatMap(([page, text]) =>
+    inlineCode(text)
+      .filter((code) => !OTHER_PROGRAM.test(code))
+      .flatMap((code) => code.match(/(?<![\w-])--[a-z][\w-]*/g) ?? [])
+      .filter((flag) => !known.has(flag))
+      .map((flag) => `${page}: ${flag}`),
+  );
+  expect(wrong).toEqual([]);
 });
 
 /** A value of each kind, as the rows name them. */
