@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 
-/** Sixteen parallel commands, the journal, the model's connection and git need about a hundred. */
-const LEAST_OPEN_FILES = 128;
+/** Sixteen parallel commands, each with its pipes, the journal, the model's connection and git need up to two hundred. */
+const LEAST_OPEN_FILES = 256;
 
 /** Why the process cannot work within its limit; null if it can, or if the limit is unknown. */
 export function checkFdLimit(): string | null {

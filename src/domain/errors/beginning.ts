@@ -49,8 +49,8 @@ export const BEGINNING = {
     'Fix what the message names; docs/answers.md says what a schema may have.',
   ),
   ERR_COMMAND_CANNOT_FAIL: misuse(
-    'A setup or verify command always succeeds, or waits in a way that overlooks failures, so it would prove nothing.',
-    'Write it so that its exit code reflects the result; wait for each process by its id.',
+    'A setup or verify command always succeeds, or waits in a way that overlooks failures, so it would prove nothing; or it is too long to tell.',
+    'Write it so that its exit code reflects the result; wait for each process by its id. Put long scripts into files.',
   ),
   ERR_SETUP_FAILED: misuse(
     'A setup command failed, left processes behind, or needs a program that is missing.',

@@ -229,7 +229,7 @@ describe('a limit of open files', () => {
   const limited = (count: number) => ['sh', '-c', `ulimit -n ${count}; exec "$@"`, 'sh'];
 
   // With fewer than about 90, Node cannot open the modules of the command itself.
-  test.each(sampled([100, 127], () => 'too few'))(
+  test.each(sampled([100, 255], () => 'too few'))(
     'of %d is refused by name, in the document too',
     async (count) => {
       const { root } = await repositoryOf();
@@ -240,7 +240,7 @@ describe('a limit of open files', () => {
         extendEnv: false,
         reject: false,
       });
-      const reason = `A process may have only ${count} files open here, and 128 are needed. Raise the limit with ulimit -n.`;
+      const reason = `A process may have only ${count} files open here, and 256 are needed. Raise the limit with ulimit -n.`;
       expect([end.exitCode, end.stderr]).toEqual([
         1,
         `patchsmith: internal_error (exit 1) [ERR_FEW_DESCRIPTORS]: ${reason}`,
@@ -250,7 +250,7 @@ describe('a limit of open files', () => {
   );
 
   test.each(sampled(['off', 'auto'], () => 'enough', 1))(
-    'of 128 is enough for a turn of forty commands, sandbox %s',
+    'of 256 is enough for a turn of forty commands, sandbox %s',
     async (sandbox) => {
       const calls = Array.from({ length: 40 }, (_, n) =>
         call('run_command', { command: `echo ${n} > ${n}.txt` }),
@@ -258,7 +258,7 @@ describe('a limit of open files', () => {
       const run = await scriptedRun({
         repository: await repositoryOf(),
         turns: [{ calls }, done],
-        wrap: limited(128),
+        wrap: limited(256),
         args: ['--sandbox', sandbox],
       });
       expect([run.exitCode, run.result.changedFiles.length], run.stderr).toEqual([0, 40]);
