@@ -62,7 +62,11 @@ describe.each(NODES)('the action with %s, when its main thread is stuck', (node)
     const end = await stuckAction(node, { deadline: '8s' });
     expect(end.lastLine).toMatch(/^patchsmith: deadline \(exit 124\) \[ERR_DEADLINE\]: The deadline passed;/);
     expect([end.exitCode, end.signal, end.isCommandLeft]).toEqual([124, undefined, false]);
-    expect([end.outputs.outcome, end.outputs['exit-code'], end.post.exitCode]).toEqual(['deadline', '124', 0]);
+    expect([end.outputs.outcome, end.outputs['exit-code'], end.post.exitCode]).toEqual([
+      'deadline',
+      '124',
+      0,
+    ]);
   });
 
   test('ends by SIGTERM, with its outputs, and the post step follows', async () => {
@@ -76,7 +80,13 @@ describe.each(NODES)('the action with %s, when its main thread is stuck', (node)
       ]);
       return;
     }
-    expect(end.lastLine).toMatch(/^patchsmith: interrupted \(exit 143\) \[ERR_INTERRUPTED\]: Stopped by SIGTERM;/);
-    expect([end.exitCode, end.outputs.outcome, end.outputs['exit-code']]).toEqual([143, 'interrupted', '143']);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: interrupted \(exit 143\) \[ERR_INTERRUPTED\]: Stopped by SIGTERM;/,
+    );
+    expect([end.exitCode, end.outputs.outcome, end.outputs['exit-code']]).toEqual([
+      143,
+      'interrupted',
+      '143',
+    ]);
   });
 });

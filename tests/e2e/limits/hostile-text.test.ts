@@ -17,7 +17,8 @@ const limited = ['sh', '-c', `ulimit -t ${CPU_SECONDS}; exec "$@"`, 'sh'];
 
 const MB = 1_000_000;
 const filled = (part: string, characters = MB) => part.repeat(Math.ceil(characters / part.length));
-const numbered = (line: (n: number) => string) => Array.from({ length: 60_000 }, (_, n) => line(n)).join('\n');
+const numbered = (line: (n: number) => string) =>
+  Array.from({ length: 60_000 }, (_, n) => line(n)).join('\n');
 
 describe('a plan or a file of the repository:', () => {
   const verify = (script: string) => `---\nverify:\n  - ${JSON.stringify(script)}\n---\nDo it.\n`;
@@ -36,7 +37,12 @@ describe('a plan or a file of the repository:', () => {
     ['openings of YAML', 'plan.md', `---\nverify: ${filled('[', 60_000)}\n---\nDo it.\n`, plan],
     ['tags and openings of YAML', 'plan.md', `---\nverify: ${filled('![', 60_000)}\n---\nDo it.\n`, plan],
     ['equal keys of YAML', 'plan.md', `---\n${filled('a: 1\n', 60_000)}---\nDo it.\n`, plan],
-    ['globs', 'plan.md', `---\nallow:\n${filled(`  - "${filled('{a,*', 900)}"\n`, 60_000)}---\nDo it.\n`, plan],
+    [
+      'globs',
+      'plan.md',
+      `---\nallow:\n${filled(`  - "${filled('{a,*', 900)}"\n`, 60_000)}---\nDo it.\n`,
+      plan,
+    ],
     ['tables of TOML', 'pyproject.toml', filled('[a.b.c]\n'), init],
     ['openings of TOML', 'pyproject.toml', `a = ${filled('[')}`, init],
     ['openings of JSON', 'package.json', filled('['), init],
