@@ -2,6 +2,7 @@
 
 import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
 import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
+import { isRuleFile } from '../domain/changes/path.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
@@ -26,10 +27,45 @@ export interface Enforced {
 }
 
 /** Puts back the changes that the plan or the settings do not allow, and returns what to record. */
-export async function enforcePolicy(
+export async function enforcePolicy(changes: CommandChanges, parts: PolicyParts): Promise<Enforced> {
+  const { enforced, others, hasRules } = await enforceOnce(changes, parts);
+  const { iteration } = changes;
+  // A rule that was put back has hidden them until now.
+  const shown = hasRules ? await enforceOnce({ ...changes, changes: others }, parts) : null;
+  const { hidden, actions } = hiddenFiles(parts.workspace);
+  const rest = shown === null ? others : shown.others;
+  return {
+    actions: [
+      ...enforced.actions,
+      ...(shown?.enforced.actions ?? []),
+      // Undo leaves the user's files where they are.
+      ...changesRecorded(rest, { by: 'outside' }, iteration),
+      ...actions,
+    ],
+    putBack: [...enforced.putBack, ...(shown?.enforced.putBack ?? [])].sort(),
+    stuck: [...enforced.stuck, ...(shown?.enforced.stuck ?? [])].sort(),
+    hidden,
+    repositories: [...new Set([...enforced.repositories, ...(shown?.enforced.repositories ?? [])])],
+  };
+}
+
+interface PolicyParts {
+  readonly workspace: Workspace;
+  readonly permits: (path: string) => boolean;
+}
+
+/** `others` is what the look after it found besides. */
+interface EnforcedOnce {
+  readonly enforced: Omit<Enforced, 'hidden'>;
+  readonly others: readonly PathChange[];
+  /** Ignore rules were put back. */
+  readonly hasRules: boolean;
+}
+
+async function enforceOnce(
   { changes, source, iteration }: CommandChanges,
-  { workspace, permits }: { workspace: Workspace; permits: (path: string) => boolean },
-): Promise<Enforced> {
+  { workspace, permits }: PolicyParts,
+): Promise<EnforcedOnce> {
   const repositories = await workspace.repositoriesAround(changes.map(({ path }) => path));
   const isPlanted = (path: string) => repositories.some((folder) => belongsTo(path, folder));
   const refused = withConflictingPaths(
@@ -38,17 +74,10 @@ export async function enforcePolicy(
     changes,
   );
   if (refused.length === 0) {
-    const { hidden, actions } = hiddenFiles(workspace);
-    return {
-      actions: [...changesRecorded(changes, source, iteration), ...actions],
-      putBack: [],
-      stuck: [],
-      hidden,
-      repositories,
-    };
+    const actions = [...changesRecorded(changes, source, iteration)];
+    return { enforced: { actions, putBack: [], stuck: [], repositories }, others: [], hasRules: false };
   }
   const { stuck, others } = await workspace.putBack(refused, changes);
-  const { hidden, actions } = hiddenFiles(workspace);
   const left = new Map(stuck.map(({ path, now }) => [path, now]));
   const gone = refused.filter(({ path }) => !left.has(path));
   const reverted: RunAction = {
@@ -59,18 +88,16 @@ export async function enforcePolicy(
     iteration,
   };
   const { credited, outside } = keptChanges({ changes, refused, stuck });
+  const actions = [
+    reverted,
+    ...changesRecorded(credited, source, iteration),
+    ...changesRecorded(outside, { by: 'outside' }, iteration),
+  ];
+  const putBack = gone.map(({ path }) => path);
   return {
-    actions: [
-      reverted,
-      ...changesRecorded(credited, source, iteration),
-      // Undo leaves the user's files where they are.
-      ...changesRecorded([...outside, ...others], { by: 'outside' }, iteration),
-      ...actions,
-    ],
-    putBack: gone.map(({ path }) => path),
-    stuck: [...left.keys()],
-    hidden,
-    repositories,
+    enforced: { actions, putBack, stuck: [...left.keys()], repositories },
+    others,
+    hasRules: refused.some(({ path }) => isRuleFile(path)),
   };
 }
 

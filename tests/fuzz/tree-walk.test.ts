@@ -90,7 +90,7 @@ test(
     scratch.write('.gitignore', '*.log\n/out\n');
     scratch.commit();
     // A nested repository, of which nothing is to be seen.
-    scratch.write('n/.git/HEAD', 'ref: refs/heads/main\n');
+    scratch.git('init', '--quiet', 'n');
     const workspace = await scratch.open();
     const known = new Map(Object.entries(naive(scratch.root)));
     await fc.assert(

@@ -38,33 +38,33 @@ export async function whyNotUsable(directory: RunDirectory): Promise<string | nu
 
 /** What git creates in the shadow repository, and what else is stored there. */
 const IN_SHADOW =
-  /^(?:HEAD|config|objects|refs|info|rules|rules-now|rules-early|empty-folders|ignored-at-start|closed-places|set-gid-folders|write-log|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
 /** Folders with files of these names may contain nothing else: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
   { folder: /^shadow\.git$/, names: IN_SHADOW },
   { folder: /^shadow\.git\/refs$/, names: /^(?:heads|tags|patchsmith)$/ },
   { folder: /^shadow\.git\/refs\/patchsmith$/, names: /^run(?:\.lock)?$/ },
-  { folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
+  { folder: /^shadow\.git\/(?:rules\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
   {
-    folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?objects$/,
+    folder: /^shadow\.git\/(?:rules\/git\/)?objects$/,
     names: /^(?:info|pack|[0-9a-f]{2}|incoming-[0-9a-f]+)$/,
   },
-  { folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?objects\/info$/, names: /^alternates$/ },
+  { folder: /^shadow\.git\/(?:rules\/git\/)?objects\/info$/, names: /^alternates$/ },
   { folder: /^shadow\.git\/info$/, names: /^$/ },
-  { folder: /^shadow\.git\/rules(?:-now)?$/, names: /^(?:git|tree|excludes|attributes|aside-\d+)$/ },
-  { folder: /^shadow\.git\/rules(?:-now)?\/git$/, names: /^(?:HEAD|config|objects|refs|info)$/ },
-  { folder: /^shadow\.git\/rules(?:-now)?\/git\/info$/, names: /^(?:exclude|attributes)$/ },
+  { folder: /^shadow\.git\/rules$/, names: /^(?:git|turning|excludes|attributes)$/ },
+  { folder: /^shadow\.git\/rules\/git$/, names: /^(?:HEAD|config|objects|refs|info)$/ },
+  { folder: /^shadow\.git\/rules\/git\/info$/, names: /^(?:exclude|attributes)$/ },
 ];
 
 /** Maximum bytes of files that are read as a whole, by any reader. */
 const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
   { path: /\/(?:HEAD|config|alternates|clock|patchsmith\/run)$/, bytes: MIB },
   {
-    path: /\/(?:empty-folders|ignored-at-start|closed-places|set-gid-folders|write-log|[a-z-]+\.json)$/,
+    path: /\/(?:empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|[a-z-]+\.json)$/,
     bytes: 64 * MIB,
   },
-  { path: /^shadow\.git\/rules(?:-now)?\//, bytes: 100 * MIB },
+  { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
   { path: /^shadow\.git\/(?=[^/]*$).*index/s, bytes: 1024 * MIB },
 ];
 

@@ -1,4 +1,4 @@
-/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. Created by open.ts. */
+/** The workspace over a git checkout: the work tree as git sees it, its shadow repository, and the patch. Created by open.ts. */
 
 import { quotedName } from '../../domain/changes/path.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
@@ -9,13 +9,9 @@ import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { RunBase } from './kept/run-base.ts';
-import type { ChangeBudget } from './snapshot/change-budget.ts';
-import type { Snapshot } from './snapshot/snapshot.ts';
-import type { WalkedTree } from './snapshot/walked-tree.ts';
-import { keepBeginning } from './unwalked/ignored-changes.ts';
-import { ignoredWrites } from './unwalked/ignored-look.ts';
+import type { WorkTree, WorkTreeParts } from './tree/work-tree.ts';
+import { ignoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
-import type { PlantedGit } from './unwalked/planted-git.ts';
 import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
@@ -27,61 +23,62 @@ interface WorkspaceParts {
   readonly shadowDir: string;
   readonly base: BaseRevision;
   readonly sandboxGitDir: SandboxGitDir;
-  readonly tree: WalkedTree;
-  readonly snapshot: Snapshot;
-  readonly planted: PlantedGit;
+  readonly parts: WorkTreeParts;
+  readonly tree: WorkTree;
   readonly beside: NestedFolders;
   readonly warnings: Set<Warning>;
-  readonly budget: ChangeBudget;
   /** The whole base is stored with the run. */
   readonly keepsBase: boolean;
 }
 
-/** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
-export function openGitWorkspace(parts: WorkspaceParts): Workspace {
-  const { snapshot, tree, planted, warnings, budget } = parts;
-  const { objectFormat } = parts.base;
+/** Captures, patches and anything else that looks at the whole tree run one at a time, in the order requested. */
+export function openGitWorkspace(opened: WorkspaceParts): Workspace {
+  const { checkout, shadowDir, parts, tree, beside, warnings } = opened;
+  const { root } = checkout;
+  const { planted, setIds, hidden, contents } = parts;
+  const { budget, closed } = contents;
   const inTurn = oneByOne();
-  const base = new RunBase(parts);
+  const base = new RunBase(opened);
   return {
-    root: parts.checkout.root,
-    sandboxGitDir: parts.sandboxGitDir,
+    root,
+    sandboxGitDir: opened.sandboxGitDir,
     base: () => base.now,
-    ...workTreeFiles(parts, objectFormat),
+    ...workTreeFiles({ root, shadowDir, tree }, opened.base.objectFormat),
     capture(scope) {
       base.startKeeping();
       return inTurn(() => {
-        if (scope === 'all') {
-          keepBeginning(parts.shadowDir);
-          snapshot.distrustTimes();
-        }
-        return snapshot.capture(scope);
+        // Commands follow, which may write to files that git ignores.
+        if (scope === 'all') keepBeginning(shadowDir);
+        return tree.look(scope);
       });
     },
+    putBack: (changes, all) => inTurn(() => putBack(opened, changes, all)),
+    repositoriesAround: (paths, added = []) => repositoriesIn(opened, paths, added),
     sweep: () =>
       inTurn(async () => {
-        await snapshot.sweepGitDirs();
-        await sweepSetIds(parts.checkout.root, tree.closed, tree.setIds);
+        await planted.look(0n, 'commands');
+        await sweepSetIds(root, closed, setIds);
       }),
-    putBack: (changes, all) => inTurn(() => putBack(parts, changes, all)),
-    repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
-    ignoredWrites: () => ignoredWrites({ ...parts, unwalked: planted.unwalked }),
-    nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
+    ignoredWrites: () =>
+      inTurn(() =>
+        ignoredChanges({
+          ...{ root, shadowDir, closed, setIds, warnings },
+          folders: planted.folders,
+          ignored: () => tree.ignored(),
+        }),
+      ),
+    nestedChanges: () => inTurn(() => nestedChanges(beside)),
     notes: () => ({
-      hidden: snapshot.hidden,
-      exposed: snapshot.exposed,
-      removedGitDirs: [...planted.removed],
+      hidden: tree.hidden,
+      exposed: hidden.exposed(),
+      removedGitDirs: planted.removed,
       gitDirsInDoubt: planted.inDoubt,
       exceeded: budget.exceeded,
-      warnings: atMost(MAX_WARNINGS, [
-        ...leftOutWarning(budget.leftOut),
-        ...tree.setIds.warnings(),
-        ...warnings,
-      ]),
+      warnings: atMost(MAX_WARNINGS, [...leftOutWarning(budget.leftOut), ...setIds.warnings(), ...warnings]),
     }),
     async rebase(changes) {
       await base.rebase(changes);
-      snapshot.rebase(changes);
+      tree.rebase(changes);
     },
     uncommitted: async (net) => (base.now.dirty ? inTurn(() => base.uncommitted(net)) : null),
     async keepEssentials(changes, read) {
@@ -97,18 +94,24 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
 }
 
 async function putBack(
-  parts: WorkspaceParts,
+  opened: WorkspaceParts,
   ...[changes, all]: Parameters<Workspace['putBack']>
 ): ReturnType<Workspace['putBack']> {
-  const { checkout, shadowDir, snapshot, tree, planted, beside } = parts;
+  const { checkout, shadowDir, parts, tree, beside } = opened;
   const { root } = checkout;
   // Few runs need to put anything back.
   const { revert, whyKept } = await import('./restore/revert.ts');
-  const { openedNs } = beside;
   const paths = changes.map(({ path }) => path);
-  const repositories = await repositoriesIn(parts, paths, []);
-  const isKept = whyKept({ root, openedNs, all, repositories, lost: planted.lost() });
-  return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
+  const repositories = await repositoriesIn(opened, paths, []);
+  const isKept = whyKept({ root, openedNs: beside.openedNs, all, repositories, lost: parts.planted.lost() });
+  const { closed } = parts.contents;
+  return revert(changes, {
+    root,
+    shadowDir,
+    closed,
+    look: () => tree.look('after_commands'),
+    whyKept: isKept,
+  });
 }
 
 /** Returns a function that starts a piece of work when the previous one has ended, whether or not it succeeded. */
@@ -122,19 +125,20 @@ function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 async function repositoriesIn(
-  { checkout, tree }: WorkspaceParts,
+  { checkout, parts }: WorkspaceParts,
   paths: readonly string[],
   added: readonly string[],
 ): Promise<string[]> {
+  const { budget, closed } = parts.contents;
   const repositories = (view: TreeView) =>
     repositoriesAround(paths, (folder) => {
-      const listing = tree.closed.insist(folder, () => view.listFolder(folder));
+      const listing = closed.insist(folder, () => view.listFolder(folder));
       const there = listing.status === 'seen' ? listing.entries.map(({ name }) => name) : [];
       const from = folder === '' ? 0 : folder.length + 1;
       const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
       return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
     });
-  return viewing(checkout.root, repositories, tree.folders);
+  return viewing(checkout.root, repositories, budget.folders);
 }
 
 /** One warning, or none. */

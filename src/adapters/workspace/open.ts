@@ -1,26 +1,24 @@
 /** From a checkout to the workspace of a run: the shadow repository, the throwaway git dir and the baseline. */
 
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import { coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
-import { BaselineRules } from './baseline/baseline-rules.ts';
-import { readBaselineIndex } from './baseline/index/baseline-index.ts';
-import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
-import { MANY_FILES } from './baseline/stat-unchanged.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { baseRevision, knownTrees } from './kept/base-revision.ts';
-import { shadowRepository, snapshotParts } from './parts.ts';
+import { baseRevision } from './kept/base-revision.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
-import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { emptyFoldersFile, keepEmptyFolders } from './tree/empty-folders.ts';
+import { shadowRepository, workTreeParts } from './tree/parts.ts';
+import { copyIndex, START_INDEX } from './tree/start-index.ts';
+import { fileSystemTime, WorkTree, type WorkTreeParts } from './tree/work-tree.ts';
 import { copyLinkedOut } from './unwalked/hard-links.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
-import { nestedFolders, nestedUnderPolicy, startRepositories } from './unwalked/start-repositories.ts';
+import type { NestedFolders } from './unwalked/nested-changes.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -28,8 +26,6 @@ export interface WorkspacePlaces {
   readonly sandboxGitDir: string;
   /** Locates the user's git configuration. */
   readonly env: UserEnvironment;
-  /** Number of files above which git is asked for their stats. Default: 2,000. */
-  readonly manyFiles?: number;
   /** What the run may change. Default: the default limits. */
   readonly limits?: ChangeLimits;
   /** Whether commands may not change anything in a repository in this folder. Default: they may. */
@@ -51,9 +47,8 @@ export interface BegunWorkspace {
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
-  const sandboxGitDir = { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested };
   return {
-    sandboxGitDir,
+    sandboxGitDir: { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested },
     async takeBaseline() {
       const workspace = await openWorkspace(checkout, places);
       nested.push(...workspace.sandboxGitDir.nested);
@@ -62,100 +57,86 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
   };
 }
 
-/** What was read before the work tree is scanned. */
-interface Prepared {
-  readonly checkout: Checkout;
-  readonly shadowDir: string;
-  readonly parts: SnapshotParts;
-  readonly madeGit: SandboxGitDir;
-  readonly warnings: Set<Warning>;
-  readonly limits: ChangeLimits;
-  readonly isReadOnly: (folder: string) => boolean;
-  readonly keepsBase: boolean;
-}
-
 /**
  * Takes the current checkout as the baseline, and runs nothing from it. Of the user's files, it only replaces hard links out of
  * the work tree by copies.
  */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
-  return takeWhole(await prepare(checkout, places));
-}
-
-/** Does not look at files of the work tree, except rule files that are only known from the index. */
-async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Prepared> {
   const { root } = checkout;
-  const {
-    shadowDir,
-    limits = DEFAULT_CHANGE_LIMITS,
-    manyFiles = MANY_FILES,
-    isReadOnly = () => false,
-    keepsBase = false,
-  } = places;
+  const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, isReadOnly = () => false, keepsBase = false } = places;
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
-  const [madeGit, index] = await Promise.all([
-    makeSandboxGitDir(checkout, places.sandboxGitDir, settings),
-    readBaselineIndex(checkout.gitDir, shadowDir, checkout.objectFormat),
-  ]);
-  const rules = new BaselineRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
-  await takeRuleFilesOfIndex(root, index, shadowDir, rules);
-
+  copyIndex(checkout.gitDir, shadowDir, START_INDEX);
   const warnings = new Set<Warning>();
-  const parts = snapshotParts({
-    checkout,
-    shadowDir,
-    index,
-    rules,
-    settings,
-    warnings,
-    manyFiles,
-    limits,
+  const madeGit = makeSandboxGitDir(checkout, places.sandboxGitDir, settings);
+  // Its failure counts when it is awaited.
+  madeGit.catch(() => undefined);
+  const parts = await workTreeParts({
+    ...{ checkout, shadowDir, settings, warnings, limits },
     guard: places.guard,
   });
-  return { checkout, shadowDir, parts, madeGit, warnings, limits, isReadOnly, keepsBase };
+  const { closed } = parts.contents;
+  for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warnings.add(one);
+  const { tree, edits, empty } = await WorkTree.take(parts);
+  keepEmptyFolders(emptyFoldersFile(shadowDir), empty);
+  const [made, base] = await Promise.all([madeGit, baseRevision(checkout, shadowDir, edits)]);
+  if (tree.submodules.length > 0) await hideSubmodules(made.gitDir, tree.submodules);
+  const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
+  const openedNs = fileSystemTime(`${shadowDir}/clock`);
+  keepRepositories(shadowDir, {
+    ...{ root, nested, foreign },
+    gitDirs: [...parts.planted.known],
+    openedNs: String(openedNs),
+  });
+  return openGitWorkspace({
+    ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
+    sandboxGitDir: { ...made, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly), uncovered },
+    beside: nestedFolders({ parts, tree }, { foreign, openedNs }),
+  });
 }
 
-async function takeWhole({
-  checkout,
-  shadowDir,
-  parts,
-  madeGit,
-  warnings,
-  limits,
-  isReadOnly,
-  keepsBase,
-}: Prepared): Promise<Workspace> {
-  const { root } = checkout;
-  const known = knownTrees(checkout, shadowDir);
-  const { maxDiskBytes: maxBytes } = limits;
-  for (const one of await copyLinkedOut({ root, closed: parts.tree.closed, maxBytes })) warnings.add(one);
-  const snapshot = await Snapshot.take(parts);
-  const { submodules } = parts.tree.tracked;
-  if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const { nested, uncovered, foreign } = startRepositories(checkout, parts);
-  const openedNs = snapshot.now();
-  const gitDirs = [...parts.planted.known];
-  keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
-  const sandboxGitDir = {
-    ...madeGit,
-    nested: nestedUnderPolicy({ nested, foreign }, isReadOnly),
-    uncovered,
+interface Seen {
+  readonly parts: WorkTreeParts;
+  readonly tree: WorkTree;
+}
+
+/**
+ * The repositories in the work tree: those that the first look found, and those known to git itself. `foreign` are the folders of
+ * those that exist and whose files do not belong to this repository.
+ */
+export function repositoriesOf(
+  checkout: Checkout,
+  { parts, tree }: Seen,
+): { nested: NestedRepository[]; uncovered: string[]; foreign: string[] } {
+  const found = parts.planted.known.flatMap(({ path }) =>
+    path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
+  );
+  const known = [...tree.submodules, ...linkedWorktrees(checkout), ...found];
+  const { nested, uncovered } = coverable(checkout.root, known, parts.contents.warn);
+  const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
+  // If the index has files in one, those are treated as any others.
+  const foreign = [...folders, ...uncovered].filter((path) => path !== '.' && !tree.hasBelow(path));
+  return { nested, uncovered, foreign };
+}
+
+/** How commands see them; `isReadOnly` says where they may not change anything. */
+export function nestedUnderPolicy(
+  { nested, foreign }: { nested: readonly NestedRepository[]; foreign: readonly string[] },
+  isReadOnly: (folder: string) => boolean,
+): NestedRepository[] {
+  return underPolicy(nested, (folder) => foreign.includes(folder) && isReadOnly(folder));
+}
+
+/** Folders in which to look for changes of theirs. */
+export function nestedFolders(
+  { parts: { git, contents, setIds }, tree }: Seen,
+  { foreign, openedNs }: { foreign: readonly string[]; openedNs: bigint },
+): NestedFolders {
+  const { closed, budget } = contents;
+  return {
+    ...{ root: git.root, shadowDir: git.shadowDir, closed, setIds, openedNs },
+    limit: budget.folders,
+    there: foreign,
+    absent: tree.submodules,
   };
-  const base = await baseRevision(checkout, shadowDir, { snapshot, known });
-  const { tree, planted, contents } = parts;
-  const { budget } = contents;
-  return openGitWorkspace({
-    checkout,
-    shadowDir,
-    base,
-    sandboxGitDir,
-    tree,
-    snapshot,
-    planted,
-    beside: nestedFolders(parts, { foreign, openedNs }),
-    warnings,
-    budget,
-    keepsBase,
-  });
 }

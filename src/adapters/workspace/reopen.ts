@@ -15,25 +15,17 @@ import { listTree } from '../../git/store/tree-listing.ts';
 import { BASE_INDEX } from '../../git/store/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
-import { BaselineRules } from './baseline/baseline-rules.ts';
-import { type BaselineIndex, readKeptIndex } from './baseline/index/baseline-index.ts';
-import { MANY_FILES } from './baseline/stat-unchanged.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import type { WorkspacePlaces } from './open.ts';
-import { shadowRepository, snapshotParts } from './parts.ts';
+import { nestedFolders, nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
-import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { rulesFolder } from './tree/looking-git.ts';
+import { shadowRepository, workTreeParts } from './tree/parts.ts';
+import { fileSystemTime, WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut } from './unwalked/hard-links.ts';
-import {
-  type Kept,
-  type KeptRepositories,
-  keepRepositories,
-  keptRepositories,
-} from './unwalked/kept-repositories.ts';
+import { type KeptRepositories, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
 import { type PlantedGitDirs, plantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
-import { nestedFolders, nestedUnderPolicy, startRepositories } from './unwalked/start-repositories.ts';
 
 /** What the journal says about the work tree. */
 export interface KeptState {
@@ -101,37 +93,38 @@ export async function reopenWorkspace(
   await removeLeftovers(root, written);
 
   const warnings = new Set([...earlier, ...kept]);
-  const parts = partsOf(checkout, places, { ...left, warnings });
-  const { snapshot, found: all } = await Snapshot.reopen(parts, { base: baseFiles, states });
-  const found = await withoutLeftovers(root, snapshot, all);
-  const { tree, planted: watch } = parts;
-  if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
-  watch.tellInDoubt(inDoubt);
-  const { submodules } = tree.tracked;
-  const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, { settings, submodules });
+  const parts = await workTreeParts({
+    ...{ checkout, shadowDir, settings, warnings },
+    ...{ limits: places.limits, guard: places.guard },
+  });
+  const { tree, found: all } = await WorkTree.reopen(parts, { base: base.tree, states });
+  const found = await withoutLeftovers(root, tree, all);
+  if (mayHavePlanted === 'remove') parts.planted.tellRemoved(planted);
+  parts.planted.tellInDoubt(inDoubt);
+  const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, {
+    settings,
+    submodules: tree.submodules,
+  });
   // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
-  if (repositories.status === 'ok') watch.recall(repositories.gitDirs);
+  if (repositories.status === 'ok') parts.planted.recall(repositories.gitDirs);
   const { nested, foreign, openedNs } =
-    repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.now());
+    repositories.status === 'ok'
+      ? repositories
+      : {
+          ...repositoriesOf(checkout, { parts, tree }),
+          openedNs: String(fileSystemTime(`${shadowDir}/clock`)),
+        };
   // A git dir that was left in place must not count as the user's next time.
   if (mayHavePlanted !== 'leave')
-    keepRepositories(shadowDir, { root, nested, gitDirs: [...watch.known], foreign, openedNs });
+    keepRepositories(shadowDir, { root, nested, gitDirs: [...parts.planted.known], foreign, openedNs });
   const workspace = openGitWorkspace({
-    checkout,
-    shadowDir,
-    base,
+    ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
     sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
-    tree,
-    snapshot,
-    planted: watch,
-    beside: nestedFolders(parts, { foreign, openedNs: BigInt(openedNs) }),
-    warnings,
-    budget: parts.contents.budget,
-    keepsBase,
+    beside: nestedFolders({ parts, tree }, { foreign, openedNs: BigInt(openedNs) }),
   });
   const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
   const asInBase = found.filter(({ path, after }) =>
-    [baseFiles, fresh].some((tree) => tree !== null && sameState(tree.get(path) ?? null, after)),
+    [baseFiles, fresh].some((files) => files !== null && sameState(files.get(path) ?? null, after)),
   );
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
 }
@@ -153,7 +146,6 @@ async function copyLinkedSince(
 interface Left {
   readonly status: 'ok';
   readonly settings: UserSettings;
-  readonly index: BaselineIndex;
   readonly baseFiles: ReadonlyMap<string, FileState>;
   readonly repositories: Exclude<KeptRepositories, Failed>;
 }
@@ -165,7 +157,7 @@ async function readLeft(
   base: BaseRevision,
 ): Promise<Left | Failed> {
   const { root, objectFormat } = checkout;
-  if (!existsSync(join(shadowDir, 'rules')))
+  if (!existsSync(rulesFolder(shadowDir)))
     return failed(`The shadow repository ${shadowDir} is gone, and the run's changes with it.`);
   if (objectFormat !== base.objectFormat)
     return failed(`The checkout ${root} has ${objectFormat} ids, the run has ${base.objectFormat} ids.`);
@@ -175,15 +167,12 @@ async function readLeft(
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
   // The process may have been killed while writing it.
   rmSync(join(shadowDir, BASE_INDEX), { force: true });
-  const [index, baseFiles] = await Promise.all([
-    readKeptIndex(shadowDir, objectFormat),
-    listTree(shadowDir, base.tree),
-  ]);
+  const baseFiles = await listTree(shadowDir, base.tree);
   if (baseFiles === null)
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${root}.`);
   const repositories = keptRepositories(shadowDir, root);
   if (repositories.status === 'failed') return repositories;
-  return { status: 'ok', settings, index, baseFiles, repositories };
+  return { status: 'ok', settings, baseFiles, repositories };
 }
 
 /** The git dirs that commands in progress may have created, removed if that is asked for. */
@@ -202,36 +191,17 @@ async function settlePlanted(
   }
 }
 
-function partsOf(
-  checkout: Checkout,
-  { shadowDir, limits = DEFAULT_CHANGE_LIMITS, manyFiles = MANY_FILES, guard }: WorkspacePlaces,
-  { index, settings, warnings }: Pick<Left, 'index' | 'settings'> & { warnings: Set<Warning> },
-): SnapshotParts {
-  const rules = new BaselineRules(join(shadowDir, 'rules'), null, settings);
-  return snapshotParts({ checkout, shadowDir, index, rules, settings, warnings, manyFiles, limits, guard });
-}
-
-/** In a checkout other than the one the run began in, the repositories are those that exist now. */
-function foundAnew(
-  checkout: Checkout,
-  parts: SnapshotParts,
-  nowNs: bigint,
-): Pick<Kept, 'nested' | 'foreign' | 'openedNs'> {
-  const { nested, foreign } = startRepositories(checkout, parts);
-  return { nested, foreign, openedNs: String(nowNs) };
-}
-
 /** An interrupted restore has left its temporary file in a folder that was not known beforehand. */
 async function withoutLeftovers(
   root: string,
-  snapshot: Snapshot,
+  tree: WorkTree,
   found: readonly PathChange[],
 ): Promise<PathChange[]> {
   const isLeft = ({ path, before }: PathChange) => before === null && isTemporary(path);
   const left = found.filter(isLeft).map(({ path }) => path);
   if (left.length > 0) {
     await removeLeftovers(root, left);
-    await snapshot.capture(left);
+    await tree.look(left);
   }
   return found.filter((change) => !isLeft(change));
 }

@@ -12,7 +12,7 @@ import { copyIfThere } from '../../git/repository-file.ts';
 import { makeRepository, type RepositoryPlan } from '../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
-import { copyIndex, setMtime } from './baseline/index/baseline-index.ts';
+import { copyIndex, setMtime } from './tree/start-index.ts';
 
 /** Settings that determine how files of the work tree are read. */
 export type ReadingSettings = Pick<UserSettings, 'fileMode' | 'ignoreCase' | 'autocrlf' | 'eol'>;

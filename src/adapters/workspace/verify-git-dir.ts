@@ -14,9 +14,9 @@ import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
-import { checkoutSteps, inTurn, leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
-import { BASELINE_INDEX, copyIndex } from './baseline/index/baseline-index.ts';
+import { checkoutSteps, inTurn, leftOut, packTree, readCoreSettings } from './kept/base-copy.ts';
 import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
+import { copyIndex, START_INDEX } from './tree/start-index.ts';
 
 /** The checkout of a run and its shadow repository. */
 export interface RunPlaces {
@@ -31,7 +31,7 @@ export interface RunPlaces {
  */
 export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
   await makeGitDir(checkout, gitDir, startSettings(shadowDir));
-  if (copyIndex(shadowDir, gitDir, 'index', BASELINE_INDEX) === null) return;
+  if (!copyIndex(shadowDir, gitDir, 'index', START_INDEX)) return;
   const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'ls-files', '--stage', '-z'] });
   const submodules = pathsOf(listed, true);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);

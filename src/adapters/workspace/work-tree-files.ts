@@ -2,35 +2,31 @@
 
 import type { FileState, FoundChange, PathChange } from '../../domain/changes/change.ts';
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
-import type { RepoPath } from '../../domain/changes/path.ts';
+import { foldersAround, type RepoPath } from '../../domain/changes/path.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { openNofollowFiles } from '../../files/nofollow-files.ts';
-import { viewing } from '../../files/tree-view.ts';
+import { lookAt } from '../../files/tree-view.ts';
 import { blobId } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { searchFiles } from './search/search.ts';
-import type { KnownFiles } from './snapshot/file-states.ts';
-import { walk } from './snapshot/walk.ts';
-import type { WalkedTree } from './snapshot/walked-tree.ts';
+import type { WorkTree } from './tree/work-tree.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
 
 /** Larger files are not read for the model, which can read parts of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
-/** The work tree whose files are read and written, and the shadow repository that stores their contents. */
+/** The work tree whose files are read and written. */
 export interface FilePlaces {
-  readonly tree: WalkedTree;
-  /** What is known about the files that git sees. */
-  readonly snapshot: { readonly known: Pick<KnownFiles, 'stateOf'> };
+  readonly root: string;
   readonly shadowDir: string;
+  readonly tree: WorkTree;
 }
 
 /** `objectFormat` is the format of the ids that identify versions of files. */
 export function workTreeFiles(
-  { tree, snapshot, shadowDir }: FilePlaces,
+  { root, shadowDir, tree }: FilePlaces,
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
-  const { root } = tree;
   const files = openNofollowFiles(root);
   /** Nothing is known about an ignored file until it is read. */
   const unknownState = (path: RepoPath): FileState | null => {
@@ -38,59 +34,15 @@ export function workTreeFiles(
     if (read.status === 'failed') return null;
     return { mode: read.mode, blob: blobId(read.bytes, objectFormat), size: read.bytes.length };
   };
-  return {
-    ...readableFiles(tree, objectFormat),
-
-    async writeFile(path, bytes) {
-      const submodule = tree.tracked.submoduleOf(path);
-      if (submodule !== null) {
-        const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
-        return { status: 'failed', reason: 'path_refused', message };
-      }
-      keepBeginning(shadowDir);
-      const before = snapshot.known.stateOf(path) ?? unknownState(path);
-      const written = files.write(path, bytes);
-      if (written.status === 'failed') return written;
-      tree.rules.refresh();
-      const ignored = !(await walk(tree, path)).files.has(path);
-      const blob = blobId(bytes, objectFormat);
-      const look = viewing(root, (view) => view.lookAt(path));
-      const stat = look.status === 'seen' ? look.stat : null;
-      const mode = before?.mode ?? (stat?.executable ? '100755' : '100644');
-      const unseen = unseenWrite(
-        { path, before, after: { mode, blob, size: bytes.length } },
-        written,
-        ignored,
-      );
-      return { ...written, blob, ignored, unseen };
-    },
-  };
-}
-
-/** What needs no baseline. */
-export function readableFiles(
-  tree: WalkedTree,
-  objectFormat: BaseRevision['objectFormat'],
-): Pick<Workspace, 'readFile' | 'listFiles' | 'search'> {
-  const { root } = tree;
-  const files = openNofollowFiles(root);
-  const byRules = { ...tree, keepsBase: false };
   const listFiles: Workspace['listFiles'] = async (path, glob) => {
-    tree.rules.refresh();
-    const walked = await walk(byRules, path);
-    if (walked.scope !== path || walked.at === 'absent') {
-      const scope = JSON.stringify(walked.scope);
-      if (walked.at === 'foreign') return { status: 'ok', paths: [] };
-      const message =
-        walked.at === 'absent' ? `There is no ${scope}.` : `${scope} is a file or a link, not a folder.`;
-      return { status: 'failed', reason: 'not_found', message };
-    }
+    const missing = whyMissing(root, path);
+    if (missing !== null) return { status: 'failed', reason: 'not_found', message: missing };
     if (glob !== null && glob.length > MAX_GLOB_LENGTH)
       return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
     const isMatch = glob === null ? () => true : filterOf(glob);
-    const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
-    const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
-    return { status: 'ok', paths: paths.sort() };
+    const below = path === '' ? '' : `${path}/`;
+    const named = (file: string) => (file.startsWith(below) ? file.slice(below.length) : file);
+    return { status: 'ok', paths: (await tree.files(path)).filter((file) => isMatch(named(file))) };
   };
   return {
     async readFile(path) {
@@ -100,6 +52,24 @@ export function readableFiles(
       return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
     },
 
+    async writeFile(path, bytes) {
+      const submodule = tree.submoduleOf(path);
+      if (submodule !== null) {
+        const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
+        return { status: 'failed', reason: 'path_refused', message };
+      }
+      keepBeginning(shadowDir);
+      const before = (await tree.stateOf(path)) ?? unknownState(path);
+      const written = files.write(path, bytes);
+      if (written.status === 'failed') return written;
+      const ignored = !(await tree.isVisible(path));
+      const blob = blobId(bytes, objectFormat);
+      const at = lookAt(root, path);
+      const mode = before?.mode ?? (at.status === 'seen' && at.stat.executable ? '100755' : '100644');
+      const after = { mode, blob, size: bytes.length };
+      return { ...written, blob, ignored, unseen: unseenWrite({ path, before, after }, written, ignored) };
+    },
+
     listFiles,
 
     async search(query) {
@@ -107,6 +77,17 @@ export function readableFiles(
       return listed.status === 'failed' ? listed : searchFiles(root, listed.paths, query);
     },
   };
+}
+
+/** Why there is nothing to list at a path; null if there is. */
+function whyMissing(root: string, path: RepoPath): string | null {
+  for (const folder of [...foldersAround(path), path]) {
+    const look = lookAt(root, folder);
+    if (look.status !== 'seen') return `There is no ${JSON.stringify(folder)}.`;
+    if (folder !== path && look.stat.kind !== 'folder')
+      return `${JSON.stringify(folder)} is a file or a link, not a folder.`;
+  }
+  return null;
 }
 
 /** The write as a change, if no capture shows it. */

@@ -1,8 +1,8 @@
 /** The base of a replay: from the run directory, and what that does not keep from a repository of the caller's. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { copyBase } from '../../adapters/workspace/baseline/base-copy.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { copyBase } from '../../adapters/workspace/kept/base-copy.ts';
 import { completeBase } from '../../adapters/workspace/kept/missing-base.ts';
 import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';

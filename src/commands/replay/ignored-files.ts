@@ -2,8 +2,8 @@
 
 import { realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { copyIgnored, ignoredAndMissing } from '../../adapters/workspace/baseline/copy-ignored.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { copyIgnored, ignoredAndMissing } from '../../adapters/workspace/kept/copy-ignored.ts';
 import { isWithin, parseRepoPath, type RepoPath } from '../../domain/changes/path.ts';
 import type { Session } from '../../engine/session.ts';
 import { placeOfReplay } from './base.ts';

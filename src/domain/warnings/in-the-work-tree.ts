@@ -33,10 +33,6 @@ export const TREE_WARNINGS = {
     'A file cannot be converted as its attributes require, for example from its encoding, and is stored as it is on disk.',
     'Fix the file, or its line in `.gitattributes`.',
   ),
-  WARN_TOO_MANY_RULES: warns(
-    'An ignore or attributes file that was written during the run is too large; the earlier rules stay in effect.',
-    'Check what the run wrote there.',
-  ),
   WARN_MORE_ABOUT_FILES: warns(
     'There are more warnings about files than are listed.',
     'Check the work tree: something created a large number of unusual files.',
@@ -56,6 +52,10 @@ export const TREE_WARNINGS = {
   WARN_GIT_DIR_REMOVED: warns(
     'A command made a git dir in the work tree, whose configuration could name programs. It was removed.',
     'Let tests create their repositories in a temporary folder.',
+  ),
+  WARN_SPECIAL_REMOVED: warns(
+    'A pipe, socket or device had the name of a rule file (.gitignore, .gitattributes), where git would wait for it. It was removed.',
+    'Find out which command makes it, and why.',
   ),
   WARN_GIT_DIR_KEPT: warns(
     'A git dir appeared or moved within reach of commands and may be yours, so it was kept.',

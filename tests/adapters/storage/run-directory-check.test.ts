@@ -27,12 +27,12 @@ function runFolder(mode = 0o700): string {
     'shadow.git/objects/pack/pack-00.idx': '',
     'shadow.git/rules/git/config': '[core]\n',
     'shadow.git/rules/git/info/exclude': '',
-    'shadow.git/rules/tree/deep/.gitignore': '',
+    'shadow.git/rules/turning/deep/.gitignore': '',
   });
   mkdirSync(join(folder, 'shadow.git/refs/heads'), { recursive: true });
   mkdirSync(join(folder, 'shadow.git/info'));
   writeFileSync(
-    Buffer.concat([Buffer.from(`${folder}/shadow.git/rules/tree/`), Buffer.from([0xe9, 0x2e])]),
+    Buffer.concat([Buffer.from(`${folder}/shadow.git/rules/turning/`), Buffer.from([0xe9, 0x2e])]),
     '',
   );
   chmodSync(folder, mode);
@@ -73,7 +73,7 @@ const TAKEN = [
   'shadow.git/rules',
   'shadow.git/rules/git/config',
   'shadow.git/rules/git/info/exclude',
-  'shadow.git/rules/tree/deep/.gitignore',
+  'shadow.git/rules/turning/deep/.gitignore',
 ];
 
 describe('anything but regular files and folders is refused by name', () => {

@@ -288,7 +288,7 @@ describe('the workspace', () => {
     ]);
   });
 
-  test('a folder of tracked or known files cannot be hidden by a .git in it', async () => {
+  test('a .git in a folder hides no tracked or known file, and a new one only where nothing is tracked', async () => {
     const scratch = committed();
     const workspace = await scratch.open();
     scratch.write('made/here.txt', 'x\n');
@@ -297,19 +297,37 @@ describe('the workspace', () => {
       scratch.git('init', '--quiet', folder);
       scratch.write(`${folder}/more.txt`, 'more\n');
     }
-    expect((await workspace.capture('all')).map(({ path }) => path)).toEqual([
-      'made/more.txt',
-      'sub/more.txt',
-    ]);
+    expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['sub/more.txt']);
     expect(workspace.notes().warnings).toEqual([
-      '[WARN_GIT_FOLDER_INSIDE] "made" has its own git folder; its files are included anyway.',
-      '[WARN_GIT_FOLDER_INSIDE] "sub" has its own git folder; its files are included anyway.',
+      '[WARN_REPOSITORY_LEFT_OUT] "made" is a separate repository and is left out.',
     ]);
     scratch.write('sub/more.txt', 'even more\n');
     scratch.remove('made/here.txt');
     expect((await workspace.capture('all')).map(({ path }) => path)).toEqual([
       'made/here.txt',
       'sub/more.txt',
+    ]);
+  });
+
+  test('a folder of tracked files with a git folder of its own is included, with a warning', async () => {
+    const scratch = committed();
+    scratch.git('init', '--quiet', 'sub');
+    scratch.write('sub/more.txt', 'more\n');
+    const workspace = await scratch.open();
+    expect(workspace.notes().warnings).toEqual([
+      '[WARN_GIT_FOLDER_INSIDE] "sub" has its own git folder; its files are included anyway.',
+    ]);
+  });
+
+  test('a pipe in place of a rule file holds nothing up, and is removed', async () => {
+    const scratch = committed();
+    const workspace = await scratch.open();
+    execFileSync('mkfifo', ['sub/.gitignore', '.gitattributes'], { cwd: scratch.root });
+    scratch.write('sub/new.txt', 'new\n');
+    expect((await workspace.capture('after_commands')).map(({ path }) => path)).toEqual(['sub/new.txt']);
+    expect(workspace.notes().warnings).toEqual([
+      '[WARN_SPECIAL_REMOVED] ".gitattributes" was a pipe or device, and was removed.',
+      '[WARN_SPECIAL_REMOVED] "sub/.gitignore" was a pipe or device, and was removed.',
     ]);
   });
 
@@ -322,7 +340,8 @@ describe('the workspace', () => {
     scratch.write('kept.txt', 'x\n');
     const patch = await patchOfAll(workspace);
     expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
-    expect([...workspace.notes().warnings].sort()).toEqual(
+    const refused = workspace.notes().warnings.filter((one) => one.startsWith('[WARN_NAME_NOT_ACCEPTED]'));
+    expect([...refused].sort()).toEqual(
       ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GIT', 'sub/.GitModules']
         .map(
           (name) =>

@@ -181,15 +181,13 @@ export class ScratchCheckout {
     return found.checkout;
   }
 
-  /** `manyFiles` as the workspace has it; tests of small trees take the way of large ones unless they say otherwise. */
-  async open(startDir = this.root, manyFiles = 0, more: Partial<WorkspacePlaces> = {}): Promise<Workspace> {
+  async open(startDir = this.root, more: Partial<WorkspacePlaces> = {}): Promise<Workspace> {
     this.#runs += 1;
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {
       shadowDir: join(run, 'shadow.git'),
       sandboxGitDir: join(run, 'agent.git'),
       env: this.env,
-      manyFiles,
       ...more,
     });
   }

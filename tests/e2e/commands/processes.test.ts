@@ -31,7 +31,10 @@ test('after the last answer a run of one edit starts what its patch and the proo
   });
   expect(end.exitCode, end.stderr).toBe(0);
   expect(started.slice(before).map(nameOf).sort()).toEqual([
-    ...['git apply', 'git cat-file', 'git cat-file', 'git diff-tree', 'git read-tree'],
+    // Two looks at the work tree, the patch with its proof, the history, and what undo needs.
+    ...['git apply', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file'],
+    ...['git diff-files', 'git diff-tree', 'git fast-import', 'git ls-files', 'git ls-files', 'git ls-tree'],
+    ...['git read-tree', 'git update-index'],
   ]);
 });
 
@@ -64,9 +67,9 @@ test('a run in the sandbox starts few programs before its first request, and few
   // Root's commands have device nodes of their own.
   const asRoot = process.getuid?.() === 0;
   expect(others.sort()).toEqual(asRoot ? ['mkfifo', 'nsenter', 'unshare'] : ['bwrap', 'mkfifo']);
-  expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(6);
+  expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(12);
   const after = started.slice(atLast).map(nameOf);
-  expect(after.filter((name) => !name.endsWith(', waiting'))).toHaveLength(5);
+  expect(after.filter((name) => !name.endsWith(', waiting'))).toHaveLength(14);
 });
 
 test('a run that is alone does not look for others to remove', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -154,9 +155,16 @@ describe('every row of the outcome table', () => {
       (await makeRepository({ 'plan.md': '---\nprotect: [kept.txt]\n---\nDo it.\n' })).root,
       'plan.md',
     );
-    // Git keeps these line endings as one kind, and nobody has read the file.
-    const files = { '.gitattributes': 'kept.txt text\n', 'a.txt': 'old\n', 'kept.txt': 'a\r\nb\n' };
-    const repository = await makeRepository(files);
+    // The repository has the pointer of such a file, and nobody else has its content.
+    const repository = await makeRepository({ '.gitattributes': 'kept.txt filter=lfs\n', 'a.txt': 'old\n' });
+    const sha256 = createHash('sha256').update('large\n').digest('hex');
+    repository.write(
+      'kept.txt',
+      `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize 6\n`,
+    );
+    await repository.git('add', '--all');
+    await repository.git('commit', '--quiet', '--message', 'Pointer');
+    repository.write('kept.txt', 'large\n');
     const turns = [
       { calls: [call('write_file', { path: 'kept.txt', content: 'x' })] },
       { calls: [call('run_command', { command: 'echo x > kept.txt' })] },

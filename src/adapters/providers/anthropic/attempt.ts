@@ -88,10 +88,13 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   }
 }
 
+/** How long a client that was interrupted may take to say what it knows, such as a status without a body. */
+const LAST_WORDS_MS = 250;
+
 /** The login of a cloud, which its client waits for before the request, knows no signal. */
 function onceAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = () => reject(new APIUserAbortError());
+    const giveUp = () => void setTimeout(() => reject(new APIUserAbortError()), LAST_WORDS_MS).unref();
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
   });

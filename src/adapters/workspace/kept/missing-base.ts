@@ -8,7 +8,7 @@ import { viewing } from '../../../files/tree-view.ts';
 import { askGit } from '../../../git/git.ts';
 import { type ObjectFormat, ObjectStore } from '../../../git/store/object-store.ts';
 import { treeEntries } from '../../../git/store/tree-listing.ts';
-import { leftOut } from '../baseline/base-copy.ts';
+import { leftOut } from './base-copy.ts';
 
 /** The base to complete, and where to store it. */
 export interface IncompleteBase {

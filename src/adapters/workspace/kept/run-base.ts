@@ -8,8 +8,8 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ReadBlobs, UncommittedPatch } from '../../../ports/workspace.ts';
-import { keepTree } from '../baseline/base-copy.ts';
 import { makeProvenPatch } from '../patch/patch.ts';
+import { keepTree } from './base-copy.ts';
 
 /** Where the base is stored, and how much of it. */
 export interface RunBaseParts {

@@ -37,8 +37,8 @@ export async function committedTree(
   return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
 }
 
-/** What a repository without commits has. */
-const EMPTY_TREE = {
+/** The tree of a repository without commits. */
+export const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const;

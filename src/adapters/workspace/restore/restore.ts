@@ -12,9 +12,9 @@ import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { KeptBlobs, type KeptContent } from '../../../git/store/kept-blobs.ts';
 import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
-import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts';
-import { foldersOf } from '../baseline/tracked-paths.ts';
-import { isLfsPointer, lfsPointer, sha256OfChunks } from '../snapshot/lfs-pointer.ts';
+import { emptyFoldersFile, readEmptyFolders } from '../tree/empty-folders.ts';
+import { foldersOf } from '../tree/folders-of.ts';
+import { isLfsPointer, lfsPointer, sha256OfChunks } from '../tree/lfs-pointer.ts';
 
 /** Restores files to recorded states. */
 export interface Restorer {

@@ -8,12 +8,12 @@ import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
 import { insistent } from './insistent-restorer.ts';
 import { openRestorer, type RestorePlaces } from './restore.ts';
 
 interface PutBackPlaces extends RestorePlaces {
-  readonly snapshot: Snapshot;
+  /** Looks at everything, and returns what changed since the last look. */
+  look(): Promise<PathChange[]>;
   readonly closed: ClosedPlaces;
   /** Why something new at a path has to stay because it may be the user's; null if it can be removed. */
   readonly whyKept: (change: PathChange) => string | null;
@@ -22,7 +22,7 @@ interface PutBackPlaces extends RestorePlaces {
 /** Puts back changes that are not permitted, except those that `whyKept` gives a reason to keep. */
 export async function revert(
   changes: readonly PathChange[],
-  { snapshot, whyKept, ...places }: PutBackPlaces,
+  { look, whyKept, ...places }: PutBackPlaces,
 ): Promise<PutBack> {
   const keep = new Map(
     changes.flatMap((change): [string, string][] => {
@@ -34,7 +34,7 @@ export async function revert(
     changes.filter(({ path }) => !keep.has(path)),
     places,
   );
-  const found = new Map((await snapshot.capture([''])).map((change) => [change.path, change]));
+  const found = new Map((await look()).map((change) => [change.path, change]));
   const stuck: PutBack['stuck'][number][] = [];
   for (const { path, before, after } of changes) {
     const seen = found.get(path);
@@ -54,7 +54,7 @@ export async function revert(
 /** Why paths could not be restored. */
 async function restore(
   changes: readonly PathChange[],
-  { closed, ...places }: Omit<PutBackPlaces, 'snapshot' | 'whyKept'>,
+  { closed, ...places }: Omit<PutBackPlaces, 'look' | 'whyKept'>,
 ): Promise<Map<string, string>> {
   const restorer = insistent(await openRestorer(places), closed);
   await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));

@@ -13,12 +13,16 @@
 
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isGitDirName } from '../../../domain/changes/path.ts';
-import type { FileStat, Look } from '../../../files/stat.ts';
+import { IgnoredFileList, type IgnoredFiles } from '../../../domain/changes/ignored-files.ts';
+import { CutShort } from '../../../domain/run/cut-short.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
-import type { WalkedTree } from '../snapshot/walked-tree.ts';
+import { foldersOf } from '../tree/folders-of.ts';
 import type { GitDirs } from './git-dirs.ts';
+import type { SetIds } from './set-ids.ts';
 
 /** The moment the work began, stored as the time of a file in the shadow repository. */
 const BEGINNING = 'work-began.json';
@@ -42,130 +46,104 @@ export function beginningOf(shadowDir: string): bigint | null {
 
 /** Where to look for changes of ignored files. */
 export interface IgnoredPlaces {
-  readonly tree: WalkedTree;
-  readonly unwalked: Pick<GitDirs, 'read'>;
+  readonly root: string;
   readonly shadowDir: string;
+  readonly folders: Pick<GitDirs, 'read' | 'below'>;
+  readonly closed: Pick<ClosedPlaces, 'insist'>;
+  readonly setIds: Pick<SetIds, 'see'>;
+  readonly warnings: Set<Warning>;
+  /** Paths that git ignores; a folder that is ignored as a whole ends with a slash. */
+  ignored(): Promise<string[]>;
 }
 
 /**
- * Finds ignored files that have changed since, and folders (with a final slash) whose entries have changed or that were
- * moved; none if the work has not begun.
+ * Ignored files that have changed since the work began, and folders (with a final slash) whose entries have changed or that were
+ * moved; none if the work has not begun. So are special files, and folders that are empty now: git has no such things, and verify
+ * commands may see them. Clears set-uid and set-gid bits that commands set.
  */
-export async function findIgnoredChanges(
-  { tree, unwalked, shadowDir }: IgnoredPlaces,
-  found: FoundIgnored,
-): Promise<void> {
-  const began = beginningOf(shadowDir);
-  const view = new TreeView(tree.root, tree.folders);
+export async function ignoredChanges(places: IgnoredPlaces): Promise<IgnoredFiles> {
+  const names = new IgnoredFileList();
+  places.warnings.delete(CUT_SHORT);
   try {
-    const search = new Search({ tree, unwalked, view, began, found });
-    await search.inIgnored(await search.inWalked());
-  } finally {
-    view.close();
+    await new Search(places, names).run();
+  } catch (error) {
+    // If time ran out, the files found so far are still worth reporting.
+    if (!(error instanceof CutShort)) throw error;
+    places.warnings.add(CUT_SHORT);
   }
+  return names.list();
 }
 
-/** Called with each path. */
-type FoundIgnored = (path: string) => void;
-
-interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
-  readonly view: TreeView;
-  /** ctime, in ns. Null if the work has not begun; commands before it may still have set bits. */
-  readonly began: bigint | null;
-  readonly found: FoundIgnored;
-}
+const CUT_SHORT = warning(
+  'WARN_LOOK_CUT_SHORT',
+  'Not all files that git ignores could be checked in time: set-uid bits that commands set may be left on them.',
+);
 
 class Search {
-  readonly #parts: SearchParts;
+  readonly #places: IgnoredPlaces;
+  readonly #names: IgnoredFileList;
+  readonly #began: bigint | null;
   readonly #breath = new Breath();
 
-  constructor(parts: SearchParts) {
-    this.#parts = parts;
+  constructor(places: IgnoredPlaces, names: IgnoredFileList) {
+    this.#places = places;
+    this.#names = names;
+    this.#began = beginningOf(places.shadowDir);
   }
 
-  /** Finds ignored files in folders that git looks into, and returns the folders that it does not. */
-  async inWalked(): Promise<string[]> {
-    const { tree, view } = this.#parts;
-    const ignoredFolders: string[] = [];
-    const waiting = [''];
-    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-      const at = folder;
-      const listing = tree.closed.insist(at, () => view.listFolder(at));
-      if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found(`${at}/`);
-      const entries = listing.status === 'seen' ? listing.entries : [];
-      // Git has no empty folders, so verify commands may see one that the patch lacks.
-      if (listing.status === 'seen' && entries.length === 0 && this.#isSince(listing.stat))
-        this.#parts.found(`${at}/`);
-      const special = new Set(entries.flatMap((entry) => (entry.special ? [pathIn(at, entry.name)] : [])));
-      // Files that git tracks are looked at by the walk, and most are such.
-      const isTracked = tree.tracked.filesIn(at);
-      const paths = entries.flatMap(({ name, folder: isFolder }) =>
-        (!isFolder && isTracked(name)) || isGitDirName(name)
-          ? []
-          : [`${pathIn(at, name)}${isFolder ? '/' : ''}`],
-      );
-      const ignored = await ignoredAmong(paths, tree);
+  async run(): Promise<void> {
+    const { root, folders, ignored } = this.#places;
+    const { empty, special } = await folders.below([''], 0n);
+    const paths = await ignored();
+    const within = new Set(paths);
+    const isWithin = (path: string) =>
+      within.has(path) ||
+      [`${path}/`, ...[...foldersOf(path)].map((folder) => `${folder}/`)].some((one) => within.has(one));
+    const view = new TreeView(root);
+    try {
       for (const path of paths) {
-        if (path.endsWith('/')) (ignored.has(path) ? ignoredFolders : waiting).push(path.slice(0, -1));
-        else if (ignored.has(path) || special.has(path)) this.#addChanged(path);
-        else this.#look(path);
+        if (path.endsWith('/')) await this.#below(view, path.slice(0, -1));
+        else this.#see(view, path);
+        await this.#breath.after(1);
       }
-      await this.#breath.after(1 + entries.length);
+      for (const path of special) if (!isWithin(path)) this.#see(view, path);
+      for (const folder of empty) if (!isWithin(folder)) this.#see(view, folder);
+    } finally {
+      view.close();
     }
-    return ignoredFolders;
   }
 
-  /** Examines everything in these folders. */
-  async inIgnored(folders: readonly string[]): Promise<void> {
-    const { unwalked, view, began, found } = this.#parts;
-    const waiting = [...folders];
+  /** Looks at everything in the folder. */
+  async #below(view: TreeView, top: string): Promise<void> {
+    const waiting = [top];
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-      const read = unwalked.read(view, folder);
+      const read = this.#places.folders.read(view, folder);
       // What cannot be examined may have been changed.
       if (typeof read === 'string') {
-        if (read !== 'absent' && began !== null) found(`${folder}/`);
+        if (read !== 'absent' && this.#began !== null) this.#names.add(`${folder}/`);
         continue;
       }
-      if (this.#isSince(read.stat)) found(`${folder}/`);
-      const names = read.files.split('/').slice(0, -1);
-      for (const name of names) this.#addChanged(`${folder}/${name}`);
-      for (const path of read.folders) waiting.push(path);
-      await this.#breath.after(1 + names.length);
+      // Of another repository, which has a list of its own.
+      if (read.gitDirs.length > 0) continue;
+      if (this.#isSince(read.stat)) this.#names.add(`${folder}/`);
+      const files = read.files.split('/').slice(0, -1);
+      for (const name of files) this.#see(view, `${folder}/${name}`);
+      waiting.push(...read.folders);
+      await this.#breath.after(1 + files.length);
     }
   }
 
-  #addChanged(path: string): void {
-    const { began, found } = this.#parts;
-    const look = this.#look(path);
-    if (began === null) return;
+  #see(view: TreeView, path: string): void {
+    const look = this.#places.closed.insist(path, () => view.lookAt(path));
+    if (look.status === 'seen') this.#places.setIds.see(view, path, look.stat);
+    if (this.#began === null) return;
     const isSince = look.status === 'seen' ? this.#isSince(look.stat) : look.status === 'unreadable';
-    if (isSince) found(path);
+    const isFolder = look.status === 'seen' && look.stat.kind === 'folder';
+    if (isSince) this.#names.add(isFolder ? `${path}/` : path);
   }
 
   /** An equal time counts: the first act of the run may follow within the same tick of the clock. */
   #isSince({ ctimeNs }: FileStat): boolean {
-    const { began } = this.#parts;
-    return began !== null && ctimeNs >= began;
+    return this.#began !== null && ctimeNs >= this.#began;
   }
-
-  /** The walk reaches neither ignored files nor those of other repositories. */
-  #look(path: string): Look {
-    const { tree, view } = this.#parts;
-    const look = tree.closed.insist(path, () => view.lookAt(path));
-    if (look.status === 'seen') tree.setIds.see(view, path, look.stat);
-    return look;
-  }
-}
-
-function pathIn(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`;
-}
-
-function ignoredAmong(
-  paths: readonly string[],
-  { tracked, rules }: WalkedTree,
-): Promise<ReadonlySet<string>> {
-  const isKnown = (path: string) =>
-    path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isInBase(path);
-  return rules.ignored(paths.filter((path) => !isKnown(path)));
 }

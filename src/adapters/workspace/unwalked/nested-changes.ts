@@ -10,13 +10,16 @@ import { Breath } from '../../../files/time-limit.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { NestedChange } from '../../../ports/workspace.ts';
-import { foldersOf } from '../baseline/tracked-paths.ts';
+import { foldersOf } from '../tree/folders-of.ts';
 import { beginningOf } from './ignored-changes.ts';
+import type { SetIds } from './set-ids.ts';
 
 /** The nested repositories whose files are examined. */
 export interface NestedFolders {
   readonly root: string;
   readonly closed: Pick<ClosedPlaces, 'insist'>;
+  /** Clears the set-uid and set-gid bits that commands set. */
+  readonly setIds: Pick<SetIds, 'see'>;
   readonly limit: FolderLimit;
   /** Repositories that existed when the run began. */
   readonly there: readonly string[];
@@ -70,7 +73,7 @@ interface Looking {
 async function changesBelow(
   view: TreeView,
   path: string,
-  { folders: { closed }, wasThere, sinceNs, breath }: Looking,
+  { folders: { closed, setIds }, wasThere, sinceNs, breath }: Looking,
 ): Promise<NestedChange> {
   const files: string[] = [];
   const folders: string[] = [];
@@ -89,6 +92,7 @@ async function changesBelow(
       if (isGitDirName(name)) continue;
       const entry = `${folder}/${name}`;
       const look = view.lookAt(entry);
+      if (look.status === 'seen') setIds.see(view, entry, look.stat);
       if (look.status !== 'seen') folders.push(folder);
       else if (look.stat.kind === 'folder') queue.push({ folder: entry, stat: look.stat });
       else if (isNew(look.stat)) files.push(entry);

@@ -3,12 +3,9 @@
  * system monitor), so any that did not exist when the run began is removed; the files beside it are ordinary files.
  */
 
-import { isGitDirName } from '../../../domain/changes/path.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
-import type { TrackedPaths } from '../baseline/tracked-paths.ts';
-import type { Walked } from '../snapshot/walked-tree.ts';
-import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
+import { type FoundFolders, type FoundGitDirs, GitDirs } from './git-dirs.ts';
 import { keptRepositories } from './kept-repositories.ts';
 import { type JudgedGitDir, type KnownGitDir, KnownGitDirs } from './known-git-dirs.ts';
 import { removeGitDir } from './remove-git-dir.ts';
@@ -16,8 +13,7 @@ import { removeGitDir } from './remove-git-dir.ts';
 /** What is needed to find planted git dirs. */
 export interface PlantedGitParts {
   readonly root: string;
-  readonly tracked: TrackedPaths;
-  readonly unwalked: GitDirs;
+  readonly folders: GitDirs;
   warn(warning: Warning): void;
 }
 
@@ -40,9 +36,9 @@ export class PlantedGit {
     this.#known.add(['.git']);
   }
 
-  /** Folders that the walk does not enter, as the last look read them. */
-  get unwalked(): Pick<GitDirs, 'read'> {
-    return this.#parts.unwalked;
+  /** The folders of the work tree, as the last look read them. */
+  get folders(): Pick<GitDirs, 'read' | 'below'> {
+    return this.#parts.folders;
   }
 
   /** Git dirs that existed when the run began, wherever they are now, and those created from outside since. */
@@ -70,11 +66,13 @@ export class PlantedGit {
     return this.#known.lost(this.#repositories);
   }
 
-  /** Records the git dirs that the first full scan finds as the user's. */
-  async begin(walked: Walked, clock: bigint): Promise<void> {
-    const { gitDirs, repositories, unreadable } = await this.#look(walked, clock);
-    this.#known.add([...gitDirs, ...repositories]);
-    for (const path of unreadable) this.#unreadable.add(path);
+  /** Looks at all folders for the first time: what is there is the user's. */
+  async begin(clock: bigint): Promise<FoundFolders> {
+    const found = await this.#parts.folders.below([''], clock);
+    this.#repositories = [...found.gitDirs, ...found.repositories];
+    this.#known.add(this.#repositories);
+    for (const path of found.unreadable) this.#unreadable.add(path);
+    return found;
   }
 
   /** Records what an earlier process knew as the user's. */
@@ -82,26 +80,19 @@ export class PlantedGit {
     this.#known.recall(gitDirs);
   }
 
-  /** Removes git dirs that commands created, as found by a full scan. True if anything was removed. */
-  async remove(walked: Walked, clock: bigint): Promise<boolean> {
-    return this.#settle(await this.#look(walked, clock), 'commands');
+  /** Looks again. What is new is the user's if no command has run since the last look, and otherwise removed. */
+  async look(clock: bigint, since: 'commands' | 'outside'): Promise<FoundFolders> {
+    const found = await this.#parts.folders.below([''], clock);
+    const isRemoved = await this.#judge(found, since === 'commands');
+    return isRemoved ? this.#parts.folders.below([''], clock) : found;
   }
 
-  /** The same after a look that was cut short, without determining which folders git ignores. */
-  async sweep(clock: bigint): Promise<void> {
-    await this.#settle(await this.#parts.unwalked.below([''], clock), 'commands');
-  }
-
-  /** Takes git dirs that a full scan finds while no command runs for the user's. */
-  async adopt(walked: Walked, clock: bigint): Promise<void> {
-    await this.#settle(await this.#look(walked, clock), 'outside');
-  }
-
-  async #settle(found: FoundGitDirs, by: 'commands' | 'outside'): Promise<boolean> {
+  /** True if anything was removed. */
+  async #judge(found: FoundGitDirs, isByCommands: boolean): Promise<boolean> {
     this.#repositories = [...found.gitDirs, ...found.repositories];
-    if (by === 'commands') this.#tellAdopted();
+    if (isByCommands) this.#tellAdopted();
     for (const path of found.unreadable) {
-      if (by === 'commands' && !this.#unreadable.has(path))
+      if (isByCommands && !this.#unreadable.has(path))
         this.#parts.warn(
           warning(
             'WARN_GIT_DIR_UNSEARCHED',
@@ -112,7 +103,7 @@ export class PlantedGit {
     const before = this.#removed.length;
     for (const one of this.#known.judge(found)) {
       const { path } = one;
-      if (by === 'outside') {
+      if (!isByCommands) {
         this.#known.add([path]);
         if (one.is === 'moved') this.#parts.warn(tellKept(one));
         else this.#adopted.add(path);
@@ -158,18 +149,6 @@ export class PlantedGit {
   /** The same for what was found before the first look. */
   tellInDoubt(gitDirs: readonly string[]): void {
     this.#inDoubt.push(...gitDirs);
-  }
-
-  async #look(walked: Walked, clock: bigint): Promise<FoundGitDirs> {
-    const { nested, embedded, unstorable, ignored, unreadable } = walked;
-    const { tracked, unwalked } = this.#parts;
-    const gitDirs = new Set([...nested, ...embedded].map((folder) => `${folder}/.git`));
-    // Folders with too many entries count as unreadable for the walk.
-    const unseen = new Set([...ignored, ...nested, ...unreadable, ...tracked.submodules]);
-    for (const path of unstorable) (isGitDirName(path.replace(/^.*\//s, '')) ? gitDirs : unseen).add(path);
-    const found = await unwalked.below(unseen, clock);
-    for (const path of found.gitDirs) gitDirs.add(path);
-    return { ...found, gitDirs: [...gitDirs] };
   }
 }
 

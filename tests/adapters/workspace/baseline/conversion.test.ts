@@ -182,8 +182,8 @@ describe('contents are kept as git add keeps them', () => {
     scratch.write('a.odd', 'x');
     scratch.write('a.txt', 'no mark');
     expect((await scratch.open()).notes().warnings).toEqual([
-      '[WARN_NOT_CONVERTED] "a.odd" is stored as it is on disk: the content is not valid for odd.',
-      '[WARN_NOT_CONVERTED] "a.txt" is stored as it is on disk: the byte order mark is missing for UTF-16.',
+      '[WARN_NOT_CONVERTED] "a.odd" is stored as it is on disk: failed to encode \'a.odd\' from odd to UTF-8.',
+      '[WARN_NOT_CONVERTED] "a.txt" is stored as it is on disk: BOM is required in \'a.txt\' if encoded as UTF-16.',
     ]);
   });
 

@@ -20,7 +20,7 @@ function plantMany(scratch: ScratchCheckout): void {
 
 /** Does what a run does, and then takes the checkout away. Returns all objects of the base that the run has kept, by name. */
 async function keptOf(scratch: ScratchCheckout): Promise<string> {
-  const workspace = await scratch.open(scratch.root, 0, { keepsBase: true });
+  const workspace = await scratch.open(scratch.root, { keepsBase: true });
   await workspace.writeFile(at('a.txt'), Buffer.from('three\n'));
   const made = await workspace.makePatch(await workspace.capture('all'));
   expect(made.status).toBe('proven');
@@ -68,7 +68,7 @@ test('a few loose objects are packed', async () => {
 
 test('a base that cannot be kept is a warning', async () => {
   const scratch = loose();
-  const workspace = await scratch.open(scratch.root, 0, { keepsBase: true });
+  const workspace = await scratch.open(scratch.root, { keepsBase: true });
   rmSync(join(scratch.root, '.git/objects'), { recursive: true });
   const changes = await workspace.capture('all');
   await workspace.makePatch(changes).catch(() => undefined);

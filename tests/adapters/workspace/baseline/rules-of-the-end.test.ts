@@ -6,12 +6,11 @@ import { type FileState, toCodeChanges } from '../../../../src/domain/changes/ch
 import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
 import { type PathGuard, pathGuard } from '../../../../src/domain/changes/path-policy.ts';
 import type { CaptureScope, Workspace } from '../../../../src/ports/workspace.ts';
-import { sampled } from '../../../support/setup/sample.ts';
 import { at, ScratchCheckout } from '../scratch-checkout.ts';
 
 /** The workspace with a ledger that takes everything for the work of calls. */
-async function openWithLedger(scratch: ScratchCheckout, manyFiles = 0, guard?: PathGuard) {
-  const workspace = await scratch.open(scratch.root, manyFiles, { guard });
+async function openWithLedger(scratch: ScratchCheckout, guard?: PathGuard) {
+  const workspace = await scratch.open(scratch.root, { guard });
   await workspace.capture('all');
   const ledger = new ChangeLedger();
   const source = { by: 'tool' as const, tool: 'run_command', calls: ['call'] };
@@ -46,12 +45,12 @@ function filesGitAdds(scratch: ScratchCheckout): string[] {
   return scratch.git('ls-tree', '-r', scratch.git('write-tree').trim()).split('\n');
 }
 
-describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (manyFiles) => {
+describe('rules of the end', () => {
   test('a file that the change itself ignores is named, but not in the patch', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
     scratch.commit();
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     scratch.write('out/made.js', 'x\n');
     scratch.write('late.log', 'x\n');
     expect(await run.look()).toEqual(['+late.log', '+out/made.js']);
@@ -74,7 +73,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('build/changed.txt', 'x\n');
     scratch.write('old.js', 'x\n');
     scratch.commit();
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     scratch.write('early.js', 'x\n');
     scratch.write('build/changed.txt', 'y\n');
     expect(await run.look()).toEqual([]);
@@ -97,7 +96,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('out/theirs.txt', 'x\n');
     scratch.write('cache/.gitignore', '*\n');
     scratch.commit();
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     scratch.write('sub/.gitignore/.gitignore', '*\n');
     scratch.write('other/.gitignore/x', 'x\n');
     scratch.remove('cache');
@@ -117,13 +116,13 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     expect(run.workspace.notes().exposed).toEqual(['out/theirs.txt']);
   });
 
-  test('forbidden rules are not followed, and no rule hides a protected path', async () => {
+  test('no rule of the run hides a protected path', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', '*.js\n');
     scratch.write('src/a.txt', 'a\n');
     scratch.commit();
     const guard = pathGuard({ allow: ['src/**'], protect: ['src/kept/**', '*.lock'] });
-    const run = await openWithLedger(scratch, manyFiles, guard);
+    const run = await openWithLedger(scratch, guard);
     scratch.write('.gitignore', '*\n');
     scratch.write('sub/.gitignore', '*\n');
     scratch.write('sub/planted', 'x\n');
@@ -132,8 +131,15 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('src/kept/hidden.js', 'x\n');
     scratch.write('src/out/my.lock', 'x\n');
     scratch.write('src/my.lock', 'x\n');
-    const own = ['+src/.gitignore', '+src/kept/planted', '+src/my.lock'];
-    expect(await run.look()).toEqual(['~.gitignore', ...own, '+sub/.gitignore', '+sub/planted']);
+    // The others come into view as soon as the forbidden rules have been put back.
+    expect(await run.look()).toEqual([
+      '~.gitignore',
+      '+src/kept/hidden.js',
+      '+src/kept/planted',
+      '+src/my.lock',
+      '+src/out/my.lock',
+      '+sub/.gitignore',
+    ]);
   });
 
   test('files of the base stay in it, whatever rules come to say of them', async () => {
@@ -141,7 +147,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('tracked.log', 'x\n');
     scratch.commit();
     scratch.write('untracked.log', 'x\n');
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     scratch.write('.gitignore', '*.log\n');
     expect(await run.look()).toEqual(['+.gitignore']);
     scratch.write('tracked.log', 'y\n');
@@ -157,7 +163,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('changed.txt', 'a\r\n');
     scratch.write('kept.txt', 'a\r\n');
     scratch.commit();
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     scratch.write('changed.txt', 'b\r\n');
     scratch.write('new.txt', 'n\r\n');
     await run.look();
@@ -184,7 +190,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     // Git looks anew at what is as young as its index.
     for (const name of ['kept.was', 'kept.now']) utimesSync(scratch.path(name), 1e9, 1e9);
     scratch.commit();
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     for (const name of ['a.now', 'a.was', 'new.now', 'new.was'])
       scratch.write(name, Buffer.concat([latin, latin]));
     scratch.write('a.wide', wide);
@@ -213,7 +219,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     writeFileSync(join(scratch.root, '.git/info/exclude'), '*.info\n!kept.user\n');
     scratch.write('d/.gitignore', '*.log\n');
     scratch.commit();
-    const run = await openWithLedger(scratch, manyFiles);
+    const run = await openWithLedger(scratch);
     const names = ['a.user', 'kept.user', 'a.info', 'a.log', 'b.log', 'a.txt'];
     for (const folder of ['', 'd/', 'd/e/']) for (const name of names) scratch.write(folder + name, 'x\n');
     await run.look();
@@ -237,7 +243,7 @@ describe.each(sampled([0, 2_000], () => 'size', 1))('with many files from %i', (
     scratch.write('a.log', 'word\n');
     scratch.write('a.txt', 'word\n');
     scratch.commit();
-    const { workspace } = await openWithLedger(scratch, manyFiles);
+    const { workspace } = await openWithLedger(scratch);
     const list = async (path = '') => {
       const listed = await workspace.listFiles(at(path), null);
       return listed.status === 'ok' ? listed.paths : listed.message;
@@ -302,17 +308,5 @@ test('a run that continues in another process finds everything as it was left', 
     ['.gitignore', ''],
     ['keep.js', 'from_now'],
     ['late.log', ''],
-  ]);
-});
-
-test('rules that a run writes are read up to a size, and git is not asked for more', async () => {
-  const scratch = new ScratchCheckout();
-  scratch.commit();
-  const run = await openWithLedger(scratch);
-  scratch.write('.gitignore', Buffer.alloc(1024 * 1024 + 1, 'x*\n'));
-  scratch.write('x.txt', 'x\n');
-  expect(await run.look()).toEqual(['+.gitignore', '+x.txt']);
-  expect(run.workspace.notes().warnings).toEqual([
-    '[WARN_TOO_MANY_RULES] ".gitignore" has too many rules; those that were read before hold.',
   ]);
 });

@@ -39,13 +39,10 @@ async function afterCommand(workspace: Workspace, command: () => void): Promise<
   return changes.map(({ path }) => path);
 }
 
-describe.each([
-  ['few files', 2_000],
-  ['many files, whose folders are remembered', 0],
-])('in a work tree of %s', (_size, manyFiles) => {
+describe('in a work tree', () => {
   const opened = async () => {
     const scratch = committed();
-    const workspace = await scratch.open(scratch.root, manyFiles);
+    const workspace = await scratch.open();
     return { scratch, workspace };
   };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ChangeBudget } from '../../../../src/adapters/workspace/snapshot/change-budget.ts';
+import { ChangeBudget } from '../../../../src/adapters/workspace/tree/change-budget.ts';
 
 const limits = { maxChangedFiles: 2, maxChangedBytes: 100, maxChangedFileBytes: 60, maxDiskBytes: 1_000 };
 

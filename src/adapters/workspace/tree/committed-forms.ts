@@ -1,0 +1,170 @@
+/**
+ * The bytes that git commits where attributes or `core.autocrlf` make them others than those of the work tree. Git itself turns
+ * them, in a scratch folder with copies of what was read: the same bytes, and nobody can swap a folder meanwhile.
+ */
+
+import { closeSync, createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { foldersAround, quotedName } from '../../../domain/changes/path.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
+import { decodeName, encodeName, encodePath } from '../../../files/names.ts';
+import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
+import type { TreeView } from '../../../files/tree-view.ts';
+import { ScratchIndex } from '../../../git/store/trees.ts';
+import type { ContentPlaces, Taken } from './contents.ts';
+import { rulesFolder } from './looking-git.ts';
+import { START_INDEX } from './start-index.ts';
+
+/** What git says of one path. */
+interface PathAttributes {
+  /** Null where there is none. */
+  readonly filter: string | null;
+  readonly hasEncoding: boolean;
+}
+
+/** Attribute files above this size are not copied: git needs thirty times as much memory. */
+const MAX_ATTRIBUTES_BYTES = 1024 * 1024;
+
+/** The forms of one look. */
+export class CommittedForms {
+  readonly #places: ContentPlaces;
+  readonly #folder: string;
+  readonly #kept = new Set<string>();
+  #attributes: ReadonlyMap<string, PathAttributes> = new Map();
+
+  /** The scratch folder must not be in use. */
+  constructor(places: ContentPlaces) {
+    this.#places = places;
+    this.#folder = join(rulesFolder(places.git.shadowDir), 'turning');
+    this.close();
+    mkdirSync(this.#folder, { mode: 0o700 });
+  }
+
+  /** Asks git for the attributes of these paths. */
+  async ask(paths: readonly string[]): Promise<void> {
+    this.#attributes = await attributesOf(this.#places, paths);
+  }
+
+  /** The name of the filter that git would run on the path, or null. */
+  filterOf(path: string): string | null {
+    return this.#attributes.get(path)?.filter ?? null;
+  }
+
+  /** Keeps the bytes of a file, to be turned. */
+  keep(path: string, bytes: Uint8Array): void {
+    writeFileSync(this.#placeFor(path), bytes);
+  }
+
+  /** The same for contents too large for memory. */
+  async keepStream(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+    await pipeline(chunks, createWriteStream(this.#placeFor(path)));
+  }
+
+  /** Replaces the states of the kept files by those that git commits; `raw` is what they have on disk. */
+  async turn(view: TreeView, taken: Map<string, Taken>): Promise<void> {
+    const paths = [...this.#kept].filter((path) => taken.get(path)?.status === 'ok');
+    if (paths.length === 0) return;
+    this.#copyAttributes(view, paths);
+    const hasEncoding = (path: string) => this.#attributes.get(path)?.hasEncoding === true;
+    const forms = await this.#turned(paths.filter((path) => !hasEncoding(path)));
+    // Git gives up at the first that is not in its encoding.
+    for (const path of paths.filter(hasEncoding)) {
+      try {
+        for (const [turned, id] of await this.#turned([path])) forms.set(turned, id);
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        const why =
+          /fatal: ([^\n]*)/.exec(error.message)?.[1] ??
+          /failed to encode[^\n]*/.exec(error.message)?.[0] ??
+          error.message;
+        this.#places.warn(
+          warning('WARN_NOT_CONVERTED', sentence(`${quotedName(path)} is stored as it is on disk: ${why}`)),
+        );
+      }
+    }
+    for (const [path, blob] of forms) {
+      const one = taken.get(path);
+      if (one?.status !== 'ok' || one.state.blob === blob) continue;
+      taken.set(path, { ...one, state: { ...one.state, blob, raw: one.state.blob } });
+    }
+  }
+
+  /** Removes the scratch folder. */
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #placeFor(path: string): Buffer {
+    this.#kept.add(path);
+    const place = encodePath(this.#folder, path);
+    mkdirSync(encodePath(this.#folder, dirname(path)), { recursive: true });
+    return place;
+  }
+
+  /** The ids of what git stores, by path. */
+  async #turned(paths: readonly string[]): Promise<Map<string, string>> {
+    const forms = new Map<string, string>();
+    if (paths.length === 0) return forms;
+    const { git } = this.#places;
+    const index = 'turning.index';
+    // What the index has decides whether git leaves CRLF alone.
+    new ScratchIndex(git.shadowDir, index).copy(START_INDEX, 'sha1');
+    const input = Buffer.concat(paths.map((path) => encodeName(`${path}\0`)));
+    const at = { index, workTree: this.#folder };
+    await git.tell({ ...at, args: ['update-index', '--add', '--replace', '-z', '--stdin'], input });
+    const wanted = new Set(paths);
+    const listed = await git.tell({ ...at, args: ['ls-files', '-s', '-z'] });
+    // `MODE ID STAGE TAB PATH NUL`
+    for (const entry of decodeName(listed).split('\0')) {
+      const tab = entry.indexOf('\t');
+      const path = entry.slice(tab + 1);
+      const [, id = ''] = entry.slice(0, tab).split(' ');
+      if (wanted.has(path)) forms.set(path, id);
+    }
+    return forms;
+  }
+
+  /** The attribute files that apply to these paths. */
+  #copyAttributes(view: TreeView, paths: readonly string[]): void {
+    const folders = new Set(paths.flatMap(foldersAround));
+    for (const folder of folders) {
+      const path = folder === '' ? '.gitattributes' : `${folder}/.gitattributes`;
+      if (this.#kept.has(path)) continue;
+      const opening = this.#places.closed.insist(path, () => openRegularIn(view, path));
+      if (opening.status !== 'open') continue;
+      try {
+        if (opening.file.stat.size > MAX_ATTRIBUTES_BYTES) continue;
+        writeFileSync(encodePath(this.#folder, path), readWhole(opening.file));
+      } finally {
+        closeSync(opening.file.descriptor);
+      }
+    }
+  }
+}
+
+/** What git says of these paths. */
+export async function attributesOf(
+  { git, filters }: Pick<ContentPlaces, 'git' | 'filters'>,
+  paths: readonly string[],
+): Promise<Map<string, PathAttributes>> {
+  const attributes = new Map<string, PathAttributes>();
+  if (paths.length === 0) return attributes;
+  const answer = await git.tell({
+    args: ['check-attr', '--stdin', '-z', 'filter', 'working-tree-encoding'],
+    input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+  });
+  const values = answer.toString('latin1').split('\0');
+  paths.forEach((path, at) => {
+    const [filter = '', encoding = ''] = [values[at * 6 + 2], values[at * 6 + 5]];
+    attributes.set(path, {
+      // One that is not configured does nothing, except that LFS files are pointers wherever it is.
+      filter: filter === 'lfs' || filters.has(filter) ? filter : null,
+      hasEncoding: !NONE.has(encoding),
+    });
+  });
+  return attributes;
+}
+
+const NONE: ReadonlySet<string> = new Set(['', 'unspecified', 'set', 'unset']);

@@ -1,0 +1,151 @@
+/** Reads files of the work tree, and stores their bytes as they are and in the form that git commits. */
+
+import { closeSync } from 'node:fs';
+import type { FileMode, FileState } from '../../../domain/changes/change.ts';
+import type { Warning } from '../../../domain/warnings/warning.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { chunksOf, type OpenedFile, openRegularIn, readWhole, statNow } from '../../../files/opened-file.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import type { ObjectStore } from '../../../git/store/object-store.ts';
+import type { ChangeBudget } from './change-budget.ts';
+import { CommittedForms } from './committed-forms.ts';
+import { isLfsPointer, lfsPointer, sha256OfChunks } from './lfs-pointer.ts';
+import type { LookingGit } from './looking-git.ts';
+
+/** A file to be read. */
+export interface Wanted {
+  readonly path: string;
+  readonly stat: FileStat;
+  /** What is known about the path so far; null if nothing is. */
+  readonly before: FileState | null;
+  /** The blob that the index of the start has for the path, or null. */
+  readonly inIndex: string | null;
+  /** The executable bit that counts where that of the work tree does not. */
+  readonly isExecutable: boolean | null;
+}
+
+/** `stat` is null if the file kept changing and has to be read again next time. */
+export type Taken =
+  | { status: 'ok'; state: FileState; stat: FileStat | null }
+  | { status: 'absent' }
+  | { status: 'unreadable' }
+  /** A limit on what a run may change does not permit it. */
+  | { status: 'left_out' };
+
+/** Where contents are read and stored. */
+export interface ContentPlaces {
+  readonly git: LookingGit;
+  readonly store: ObjectStore;
+  readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
+  /** Opens files and folders that their owner has closed since the start. */
+  readonly closed: Pick<ClosedPlaces, 'insist'>;
+  /** Whether git may commit other bytes than those in the work tree: there are attributes, or `core.autocrlf` is set. */
+  mayConvert(): boolean;
+  /** Names of the filters that the user's git would run. */
+  readonly filters: ReadonlySet<string>;
+  warn(warning: Warning): void;
+}
+
+/** Larger files are never held in memory. */
+const STREAMED_BYTES = 16 * 1024 * 1024;
+
+/** How often a file that changes while it is being read is read again. */
+const ATTEMPTS = 4;
+
+/** Reads and stores all wanted files; every wanted path gets an answer. */
+export async function takeContents(
+  wanted: readonly Wanted[],
+  places: ContentPlaces,
+): Promise<Map<string, Taken>> {
+  const taken = new Map<string, Taken>();
+  if (wanted.length === 0) return taken;
+  const forms = places.mayConvert() ? new CommittedForms(places) : null;
+  await forms?.ask(wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path));
+  const view = new TreeView(places.git.root);
+  const breath = new Breath();
+  try {
+    for (const want of wanted) {
+      taken.set(want.path, await takeOne(want, { ...places, view, forms }));
+      await breath.after(2, want.stat.size);
+    }
+    await forms?.turn(view, taken);
+  } finally {
+    view.close();
+    forms?.close();
+  }
+  return taken;
+}
+
+type Reading = ContentPlaces & { readonly view: TreeView; readonly forms: CommittedForms | null };
+
+async function takeOne(want: Wanted, reading: Reading): Promise<Taken> {
+  const { budget } = reading;
+  const { path, stat, before } = want;
+  if (!budget.fits(path, stat.size, before?.size ?? null)) return { status: 'left_out' };
+  const taken = await readOne(want, reading);
+  if (taken.status !== 'ok') return taken;
+  const { state } = taken;
+  const isChanged = before === null || (before.raw ?? before.blob) !== (state.raw ?? state.blob);
+  if (isChanged && !budget.count(path, state.size)) return { status: 'left_out' };
+  return taken;
+}
+
+async function readOne(want: Wanted, reading: Reading): Promise<Taken> {
+  const { closed, view, store } = reading;
+  const { path, stat } = want;
+  if (stat.kind === 'link') {
+    const link = closed.insist(path, () => view.readLink(path));
+    if (link.status !== 'seen') return link;
+    const blob = store.write(link.target, want.inIndex);
+    // A link cannot be changed, only replaced, and its inode or ctime shows that.
+    return { status: 'ok', state: { mode: '120000', blob, size: link.target.length }, stat };
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const opening = closed.insist(path, () => openRegularIn(view, path));
+    if (opening.status !== 'open') return opening;
+    const { file } = opening;
+    try {
+      // It may have grown since it was looked at.
+      if (!reading.budget.fits(path, file.stat.size, want.before?.size ?? null))
+        return { status: 'left_out' };
+      const state = await readOpened(file, want, reading);
+      const still = sameStat(file.stat, statNow(file));
+      if (state !== null && (still || attempt === ATTEMPTS))
+        return { status: 'ok', state, stat: still ? file.stat : null };
+      if (attempt > ATTEMPTS) return { status: 'unreadable' };
+    } finally {
+      closeSync(file.descriptor);
+    }
+  }
+}
+
+/** Null if the file ended too early: it never had the contents that were read. */
+async function readOpened(
+  file: OpenedFile,
+  { path, inIndex, isExecutable }: Wanted,
+  { store, forms }: Reading,
+): Promise<FileState | null> {
+  const { size, executable } = file.stat;
+  const mode: FileMode = (isExecutable ?? executable) ? '100755' : '100644';
+  if (forms?.filterOf(path) === 'lfs') {
+    const blob = await lfsForm(file, inIndex, store);
+    if (blob !== null) return { mode, blob, size };
+  }
+  if (size > STREAMED_BYTES) {
+    const blob = await store.writeStream(chunksOf(file), size, inIndex);
+    if (blob !== null) await forms?.keepStream(path, chunksOf(file));
+    return blob === null ? null : { mode, blob, size };
+  }
+  const bytes = readWhole(file);
+  forms?.keep(path, bytes);
+  return { mode, blob: store.write(bytes, inIndex), size: bytes.length };
+}
+
+/** Git commits a pointer to the content, which git-lfs has to push. Null for content that is a pointer itself. */
+async function lfsForm(file: OpenedFile, inIndex: string | null, store: ObjectStore): Promise<string | null> {
+  const { size } = file.stat;
+  if (size <= 1024 && isLfsPointer(readWhole(file))) return null;
+  return store.write(lfsPointer(await sha256OfChunks(chunksOf(file)), size), inIndex);
+}

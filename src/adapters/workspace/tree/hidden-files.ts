@@ -1,0 +1,172 @@
+/**
+ * The effects of changed ignore rules. A file that is no longer hidden comes into view: it is the user's, or work of the run. A
+ * file that a new rule hides is still there, but git no longer sees it. And what the policy protects is not hidden by rules of the
+ * run.
+ */
+
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PathGuard } from '../../../domain/changes/path-policy.ts';
+import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { decodeName, encodeName } from '../../../files/names.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { viewing } from '../../../files/tree-view.ts';
+import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
+import { foldersOf } from './folders-of.ts';
+
+/** Where the rules are, and when the work began. */
+export interface HiddenFilesParts {
+  readonly root: string;
+  readonly shadowDir: string;
+  /** When the work began, as a ctime; null where nothing has begun. */
+  began(): bigint | null;
+}
+
+/** What was hidden when the run began, and which rule files there were. */
+export class HiddenFiles {
+  readonly #parts: HiddenFilesParts;
+  /** Rule files of the start, each with what identifies its contents. */
+  #rules: ReadonlyMap<string, string> = new Map();
+  /** Paths that git ignored at the start; folders end with a slash. */
+  #ignored: ReadonlySet<string> = new Set();
+  #hasBegun = false;
+  #hasAttributes = false;
+  #differing: readonly string[] = [];
+  /** Files that are in view, though the run has not made them and the base has not got them. */
+  readonly #exposed = new Map<string, FileStat>();
+  /** Files of the run that a rule has hidden. */
+  readonly #hidden = new Set<string>();
+
+  constructor(parts: HiddenFilesParts) {
+    this.#parts = parts;
+  }
+
+  /** The first look has ended. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Whether the work tree has attribute files, as of the last look. */
+  get hasAttributes(): boolean {
+    return this.#hasAttributes;
+  }
+
+  /** Whether a rule file may be other than at the start. */
+  get mayDiffer(): boolean {
+    return this.#differing.length > 0;
+  }
+
+  /** When the first look began to be recorded, in ns of the file system. */
+  get startedNs(): bigint {
+    return lstatSync(this.#file('ignored-at-start'), { bigint: true }).ctimeNs;
+  }
+
+  /** Ends the first look, which found these rule files and ignored paths. */
+  begin(rules: readonly string[], ignored: readonly string[]): void {
+    this.#hasBegun = true;
+    this.#ignored = new Set(ignored);
+    this.#rules = this.#marks(rules);
+    keepList(this.#file('ignored-at-start'), ignored);
+    keepList(
+      this.#file('rules-at-start'),
+      [...this.#rules].map(([path, mark]) => `${mark} ${path}`),
+    );
+  }
+
+  /** Takes up what the first look of an earlier process found. */
+  recall(): void {
+    this.#hasBegun = true;
+    this.#ignored = new Set(readList(this.#file('ignored-at-start')));
+    this.#rules = new Map(
+      readList(this.#file('rules-at-start')).map((line) => {
+        const cut = line.indexOf(' ');
+        return [line.slice(cut + 1), line.slice(0, cut)];
+      }),
+    );
+  }
+
+  /** Takes in the rule files that a look has found. */
+  see(rules: readonly string[]): void {
+    const marks = this.#marks(rules);
+    const isOther = (path: string) => marks.get(path) !== this.#rules.get(path);
+    this.#differing = [...new Set([...this.#rules.keys(), ...marks.keys()])].filter(isOther);
+  }
+
+  /**
+   * The untracked paths that count. `all` are those that git finds without any rule, if rules may differ: of them, what the
+   * policy protects, and rule files that it does not permit, are only hidden where they were hidden at the start.
+   */
+  visible(untracked: readonly string[], all: readonly string[] | null, guard: PathGuard): string[] {
+    const shown = new Set(untracked);
+    for (const path of this.#exposed.keys()) if (!shown.has(path)) this.#exposed.delete(path);
+    if (all === null) return [...untracked];
+    // A rule file may hide itself, and then what it hides from being put back. What setup commands write are the operator's rules.
+    const differing = new Set(this.#parts.began() === null ? [] : this.#differing);
+    const isHeld = (path: string) => guard.protects(path) || (differing.has(path) && !guard.permits(path));
+    const counts = (path: string) => !shown.has(path) && isHeld(path) && !this.mayHaveBeen(path);
+    return [...untracked, ...all.filter(counts)];
+  }
+
+  /** Whether git ignored the path, or a folder around it, at the start: something unknown may have been there. */
+  mayHaveBeen(path: string): boolean {
+    if (this.#ignored.has(path)) return true;
+    for (const folder of foldersOf(path)) if (this.#ignored.has(`${folder}/`)) return true;
+    return false;
+  }
+
+  /** Whether a file that nothing is known about is the user's, and has only come into view. */
+  isExposed(path: string, stat: FileStat): boolean {
+    if (!this.mayDiffer && this.#exposed.size === 0) return false;
+    const known = this.#exposed.get(path);
+    const began = this.#parts.began();
+    const isOld = known
+      ? sameStat(known, stat)
+      : this.mayHaveBeen(path) && (began === null || stat.ctimeNs < began);
+    if (isOld) this.#exposed.set(path, stat);
+    else this.#exposed.delete(path);
+    return isOld;
+  }
+
+  /** Whether a file that was not in view until now may have been there before. */
+  wasHidden(path: string): boolean {
+    return this.mayDiffer && this.mayHaveBeen(path) && !this.#hidden.delete(path);
+  }
+
+  /** A rule hides a file that the run has made. */
+  hide(path: string): void {
+    this.#hidden.add(path);
+  }
+
+  /** Files that came into view and are left out, according to the last full look; sorted. */
+  exposed(): string[] {
+    return [...this.#exposed.keys()].sort();
+  }
+
+  #marks(rules: readonly string[]): Map<string, string> {
+    this.#hasAttributes = rules.some((path) => path.endsWith('.gitattributes'));
+    return viewing(this.#parts.root, (view) => {
+      const marks = new Map<string, string>();
+      for (const path of rules) {
+        // Git reads none in a folder that it ignores as a whole.
+        if (this.mayHaveBeen(path)) continue;
+        const look = view.lookAt(path);
+        if (look.status === 'seen' && look.stat.size > MAX_RULES_BYTES)
+          throw new UnusableFile(`${this.#parts.root}/${path}`, 'is too large for a file of its kind');
+        if (look.status === 'seen') marks.set(path, `${look.stat.ino}.${look.stat.ctimeNs}`);
+      }
+      return marks;
+    });
+  }
+
+  #file(name: string): string {
+    return join(this.#parts.shadowDir, name);
+  }
+}
+
+function keepList(file: string, names: readonly string[]): void {
+  writeFileSync(file, Buffer.concat(names.map((name) => encodeName(`${name}\0`))));
+}
+
+function readList(file: string): string[] {
+  return existsSync(file) ? decodeName(readFileSync(file)).split('\0').slice(0, -1) : [];
+}

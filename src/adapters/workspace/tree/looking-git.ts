@@ -1,0 +1,137 @@
+/**
+ * The git dir of our own through which git looks at the work tree. What names programs to run is the user's git dir, and nothing
+ * of that is in this one: only values that say how files are read, and copies of the rules outside the work tree.
+ */
+
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Reading } from '../../../files/regular-file.ts';
+import type { Checkout } from '../../../git/checkout-layout.ts';
+import { askGit, type GitAnswer } from '../../../git/git.ts';
+import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
+import { makeRepository } from '../../../git/store/bare-repository.ts';
+import type { UserSettings } from '../../../git/user-settings.ts';
+import { START_INDEX } from './start-index.ts';
+
+/** The folder in the shadow repository with the git dir and the rules from outside the work tree. */
+export function rulesFolder(shadowDir: string): string {
+  return join(shadowDir, 'rules');
+}
+
+/** Makes the git dir, or makes it again; the rules are copied once. True if there are attributes outside the work tree. */
+export function makeLookingGit(
+  { objectFormat, commonDir }: Pick<Checkout, 'objectFormat' | 'commonDir'>,
+  shadowDir: string,
+  settings: UserSettings,
+): boolean {
+  const folder = rulesFolder(shadowDir);
+  const gitDir = join(folder, 'git');
+  const isNew = !existsSync(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeRepository({
+    gitDir,
+    objectFormat,
+    alternate: null,
+    head: 'ref: refs/heads/none',
+    core: {
+      bare: false,
+      ignorecase: settings.ignoreCase,
+      filemode: settings.fileMode,
+      autocrlf: settings.autocrlf,
+      eol: settings.eol,
+      // A file that a sparse checkout left out is seen as soon as there is one.
+      sparseCheckout: true,
+      untrackedCache: false,
+      fsmonitor: false,
+      hooksPath: '/dev/null',
+      // Names that a checkout on Windows or macOS could not hold are refused later, one by one.
+      protectHFS: false,
+      protectNTFS: false,
+    },
+  });
+  const attributes = [join(gitDir, 'info/attributes'), join(folder, 'attributes')] as const;
+  if (isNew) {
+    // People keep their own rules where they like, and link to them.
+    const own = { follow: true };
+    const info = join(commonDir, 'info');
+    takeRules(join(info, 'exclude'), join(gitDir, 'info/exclude'), {});
+    takeRules(settings.excludesFile, join(folder, 'excludes'), own);
+    takeRules(join(info, 'attributes'), attributes[0], {});
+    takeRules(settings.attributesFile, attributes[1], own);
+  }
+  return [...attributes, ...SYSTEM_ATTRIBUTES].some((file) => existsSync(file));
+}
+
+/** Where git packages look for the attributes of the whole machine. */
+const SYSTEM_ATTRIBUTES = [
+  '/etc/gitattributes',
+  '/usr/local/etc/gitattributes',
+  '/opt/homebrew/etc/gitattributes',
+];
+
+/** Copies nothing if there is no file, or one that git cannot read either and therefore ignores. */
+function takeRules(from: string | null, to: string, reading: Reading): void {
+  if (from !== null && !isNullDevice(from) && mayBeRead(from)) copyIfThere(from, to, reading);
+}
+
+function mayBeRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+/** One question to git about a work tree. */
+export interface LookingCall {
+  readonly args: readonly string[];
+  readonly input?: Buffer;
+  /** File name in the shadow repository. Default: the index of the start. */
+  readonly index?: string;
+  /** Default: the root. */
+  readonly workTree?: string;
+}
+
+/** Asks git through the git dir of our own. */
+export class LookingGit {
+  readonly root: string;
+  readonly shadowDir: string;
+
+  /** `root` is a work tree. */
+  constructor(root: string, shadowDir: string) {
+    this.root = root;
+    this.shadowDir = shadowDir;
+  }
+
+  /** Git's answer, whatever its exit code. */
+  ask({ args, input, index = START_INDEX, workTree = this.root }: LookingCall): Promise<GitAnswer> {
+    const folder = rulesFolder(this.shadowDir);
+    return askGit({
+      cwd: workTree,
+      args: [
+        ...['-c', `core.excludesFile=${join(folder, 'excludes')}`],
+        ...['-c', `core.attributesFile=${join(folder, 'attributes')}`],
+        ...['-c', 'diff.ignoreSubmodules=all', '-c', 'core.preloadIndex=true'],
+        ...args,
+      ],
+      env: {
+        GIT_DIR: join(folder, 'git'),
+        GIT_WORK_TREE: workTree,
+        GIT_INDEX_FILE: join(this.shadowDir, index),
+        GIT_OBJECT_DIRECTORY: join(this.shadowDir, 'objects'),
+        // Those of the machine hold as well.
+        GIT_ATTR_NOSYSTEM: undefined,
+      },
+      ...(input === undefined ? {} : { input }),
+    });
+  }
+
+  /** Its output. Throws if it fails: for questions that can only fail on a broken machine. */
+  async tell(call: LookingCall): Promise<Buffer> {
+    const { exitCode, stdout, stderr } = await this.ask(call);
+    if (exitCode !== 0) throw new Error(`git ${call.args.join(' ')} failed (${exitCode}): ${stderr}`);
+    return stdout;
+  }
+}

@@ -1,0 +1,103 @@
+/** The parts of a workspace, whether it is opened for the first time or reopened. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { NO_GUARD, type PathGuard } from '../../../domain/changes/path-policy.ts';
+import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../../domain/run/change-limits.ts';
+import type { Warning } from '../../../domain/warnings/warning.ts';
+import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { encodeName } from '../../../files/names.ts';
+import type { Checkout } from '../../../git/checkout-layout.ts';
+import type { RepositoryPlan } from '../../../git/store/bare-repository.ts';
+import { ObjectStore } from '../../../git/store/object-store.ts';
+import type { UserSettings } from '../../../git/user-settings.ts';
+import { GitDirs } from '../unwalked/git-dirs.ts';
+import { beginningOf } from '../unwalked/ignored-changes.ts';
+import { PlantedGit } from '../unwalked/planted-git.ts';
+import { SetIds, setIdsFile } from '../unwalked/set-ids.ts';
+import { ChangeBudget, freeBytesOn } from './change-budget.ts';
+import { HiddenFiles } from './hidden-files.ts';
+import { LookingGit, makeLookingGit } from './looking-git.ts';
+import { START_INDEX, StartIndex } from './start-index.ts';
+import type { WorkTreeParts } from './work-tree.ts';
+
+/** How the shadow repository of a run is set up. */
+export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
+  return {
+    gitDir: shadowDir,
+    objectFormat,
+    alternate: objects,
+    head: 'ref: refs/heads/none',
+    // Names that a checkout on Windows or macOS could not hold are refused one by one; here they must pass.
+    core: { bare: true, fsmonitor: false, hooksPath: '/dev/null', protectHFS: false, protectNTFS: false },
+  };
+}
+
+/** What the parts are made from. */
+export interface Knowledge {
+  readonly checkout: Checkout;
+  readonly shadowDir: string;
+  readonly settings: UserSettings;
+  readonly warnings: Set<Warning>;
+  readonly limits?: ChangeLimits | undefined;
+  readonly guard?: PathGuard | undefined;
+}
+
+/** The shadow repository exists, and has a copy of the user's index if there is one. */
+export async function workTreeParts({
+  checkout,
+  shadowDir,
+  settings,
+  warnings,
+  limits = DEFAULT_CHANGE_LIMITS,
+  guard = NO_GUARD,
+}: Knowledge): Promise<WorkTreeParts> {
+  const { root, objectFormat } = checkout;
+  const hasAttributes = makeLookingGit(checkout, shadowDir, settings);
+  const git = new LookingGit(root, shadowDir);
+  const index = await readStartIndex(git, join(checkout.gitDir, 'index'));
+  const warn = (warning: Warning) => void warnings.add(warning);
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  const setIds = new SetIds(setIdsFile(shadowDir));
+  const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));
+  const hidden = new HiddenFiles({ root, shadowDir, began: () => beginningOf(shadowDir) });
+  return {
+    git,
+    index,
+    hidden,
+    setIds,
+    guard,
+    fileMode: settings.fileMode,
+    planted: new PlantedGit({
+      root,
+      folders: new GitDirs({ root, closed, setIds, limit: budget.folders }),
+      warn,
+    }),
+    contents: {
+      git,
+      store: new ObjectStore(shadowDir, objectFormat),
+      budget,
+      closed,
+      filters: settings.filters,
+      mayConvert: () => hasAttributes || settings.autocrlf !== 'false' || hidden.hasAttributes,
+      warn,
+    },
+  };
+}
+
+/**
+ * The entries of the index. Bits that would hide changes from git are cleared in the copy; a file that a sparse checkout left out
+ * keeps its bit as long as there is no file.
+ */
+async function readStartIndex(git: LookingGit, file: string): Promise<StartIndex> {
+  if (!existsSync(join(git.shadowDir, START_INDEX))) return new StartIndex(Buffer.alloc(0), file);
+  const list = async () => new StartIndex(await git.tell({ args: ['ls-files', '-s', '-v', '-z'] }), file);
+  const index = await list();
+  const assumed = [...index.entries((facts) => /^[a-z]/.test(facts))];
+  if (assumed.length === 0) return index;
+  await git.tell({
+    args: ['update-index', '--no-assume-unchanged', '-z', '--stdin'],
+    input: Buffer.concat(assumed.map(({ path }) => encodeName(`${path}\0`))),
+  });
+  return list();
+}
