@@ -71,11 +71,10 @@ and the output of every command. The machine, the person who starts the run, its
 Whatever the model is shown is sent to the provider, and the model can read everything in the work tree. If the environment
 names an OpenTelemetry collector, times, names and counts are sent there ([observability.md](observability.md#traces)).
 
-Documents (PDF, \`.docx\`), and HTML fetched by \`web_fetch\`, are read outside the sandbox, two at a time, each by a separate
-patchsmith process: it has no variables, may open no file, start no program and write nowhere (Node's permission model), and is
-killed after 30 seconds or at 768 MiB (HTML: after 10 seconds); nothing in it is executed. The process does have network access.
-Images are not decoded at all: their header gives the size, and the API processes the rest. An image with a known secret in its
-bytes is not shown; a secret rendered in the picture is not found.
+Documents (PDF, \`.docx\`), and HTML fetched by \`web_fetch\`, are read outside the sandbox, each by a separate patchsmith process: it
+has no variables, may open no file, start no program and write nowhere (Node's permission model), and is killed after 30 seconds or
+at 768 MiB (HTML: after 10 seconds); nothing in it is executed. The process does have network access. Images are not decoded: an
+image with a known secret in its bytes is not shown; a secret rendered in the picture is not found.
 
 ## What is promised
 
@@ -84,12 +83,12 @@ bytes is not shown; a secret rendered in the picture is not found.
 | The checkout | is the folder in which \`.git\` was found: a repository that names another work tree, or another repository's git dir, is refused ([trust.md](trust.md#where-the-checkout-is)) | the same |
 | File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, even while others swap folders for links: every file, also for searches, is opened through descriptors, one path component at a time | the same |
 | Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), requested mounts; no home, no run directory, neither your \`.git\` nor that of a submodule or another checkout in the work tree; a git dir that did not exist at the start is removed after the command that made it, unless it may be a copy of a repository of yours that is gone (exit 8) | **nothing**: a command can do what the user can, but git dirs that it makes are removed, with the same exception |
-| Commands: secrets | an environment from an allow-list; the machine's processes are invisible; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
+| Commands: secrets | an environment from an allow-list; the machine's processes are invisible; no agent, daemon or runner socket, unless one is in a place that commands see | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
 | Commands: network | only a proxy that refuses all hosts except those of \`--allow-domain\` ([network.md](network.md)) | **not contained** |
 | Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that clears it and leaves its session |
 | Memory, processes, file size, disk | limits, enforced by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
 | The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; text from outside is matched in linear time, and a watchdog ends a process whose main thread is stuck ([outcomes.md](outcomes.md)); the files and bytes that a run may change are limited, and anything beyond is not read; one git process allocates at most 1 GiB and maps 256 MiB of packs | the same |
-| git | nothing planted in the repository or by the model is run by the runner | the same. The model's commands that call git run what the model planted, like any program |
+| git | nothing planted in the repository or by the model is run by the runner: git looks at the work tree through a git dir of the run, which names no program ([decision 060](decisions/060-git-looks-at-the-work-tree.md)), and contents are read by the runner itself, following no links | the same. The model's commands that call git run what the model planted, like any program |
 | Policy | \`allow\` and \`protect\` are enforced for tools and, by reverting changes, for commands, whatever ignore rules these write; submodules and other checkouts in the work tree, where nothing can be reverted, are mounted read-only for all but setup commands if the globs could concern them, and changes in the others are named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
 | Output | nothing printed has an effect on a terminal or a CI runner | the same |
 | Redaction | known secret values (raw, by line, JSON, URL, base64, hex) and well-known token formats are hidden in results, journal, log, patch and messages | the same. **Not promised**, in either mode: a secret in the work tree that a command disguises |
@@ -97,14 +96,10 @@ bytes is not shown; a secret rendered in the picture is not found.
 \`--sandbox off\` does not contain commands. Use it only on a disposable machine that holds nothing of value.
 
 The sandbox is only as strong as the kernel's namespaces: a vulnerability in the kernel affects it, too. If kernel or processor
-do not support the system call filter, the sandbox runs without it (level \`namespaces\`) and warns: it holds against the same
-attacks except sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid and set-gid bits can
-then be set, and are cleared afterwards (\`takeover-set-uid\` and the like).
+do not support the system call filter, the sandbox runs without it (level \`namespaces\`) and warns.
 
 On GitHub Actions a run also checks who started it, whose code is checked out and whose text is the task: see the tables in
-[trust.md](trust.md); \`tests/e2e/run/trust.test.ts\` and \`tests/e2e/run/plan-from-issue.test.ts\` test them against a local
-GitHub: a bot that is not on the list, hidden instructions in an issue, an edit after the label, rules in the head of a fork,
-\`pull_request_target\`, and credentials in \`.git/config\`.`;
+[trust.md](trust.md), which \`tests/e2e/run/trust.test.ts\` and \`tests/e2e/run/plan-from-issue.test.ts\` test.`;
 
 const OPEN = `## What an attacker could still try
 
@@ -113,20 +108,21 @@ The defences tested below do not prevent any of this. Each point says what remai
 Past the sandbox:
 
 - **A kernel vulnerability.** Commands share the machine's kernel. The filter refuses what has repeatedly let programs escape
-  from containers (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there are no capabilities. The remaining
-  surface is large. Run in a disposable virtual machine, as GitHub's runners are.
+  from containers (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there are no capabilities. Run in a
+  disposable virtual machine, as GitHub's runners are.
 - **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the
   hypervisor are then in reach, with bubblewrap before 0.8 also new namespaces. A command run as root can create a set-uid
   program, which stays until it is cleared: in the work tree when the command has ended, or at the end of the run if git ignores
   the file; in a folder of \`--mount PATH:rw\` permanently. Nothing is cleared if the runner itself is killed and the run is
   neither resumed nor undone. \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree
   afterwards.
-- **\`--sandbox off\`**, and \`auto\` where no sandbox is available (in CI the default is \`required\`): a command can do
-  whatever the user can. If commands run as root, set-uid and set-gid bits that they leave in the work tree are cleared, file
-  capabilities (\`setcap\`) are not. On GitHub Actions no such run starts on an outsider's code, or if a checkout has left git
-  credentials.
-- **Sockets with a path.** A network namespace does not isolate a UNIX socket or named pipe in the work tree or a \`--mount\` on
-  which a process of the machine listens: a command can connect to it.
+- **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. File capabilities
+  (\`setcap\`) that root's commands leave are not cleared. On GitHub Actions no such run starts on an outsider's code, or if a checkout
+  has left git credentials.
+- **Sockets with a path, and named pipes.** Neither a network namespace nor a read-only mount isolates them: if a process of
+  the machine listens on one in the work tree, in a toolchain or in a cache, a command can connect or write to it. A \`--mount\` is
+  refused if one is directly in it, or if the kernel lists a socket further below (\`/proc/net/unix\`); not found are named pipes
+  below, and sockets that were bound by a relative path, in another container, or since the sandbox opened.
 - **Process 1 of the sandbox** cannot be traced or read, but a command may change its limits and its priority (\`prlimit\`,
   \`setpriority\` need no right to trace). All it achieves is to end its own command, with a non-zero exit code.
 - **What you have granted.** A folder of \`--mount PATH:rw\` can be filled with things that your later builds run (a package
@@ -160,23 +156,21 @@ Through intended channels:
 - **The record in a pull request.** \`--continue\` believes it if the branch is in the repository itself and has a commit of a
   run: anyone who may push there can write both. Its rules are taken from the base if the plan is a file
   ([follow-ups.md](follow-ups.md)).
-- **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything
-  on the machine. There is no defence against it.
-- **Time.** git matches ignore rules, and tries every way to distribute the folders of a path over several \`**/\`: a
-  \`.gitignore\` pattern with six \`**/a/\` takes 13 s for one path of 80 such folders, and with twelve of them hours. Only a
-  separate matcher could avoid that, and it would have to agree with git's in every detail; each path is asked about once, and
-  the deadline and signals kill git. Such a run ends by its deadline, with the patch so far.
+- **Side channels**: how long a command takes, how busy the processors, caches and disks are.
+- **Time.** git tries every way to distribute the folders of a path over several \`**/\`: a \`.gitignore\` pattern with six \`**/a/\`
+  takes 13 s for one path of 80 such folders, and with twelve of them hours. Such a run ends by its deadline, with the patch so far.
+- **Who changed a file.** A change that another process makes while a command runs counts as the command's, and can get into the
+  patch. A folder that another process makes a repository drops out of it.
 
 Into what you do next:
 
 - **A change that is plausible and wrong.** An instruction hidden in a file, in an issue or in the output of a command can lead
   the model to a patch that passes every test. \`allow\` limits where, flags name what to check, provenance names the calls
-  behind each hunk, and principles and plan come from trusted places ([trust.md](trust.md)). Somebody has to read the patch.
-- **Verification of code by that code.** Verify commands run the repository's own tests on code that the model wrote: it can
-  detect the test and print what is expected, end the test process with code 0, or weaken the tests. \`--protect\` keeps test
-  files and their configuration unchanged, flags name tests that are deleted, skipped or weakened, and \`--verify-in checkout\`
-  (the default of the action) removes everything that is not in the patch. None of this proves that code designed to deceive its
-  own tests is right.
+  behind each hunk. Somebody has to read the patch.
+- **Verification of code by that code.** Code that the model wrote can detect the test and print what is expected, end the test
+  process with code 0, or weaken the tests. \`--protect\` keeps test files unchanged, flags name tests that are deleted, skipped or
+  weakened, and \`--verify-in checkout\` (the default of the action) removes everything that is not in the patch. None of this proves
+  that code designed to deceive its own tests is right.
 - **Files that git ignores.** They are in no patch, but remain: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by
   your next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in
   the result and a warning name those that changed. A bare repository planted there, or within another checkout of the work
@@ -194,30 +188,26 @@ At the cost of the machine:
 - **A runner that is killed while it starts a command** (SIGKILL within milliseconds) executes nothing, but can leave one idle
   bubblewrap process behind, which has mounted nothing.
 - **Processor time.** It is only limited by the time of a command (\`--max-command-timeout\`), the number of its processes and
-  the deadline of the run. Use a cgroup around the runner, or a separate machine, to limit it.
-- **A fork bomb in a run that root has started**, or without a sandbox. There the kernel limits no number of processes, and the watch that
-  does is a process like the others: on a busy machine a bomb can be ahead of it, take every process number there is, and hold up
-  its own end, and with it the run's, for minutes. A user without privileges has the kernel's limit
-  (\`commandLimits\` says \`kernel\`). Do not run as root on a machine that others work on, or put a cgroup with \`pids.max\` around the runner.
+  the deadline of the run. A cgroup around the runner limits it.
+- **A fork bomb in a run that root has started**, or without a sandbox. There only a watch limits the number of processes: on a busy
+  machine a bomb can be ahead of it, take every process number there is, and hold up its own end, and with it the run's, for
+  minutes. A user without privileges has the kernel's limit (\`commandLimits\` says \`kernel\`). Do not run as root on a machine that
+  others work on, or put a cgroup with \`pids.max\` around the runner.
 - **Memory and disk up to their limits**, and for a moment beyond: where the watch keeps a limit it looks four times a second.
   \`--max-disk\` is 10 GiB by default; what was written to ignored folders stays after the run.
-- **Inside one command** nothing is fenced off but process 1 and the shell that runs the script: programs of a command can trace, stop and
-  replace each other, and its background processes go on changing files until it ends. So a test runner that starts hostile code
-  under the same user can be made to say anything; the exit code that counts is that of the script's shell.`;
+- **Inside one command** programs can trace, stop and replace each other, except process 1 and the shell that runs the script. So a
+  test runner that starts hostile code under the same user can be made to say anything; the exit code that counts is that of the
+  shell.`;
 
 const TESTED = `## How it is tested
 
 Each attack is a scripted model that obeys the attacker, played against the built command by a local Claude API as strict as
 the real one, with real git, real bubblewrap and a victim that has a home with credentials, neighbours, traps and listeners.
-Every attack is played in three modes: in the sandbox, in the sandbox without its filter (the runner is started under a
-filter of the test that refuses every further one, as a kernel without filters does), and with \`--sandbox off\`. **held**:
+Every attack is played in three modes: in the sandbox, in the sandbox without its filter, and with \`--sandbox off\`. **held**:
 the goal is not reached. **not contained**: nothing is promised, and the test shows that the goal *is* reached, so that the
 same test would see it where it must not be; where trying would harm the machine it is not tried. \`npm test\` plays all of them in
-the sandbox and a part of them without its filter, \`npm run test:full\` all in every mode.
-
-The runner has the user of the tests: a plain user on a hosted runner, often root in a container. If root runs
-\`npm run test:full\`, every row is also tried in every mode as a user without privileges, who owns the work tree and all around it.
-The tables hold for both. In the rows that say *root and user* in the column "as", it matters which of the two it is.
+the sandbox and a part of them without its filter, \`npm run test:full\` all in every mode, and where root runs it, as a user without
+privileges too. The tables hold for both. In the rows that say *root and user* in the column "as", it matters which of the two it is.
 
 After each run the test searches for every canary in all that leaves (tool results, requests to the model, journal, log, patch,
 result, stdout, stderr), as it is, reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have
@@ -239,9 +229,8 @@ const FUZZ = `## Fuzzing
 Property tests try paths as the model may write them (\`tests/fuzz/path.test.ts\`),
 inputs of the tools, through the real executor (\`tests/fuzz/tool-inputs.test.ts\`), and redaction
 (\`tests/fuzz/redact.test.ts\`), each with ${runs('cases')}.
-The tree walk is compared with a naive one
+Looks at a work tree are compared with a naive walk
 (\`tests/fuzz/tree-walk.test.ts\`): ${runs('trees')}.
-A real tree takes 12 ms; each is made of the one before by small changes, since a checkout of its own for each would take an hour.
 
 Random sequences of hostile commands between tool calls (\`tests/attacks/hostile-commands.test.ts\`: chmod, rename, exchange, links,
 signals, ptrace, repositories, closed folders, sparse files, millions of lines) are played against the built command, as the user of
