@@ -5,6 +5,7 @@
  * dir; a file with all its names elsewhere in the work tree stays as it is.
  */
 
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -33,6 +34,7 @@ import { decodeName } from '../../../files/names.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
 import { type FolderEntry, TreeView } from '../../../files/tree-view.ts';
+import { PROGRAM_FOLDERS } from '../../../git/git.ts';
 import { copyEntry } from '../copy-entry.ts';
 
 /** Where to look, and what copies may take. */
@@ -53,6 +55,7 @@ const MAX_COPIES = 3;
 
 /** Call before commands run. Throws `LinkedOutside` if a file cannot be copied, and `CutShort` when time runs out. */
 export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
+  if (await hasNone(tree.root)) return [];
   const view = new TreeView(tree.root);
   try {
     const linked = await leadingOut(view, tree);
@@ -71,6 +74,31 @@ export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   } finally {
     view.close();
   }
+}
+
+/** Most trees have no hard link at all, which `find` tells in an eighth of the time. False where it cannot tell. */
+function hasNone(root: string): Promise<boolean> {
+  const questions = [
+    '.',
+    '-name',
+    '.git',
+    '-prune',
+    '-o',
+    '!',
+    '-type',
+    'd',
+    '-links',
+    '+1',
+    '-print',
+    '-quit',
+  ];
+  const options = { cwd: root, env: { PATH: PROGRAM_FOLDERS.join(':') }, maxBuffer: 64 * 1024 };
+  return new Promise((resolve) => {
+    const signal = timeLimit();
+    execFile('find', questions, { ...options, ...(signal && { signal }) }, (error, stdout, stderr) =>
+      resolve(error === null && stdout === '' && stderr === ''),
+    );
+  });
 }
 
 interface LinkedFile {
