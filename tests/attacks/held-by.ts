@@ -149,7 +149,7 @@ export const HOLDS = {
     label: 'shadow repository',
     reach: 'everywhere',
     means:
-      "the runner's git works in a repository of its own, with an environment built from nothing, and never looks at the work tree, its configuration or its hooks",
+      "the runner's git works with git dirs of its own, which name no filter, driver, hook or file system monitor, and with an environment built from nothing",
   },
   afterwards: {
     label: 'check afterwards',
