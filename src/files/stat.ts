@@ -1,6 +1,6 @@
 /** The stat of one place in the work tree. */
 
-import { type BigIntStats, constants } from 'node:fs';
+import { type BigIntStats, constants, lstatSync, utimesSync, writeFileSync } from 'node:fs';
 
 /** Shows whether a file was touched. The kernel maintains `ctimeNs`, which cannot be set back. */
 export interface FileStat {
@@ -63,3 +63,13 @@ export function invisible(error: unknown): 'absent' | 'unreadable' {
 
 /** EAGAIN: a program holds a lease on it, and is asked for it by the try. */
 const UNREADABLE = ['EACCES', 'EPERM', 'ENAMETOOLONG', 'ELOOP', 'EIO', 'EAGAIN'];
+
+/**
+ * The time of the file system, in ns, taken from a file that is written for it. A file that is not older may change again without
+ * a trace.
+ */
+export function fileSystemTime(file: string): bigint {
+  writeFileSync(file, '');
+  utimesSync(file, 0, 0);
+  return lstatSync(file, { bigint: true }).ctimeNs;
+}

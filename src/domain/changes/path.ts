@@ -63,6 +63,12 @@ export function foldersAround(path: string): string[] {
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
 }
 
+/** The folders that contain a path, nearest first, without the root. */
+export function* foldersOf(path: string): Generator<string> {
+  for (let cut = path.lastIndexOf('/'); cut > 0; cut = path.lastIndexOf('/', cut - 1))
+    yield path.slice(0, cut);
+}
+
 /** `path` resolved against `cwd`. Nothing is tidied. */
 export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;

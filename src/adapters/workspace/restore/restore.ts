@@ -3,7 +3,7 @@
 import { chmodSync, closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
-import { parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
+import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from '../../../files/failures.ts';
 import { openNofollowFiles } from '../../../files/nofollow-files.ts';
 import { below, enterParent, openNamedPlace, type Place, through } from '../../../files/nofollow-path.ts';
@@ -13,7 +13,6 @@ import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { KeptBlobs, type KeptContent } from '../../../git/store/kept-blobs.ts';
 import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
 import { emptyFoldersFile, readEmptyFolders } from '../tree/empty-folders.ts';
-import { foldersOf } from '../tree/folders-of.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../tree/lfs-pointer.ts';
 
 /** Restores files to recorded states. */

@@ -44,7 +44,7 @@ export class CommittedForms {
 
   /** Asks git for the attributes of these paths. */
   async ask(paths: readonly string[]): Promise<void> {
-    this.#attributes = await attributesOf(this.#places, paths);
+    this.#attributes = await attributesOf(this.#places.git, paths);
   }
 
   /** The name of the filter that git would run on the path, or null. */
@@ -62,29 +62,17 @@ export class CommittedForms {
     await pipeline(chunks, createWriteStream(this.#placeFor(path)));
   }
 
+  /** The bytes that were kept are no longer those of the file. */
+  drop(path: string): void {
+    this.#kept.delete(path);
+  }
+
   /** Replaces the states of the kept files by those that git commits; `raw` is what they have on disk. */
   async turn(view: TreeView, taken: Map<string, Taken>): Promise<void> {
     const paths = [...this.#kept].filter((path) => taken.get(path)?.status === 'ok');
     if (paths.length === 0) return;
     this.#copyAttributes(view, paths);
-    const hasEncoding = (path: string) => this.#attributes.get(path)?.hasEncoding === true;
-    const forms = await this.#turned(paths.filter((path) => !hasEncoding(path)));
-    // Git gives up at the first that is not in its encoding.
-    for (const path of paths.filter(hasEncoding)) {
-      try {
-        for (const [turned, id] of await this.#turned([path])) forms.set(turned, id);
-      } catch (error) {
-        if (!(error instanceof Error)) throw error;
-        const why =
-          /fatal: ([^\n]*)/.exec(error.message)?.[1] ??
-          /failed to encode[^\n]*/.exec(error.message)?.[0] ??
-          error.message;
-        this.#places.warn(
-          warning('WARN_NOT_CONVERTED', sentence(`${quotedName(path)} is stored as it is on disk: ${why}`)),
-        );
-      }
-    }
-    for (const [path, blob] of forms) {
+    for (const [path, blob] of await this.#turned(paths)) {
       const one = taken.get(path);
       if (one?.status !== 'ok' || one.state.blob === blob) continue;
       taken.set(path, { ...one, state: { ...one.state, blob, raw: one.state.blob } });
@@ -103,27 +91,41 @@ export class CommittedForms {
     return place;
   }
 
-  /** The ids of what git stores, by path. */
+  /** The ids of what git stores, by path; none for contents that are not in their encoding. */
   async #turned(paths: readonly string[]): Promise<Map<string, string>> {
-    const forms = new Map<string, string>();
-    if (paths.length === 0) return forms;
-    const { git } = this.#places;
+    const { git, warn } = this.#places;
     const index = 'turning.index';
     // What the index has decides whether git leaves CRLF alone.
     new ScratchIndex(git.shadowDir, index).copy(START_INDEX, 'sha1');
     const input = Buffer.concat(paths.map((path) => encodeName(`${path}\0`)));
     const at = { index, workTree: this.#folder };
-    await git.tell({ ...at, args: ['update-index', '--add', '--replace', '-z', '--stdin'], input });
+    const call = { ...at, args: ['update-index', '--add', '--replace', '-z', '--stdin'], input };
+    const answer = await git.ask(call);
+    if (answer.exitCode !== 0) {
+      const encoded = paths.filter((path) => this.#attributes.get(path)?.hasEncoding);
+      if (encoded.length === 0) throw git.failure(call, answer);
+      // Git gives up at the first that is not in its encoding.
+      if (paths.length > 1) return this.#turnedApart(new Set(encoded), paths);
+      const why = /failed to encode[^\n]*/.exec(answer.stderr)?.[0] ?? answer.stderr;
+      const name = quotedName(paths[0] ?? '');
+      warn(warning('WARN_NOT_CONVERTED', sentence(`${name} is stored as it is on disk: ${why}`)));
+      return new Map();
+    }
+    const forms = new Map<string, string>();
     const wanted = new Set(paths);
     const listed = await git.tell({ ...at, args: ['ls-files', '-s', '-z'] });
-    // `MODE ID STAGE TAB PATH NUL`
-    for (const entry of decodeName(listed).split('\0')) {
-      const tab = entry.indexOf('\t');
-      const path = entry.slice(tab + 1);
-      const [, id = ''] = entry.slice(0, tab).split(' ');
-      if (wanted.has(path)) forms.set(path, id);
+    for (const [, id = '', path = ''] of listed.toString('latin1').matchAll(ENTRY)) {
+      const name = decodeName(Buffer.from(path, 'latin1'));
+      if (wanted.has(name)) forms.set(name, id);
     }
     return forms;
+  }
+
+  async #turnedApart(apart: ReadonlySet<string>, paths: readonly string[]): Promise<Map<string, string>> {
+    const others = paths.filter((path) => !apart.has(path));
+    const forms: [string, string][] = others.length > 0 ? [...(await this.#turned(others))] : [];
+    for (const path of apart) forms.push(...(await this.#turned([path])));
+    return new Map(forms);
   }
 
   /** The attribute files that apply to these paths. */
@@ -146,7 +148,7 @@ export class CommittedForms {
 
 /** What git says of these paths. */
 export async function attributesOf(
-  { git, filters }: Pick<ContentPlaces, 'git' | 'filters'>,
+  git: ContentPlaces['git'],
   paths: readonly string[],
 ): Promise<Map<string, PathAttributes>> {
   const attributes = new Map<string, PathAttributes>();
@@ -159,8 +161,7 @@ export async function attributesOf(
   paths.forEach((path, at) => {
     const [filter = '', encoding = ''] = [values[at * 6 + 2], values[at * 6 + 5]];
     attributes.set(path, {
-      // One that is not configured does nothing, except that LFS files are pointers wherever it is.
-      filter: filter === 'lfs' || filters.has(filter) ? filter : null,
+      filter: NONE.has(filter) ? null : filter,
       hasEncoding: !NONE.has(encoding),
     });
   });
@@ -168,3 +169,6 @@ export async function attributesOf(
 }
 
 const NONE: ReadonlySet<string> = new Set(['', 'unspecified', 'set', 'unset']);
+
+/** `MODE ID STAGE TAB PATH NUL` */
+const ENTRY = /\d{6} ([0-9a-f]+) \d\t([^\0]+)\0/g;

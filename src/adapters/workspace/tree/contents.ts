@@ -131,6 +131,7 @@ async function readOpened(
   const mode: FileMode = (isExecutable ?? executable) ? '100755' : '100644';
   if (forms?.filterOf(path) === 'lfs') {
     const blob = await lfsForm(file, inIndex, store);
+    forms.drop(path);
     if (blob !== null) return { mode, blob, size };
   }
   if (size > STREAMED_BYTES) {

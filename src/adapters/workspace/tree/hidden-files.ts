@@ -6,13 +6,13 @@
 
 import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { foldersOf } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
-import { foldersOf } from './folders-of.ts';
 
 /** Where the rules are, and when the work began. */
 export interface HiddenFilesParts {
@@ -109,9 +109,7 @@ export class HiddenFiles {
 
   /** Whether git ignored the path, or a folder around it, at the start: something unknown may have been there. */
   mayHaveBeen(path: string): boolean {
-    if (this.#ignored.has(path)) return true;
-    for (const folder of foldersOf(path)) if (this.#ignored.has(`${folder}/`)) return true;
-    return false;
+    return this.#ignored.has(path) || this.#isWithinIgnored(path);
   }
 
   /** Whether a file that nothing is known about is the user's, and has only come into view. */
@@ -142,13 +140,18 @@ export class HiddenFiles {
     return [...this.#exposed.keys()].sort();
   }
 
+  #isWithinIgnored(path: string): boolean {
+    for (const folder of foldersOf(path)) if (this.#ignored.has(`${folder}/`)) return true;
+    return false;
+  }
+
   #marks(rules: readonly string[]): Map<string, string> {
     this.#hasAttributes = rules.some((path) => path.endsWith('.gitattributes'));
     return viewing(this.#parts.root, (view) => {
       const marks = new Map<string, string>();
       for (const path of rules) {
         // Git reads none in a folder that it ignores as a whole.
-        if (this.mayHaveBeen(path)) continue;
+        if (this.#isWithinIgnored(path)) continue;
         const look = view.lookAt(path);
         if (look.status === 'seen' && look.stat.size > MAX_RULES_BYTES)
           throw new UnusableFile(`${this.#parts.root}/${path}`, 'is too large for a file of its kind');

@@ -5,6 +5,8 @@
 
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { decodeName } from '../../../files/names.ts';
 import type { Reading } from '../../../files/regular-file.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
@@ -92,6 +94,16 @@ export interface LookingCall {
   readonly index?: string;
   /** Default: the root. */
   readonly workTree?: string;
+  /** Kills git when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A pathspec or a rule, without magic, for exactly this path. An argument is text: where a byte of the name is none, any byte
+ * matches, so what git lists has to be compared.
+ */
+export function exactly(path: string): string {
+  return path.replace(/[\\*?[\]!# ]/g, '\\$&').replace(/[\udc80-\udcff]/gu, '?');
 }
 
 /** Asks git through the git dir of our own. */
@@ -106,7 +118,7 @@ export class LookingGit {
   }
 
   /** Git's answer, whatever its exit code. */
-  ask({ args, input, index = START_INDEX, workTree = this.root }: LookingCall): Promise<GitAnswer> {
+  ask({ args, input, index = START_INDEX, workTree = this.root, signal }: LookingCall): Promise<GitAnswer> {
     const folder = rulesFolder(this.shadowDir);
     return askGit({
       cwd: workTree,
@@ -125,13 +137,32 @@ export class LookingGit {
         GIT_ATTR_NOSYSTEM: undefined,
       },
       ...(input === undefined ? {} : { input }),
+      ...(signal === undefined ? {} : { signal }),
     });
   }
 
-  /** Its output. Throws if it fails: for questions that can only fail on a broken machine. */
+  /** Its output. Throws `UnusableFile`, with what git says, if it fails. */
   async tell(call: LookingCall): Promise<Buffer> {
-    const { exitCode, stdout, stderr } = await this.ask(call);
-    if (exitCode !== 0) throw new Error(`git ${call.args.join(' ')} failed (${exitCode}): ${stderr}`);
-    return stdout;
+    const answer = await this.ask(call);
+    if (answer.exitCode !== 0) throw this.failure(call, answer);
+    return answer.stdout;
+  }
+
+  /** The names that it lists. */
+  async names(call: LookingCall): Promise<string[]> {
+    return decodeName(await this.tell(call))
+      .split('\0')
+      .slice(0, -1);
+  }
+
+  /** The error for an answer that says that git failed. */
+  failure({ args }: Pick<LookingCall, 'args'>, { exitCode, stderr }: GitAnswer): UnusableFile {
+    const question = args.find((arg) => /^[a-z]/.test(arg)) ?? '';
+    const said = stderr.replace(/\s+/g, ' ') || `exit code ${exitCode}`;
+    return new UnusableFile(
+      this.root,
+      `cannot be examined: git ${question}: ${said}`,
+      'Check it with git status and git fsck',
+    );
   }
 }

@@ -16,10 +16,23 @@ import { beginningOf } from '../unwalked/ignored-changes.ts';
 import { PlantedGit } from '../unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from '../unwalked/set-ids.ts';
 import { ChangeBudget, freeBytesOn } from './change-budget.ts';
+import type { ContentPlaces } from './contents.ts';
 import { HiddenFiles } from './hidden-files.ts';
 import { LookingGit, makeLookingGit } from './looking-git.ts';
 import { START_INDEX, StartIndex } from './start-index.ts';
-import type { WorkTreeParts } from './work-tree.ts';
+
+/** What a work tree is looked at with. */
+export interface WorkTreeParts {
+  readonly git: LookingGit;
+  readonly index: StartIndex;
+  readonly hidden: HiddenFiles;
+  readonly contents: ContentPlaces & { readonly budget: ChangeBudget; readonly closed: ClosedPlaces };
+  readonly planted: PlantedGit;
+  readonly setIds: SetIds;
+  readonly guard: PathGuard;
+  /** The executable bit of the work tree is significant. */
+  readonly fileMode: boolean;
+}
 
 /** How the shadow repository of a run is set up. */
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {

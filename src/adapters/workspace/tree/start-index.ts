@@ -3,11 +3,12 @@
  * no reading, and its entries what they are.
  */
 
-import { readdirSync, statSync, utimesSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../../domain/changes/change.ts';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
+import { viewing } from '../../../files/tree-view.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';
 
 /** Name of the copy in the shadow repository; absent if there was no index. */
@@ -19,7 +20,13 @@ export interface IndexEntry {
   readonly blob: string;
 }
 
-/** The listing of an index, `ls-files -s -v -z`: 90 bytes for each file, searched as it is. */
+/** An entry with its path and its tag, as in `git ls-files -v`. */
+export interface ListedEntry extends IndexEntry {
+  readonly path: string;
+  readonly tag: string;
+}
+
+/** The listing of an index, `ls-files -s -v -z`: 90 bytes for each file, in the order of their paths, and searched as it is. */
 export class StartIndex {
   readonly #listing: Buffer;
 
@@ -32,48 +39,78 @@ export class StartIndex {
 
   /** Null if it has none, or an unmerged one. */
   get(path: string): IndexEntry | null {
-    const [, mode, blob, stage] = this.#factsOf(`${path}\0`) ?? [];
-    return stage === '0' && mode !== undefined && blob !== undefined
-      ? { mode: mode as FileMode, blob }
-      : null;
+    const at = this.#entryOf(path);
+    if (at === null) return null;
+    const [, mode, blob = '', stage] = this.#factsAt(at).split(' ');
+    return stage === '0' ? { mode: mode as FileMode, blob } : null;
   }
 
   /** Whether it has the path, in whatever state. */
   has(path: string): boolean {
-    return this.#factsOf(`${path}\0`) !== null;
+    return this.#entryOf(path) !== null;
   }
 
   /** Whether it has anything below this folder. */
   hasBelow(folder: string): boolean {
-    return this.#factsOf(`${folder}/`) !== null;
+    return !this.below(folder).next().done;
   }
 
-  /** Entries with their tags, as in `git ls-files -v`, of those that `wanted` accepts. */
-  *entries(
-    wanted: (facts: string) => boolean = () => true,
-  ): Generator<IndexEntry & { path: string; tag: string }> {
+  /** Paths below a folder. */
+  *below(folder: string): Generator<string> {
     const listing = this.#listing;
-    for (let from = 0; from < listing.length; ) {
-      const tab = listing.indexOf(TAB, from);
-      const end = listing.indexOf(0, tab);
-      const facts = listing.toString('latin1', from, tab);
+    const beginning = encodeName(`${folder}/`);
+    for (let at = this.#firstFrom(beginning); at < listing.length; ) {
+      const from = listing.indexOf(TAB, at) + 1;
+      const end = listing.indexOf(0, from);
+      if (listing.compare(beginning, 0, beginning.length, from, Math.min(from + beginning.length, end)) !== 0)
+        return;
+      yield decodeName(listing.subarray(from, end));
+      at = end + 1;
+    }
+  }
+
+  /** Those of the entries whose facts, `TAG MODE ID STAGE`, `wanted` accepts. */
+  *entries(wanted: (facts: string) => boolean = () => true): Generator<ListedEntry> {
+    const listing = this.#listing;
+    for (let at = 0; at < listing.length; ) {
+      const facts = this.#factsAt(at);
+      const from = listing.indexOf(TAB, at) + 1;
+      const end = listing.indexOf(0, from);
       if (wanted(facts)) {
         const [tag = '', mode, blob = ''] = facts.split(' ');
-        yield { tag, mode: mode as FileMode, blob, path: decodeName(listing.subarray(tab + 1, end)) };
+        yield { tag, mode: mode as FileMode, blob, path: decodeName(listing.subarray(from, end)) };
       }
-      from = end + 1;
+      at = end + 1;
     }
   }
 
-  /** The facts of the first entry whose path begins like this. A tab may also be part of a name. */
-  #factsOf(beginning: string): string[] | null {
-    const name = encodeName(`\t${beginning}`);
-    for (let at = this.#listing.indexOf(name); at >= 0; at = this.#listing.indexOf(name, at + 1)) {
-      const start = this.#listing.lastIndexOf(0, at) + 1;
-      const facts = this.#listing.toString('latin1', start, at);
-      if (!facts.includes('\t')) return facts.split(' ');
+  #factsAt(at: number): string {
+    return this.#listing.toString('latin1', at, this.#listing.indexOf(TAB, at));
+  }
+
+  /** Where the first entry with this path begins, or null. */
+  #entryOf(path: string): number | null {
+    const name = encodeName(path);
+    const at = this.#firstFrom(name);
+    return at < this.#listing.length && this.#compareAt(at, name) === 0 ? at : null;
+  }
+
+  /** Where the first entry begins whose path is not before `name`, in git's order: that of the bytes. */
+  #firstFrom(name: Buffer): number {
+    let low = 0;
+    let high = this.#listing.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const at = middle === 0 ? 0 : this.#listing.lastIndexOf(0, middle - 1) + 1;
+      if (this.#compareAt(at, name) < 0) low = this.#listing.indexOf(0, middle) + 1;
+      else high = at;
     }
-    return null;
+    return low;
+  }
+
+  #compareAt(at: number, name: Buffer): number {
+    const from = this.#listing.indexOf(TAB, at) + 1;
+    return this.#listing.compare(name, 0, name.length, from, this.#listing.indexOf(0, from));
   }
 }
 
@@ -106,3 +143,25 @@ export function setMtime(path: string, mtimeNs: bigint): void {
   const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
   utimesSync(path, seconds, seconds);
 }
+
+/**
+ * Files that may have changed within the second in which they were last indexed, which git does not tell apart. `startedNs` is
+ * when the run began: an older index has none.
+ */
+export function recentlyChanged(
+  index: StartIndex,
+  { root, shadowDir }: { readonly root: string; readonly shadowDir: string },
+  startedNs: bigint,
+): string[] {
+  const stat = lstatSync(join(shadowDir, START_INDEX), { bigint: true, throwIfNoEntry: false });
+  const since = (startedNs / SECOND - 1n) * SECOND;
+  if (stat === undefined || stat.mtimeNs < since) return [];
+  return viewing(root, (view) =>
+    [...index.entries((facts) => facts.startsWith('H 1'))].flatMap(({ path }) => {
+      const look = view.lookAt(path);
+      return look.status === 'seen' && look.stat.ctimeNs >= since ? [path] : [];
+    }),
+  );
+}
+
+const SECOND = 1_000_000_000n;

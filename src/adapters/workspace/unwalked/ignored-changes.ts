@@ -14,13 +14,13 @@
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IgnoredFileList, type IgnoredFiles } from '../../../domain/changes/ignored-files.ts';
+import { foldersOf } from '../../../domain/changes/path.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
-import { foldersOf } from '../tree/folders-of.ts';
 import type { GitDirs } from './git-dirs.ts';
 import type { SetIds } from './set-ids.ts';
 

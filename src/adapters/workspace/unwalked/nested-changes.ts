@@ -3,14 +3,13 @@
  * kernel's times, which no unprivileged program can set back.
  */
 
-import { isGitDirName } from '../../../domain/changes/path.ts';
+import { foldersOf, isGitDirName } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { NestedChange } from '../../../ports/workspace.ts';
-import { foldersOf } from '../tree/folders-of.ts';
 import { beginningOf } from './ignored-changes.ts';
 import type { SetIds } from './set-ids.ts';
 

@@ -1,0 +1,222 @@
+/** What a look finds where a work tree is hostile, unusual or large. */
+
+import { chmodSync, existsSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
+import type { CaptureScope, Workspace } from '../../../../src/ports/workspace.ts';
+import { at, filesBelow, ScratchCheckout } from '../scratch-checkout.ts';
+
+async function look(workspace: Workspace, scope: CaptureScope = 'after_commands'): Promise<string[]> {
+  const changes = await workspace.capture(scope);
+  return changes.map(({ path, before, after }) => `${before ? (after ? '~' : '-') : '+'}${path}`);
+}
+
+function committed(files: Record<string, string>, ...options: string[]): ScratchCheckout {
+  const scratch = new ScratchCheckout(...options);
+  for (const [path, text] of Object.entries(files)) scratch.write(path, text);
+  scratch.commit();
+  return scratch;
+}
+
+/** Continues the run of the last workspace opened, as if it had been killed. */
+async function reopened(scratch: ScratchCheckout, workspace: Workspace) {
+  return reopenWorkspace(
+    await scratch.checkout(),
+    { shadowDir: scratch.shadow, sandboxGitDir: join(scratch.shadow, '../agent.git'), env: scratch.env },
+    { base: workspace.base(), states: new Map(), written: [], mayHavePlanted: 'remove' },
+  );
+}
+
+describe('names', () => {
+  const NAMES = ['a\nb', 'a\tb', ' 100644 0\tc', '"q"', '\\', '[a]', '*', ':(glob)x', 'e\udcff', '\u{1f680}'];
+
+  test.each([['--object-format=sha1'], ['--object-format=sha256']])(
+    'of all kinds, with %s',
+    async (format) => {
+      const scratch = committed(Object.fromEntries(NAMES.map((name) => [`t/${name}`, 'x\n'])), format);
+      const workspace = await scratch.open();
+      for (const name of NAMES) {
+        scratch.write(`t/${name}`, 'y\n');
+        scratch.write(`new${name}`, 'n\n');
+      }
+      const written = await workspace.writeFile(at('n/e\udcfe*'), Buffer.from('z\n'));
+      expect(written).toMatchObject({ status: 'ok', ignored: false });
+      expect(await look(workspace, ['n/e\udcfe*'])).toEqual(['+n/e\udcfe*']);
+      const all = await look(workspace);
+      expect(all.sort()).toEqual(
+        [...NAMES.map((name) => `~t/${name}`), ...NAMES.map((name) => `+new${name}`)].sort(),
+      );
+      expect(await workspace.listFiles(at('n'), null)).toEqual({ status: 'ok', paths: ['n/e\udcfe*'] });
+    },
+  );
+
+  test('a folder is listed by its exact name', async () => {
+    const scratch = committed({ 'd*/a': 'x\n', 'dd/a': 'x\n', 'e\udcff/a': 'x\n', 'e\udcfe/a': 'x\n' });
+    const workspace = await scratch.open();
+    for (const folder of ['d*', 'e\udcff'])
+      expect(await workspace.listFiles(at(folder), null)).toEqual({ status: 'ok', paths: [`${folder}/a`] });
+  });
+});
+
+describe('a path that turns', () => {
+  test('from file to folder and back, and from folder to file and back', async () => {
+    const scratch = committed({ a: 'x\n', 'd/one': '1\n', 'd/two': '2\n' });
+    const workspace = await scratch.open();
+    scratch.remove('a');
+    scratch.write('a/b', 'y\n');
+    scratch.remove('d');
+    scratch.write('d', 'z\n');
+    expect(await look(workspace)).toEqual(['-a', '+a/b', '+d', '-d/one', '-d/two']);
+    scratch.remove('a');
+    scratch.write('a', 'x\n');
+    scratch.remove('d');
+    scratch.write('d/one', '1\n');
+    scratch.write('d/two', '2\n');
+    expect(await look(workspace, ['a', 'd'])).toEqual(['+a', '-a/b', '-d', '+d/one', '+d/two']);
+    expect(await look(workspace)).toEqual([]);
+  });
+
+  test('into a link to a folder: nothing behind it is read', async () => {
+    const scratch = committed({ 'd/secret': 'x\n' });
+    scratch.write('../elsewhere/secret', 'theirs\n');
+    scratch.write('../elsewhere/more', 'theirs\n');
+    const workspace = await scratch.open();
+    scratch.remove('d');
+    scratch.link('d', '../elsewhere');
+    expect(await look(workspace)).toEqual(['+d', '-d/secret']);
+    expect(await look(workspace, ['d/secret', 'd/more'])).toEqual([]);
+  });
+});
+
+describe('an index entry', () => {
+  test('that is only meant to be added is in the base, empty or not', async () => {
+    const scratch = committed({ a: 'x\n' });
+    scratch.write('empty', '');
+    scratch.write('full', 'x\n');
+    scratch.git('add', '--intent-to-add', 'empty', 'full');
+    const workspace = await scratch.open();
+    const tree = scratch.gitIn(
+      scratch.root,
+      `--git-dir=${scratch.shadow}`,
+      'ls-tree',
+      '-r',
+      '--name-only',
+      workspace.base().tree,
+    );
+    expect(tree.split('\n')).toEqual(['a', 'empty', 'full', '']);
+    expect(await look(workspace)).toEqual([]);
+  });
+
+  test('that is unmerged is what is on disk', async () => {
+    const scratch = committed({ a: 'x\n' });
+    scratch.conflict('a');
+    const workspace = await scratch.open();
+    expect(await look(workspace)).toEqual([]);
+    scratch.write('a', 'solved\n');
+    expect(await look(workspace)).toEqual(['~a']);
+  });
+});
+
+describe('rule files', () => {
+  test('that ignored themselves at the start still say what comes into view', async () => {
+    const scratch = committed({ a: 'x\n' });
+    scratch.write('cache/.gitignore', '*\n');
+    scratch.write('cache/theirs', 'x\n');
+    const workspace = await scratch.open();
+    expect(await look(workspace, 'all')).toEqual([]);
+    scratch.remove('cache/.gitignore');
+    scratch.write('cache/made', 'x\n');
+    expect(await look(workspace)).toEqual(['+cache/made']);
+    expect(workspace.notes().exposed).toEqual(['cache/theirs']);
+  });
+
+  test('that are too large end the run with their name', async () => {
+    const scratch = committed({ a: 'x\n' });
+    const workspace = await scratch.open();
+    scratch.write('d/.gitignore', '');
+    truncateSync(scratch.path('d/.gitignore'), 17 * 1024 * 1024);
+    await expect(look(workspace)).rejects.toMatchObject({
+      name: 'UnusableFile',
+      message: expect.stringContaining('d/.gitignore" is too large'),
+    });
+  });
+
+  test.each(['.gitignore', 'd/.gitattributes', 'ignored/.gitignore'])(
+    'a pipe as %s is refused at the start',
+    async (path) => {
+      const scratch = committed({ a: 'x\n', '.gitignore': 'ignored/\n', 'd/b': 'x\n' });
+      scratch.write('ignored/x', 'x\n');
+      scratch.remove(path);
+      scratch.mkfifo(path);
+      await expect(scratch.open()).rejects.toMatchObject({
+        name: 'UnusableFile',
+        message: expect.stringContaining(`${path}" is a pipe or device`),
+      });
+    },
+  );
+
+  test('pipes in their place are removed, wherever they are', async () => {
+    const scratch = committed({ a: 'x\n', '.gitignore': 'ignored/\n', 'd/b': 'x\n', 'closed/b': 'x\n' });
+    scratch.write('ignored/x', 'x\n');
+    scratch.gitIn(scratch.root, 'init', '--quiet', 'nested');
+    const workspace = await scratch.open();
+    const pipes = [
+      '.gitignore',
+      'd/.gitattributes',
+      'ignored/.gitignore',
+      'nested/.gitignore',
+      'closed/.gitignore',
+    ];
+    for (const path of pipes) {
+      scratch.remove(path);
+      scratch.mkfifo(path);
+    }
+    chmodSync(scratch.path('closed'), 0o500);
+    expect(await look(workspace)).toEqual(['-.gitignore']);
+    expect(pipes.filter((path) => existsSync(scratch.path(path)))).toEqual([]);
+  });
+
+  test('a pipe that a killed command has left is removed before git looks', async () => {
+    const scratch = committed({ a: 'x\n', 'd/.gitattributes': '* text\n' });
+    const workspace = await scratch.open();
+    await workspace.capture('all');
+    scratch.mkfifo('.gitattributes');
+    expect(await reopened(scratch, workspace)).toMatchObject({ status: 'ok', found: [] });
+    expect(filesBelow(scratch.root)).not.toHaveProperty(['.gitattributes']);
+  });
+});
+
+test('a git that fails is a message that says what it said', async () => {
+  const scratch = committed({ a: 'x\n' });
+  const workspace = await scratch.open();
+  writeFileSync(join(scratch.shadow, 'start.index'), 'none');
+  await expect(look(workspace)).rejects.toMatchObject({
+    name: 'UnusableFile',
+    message: expect.stringMatching(/git (diff|ls)-files.* index file smaller/),
+  });
+});
+
+test('without core.fileMode, the bits of the disk do not count', async () => {
+  const scratch = committed({ a: 'x\n' });
+  scratch.git('config', 'core.fileMode', 'false');
+  const workspace = await scratch.open();
+  chmodSync(scratch.path('a'), 0o755);
+  scratch.write('new', 'x\n', 0o755);
+  expect(await workspace.capture('after_commands')).toMatchObject([
+    { path: 'new', after: { mode: '100644' } },
+  ]);
+});
+
+test('many new files beside many old ones, in the time of few', async () => {
+  const scratch = new ScratchCheckout();
+  for (let nth = 0; nth < 4_000; nth += 1)
+    scratch.write(`old/${nth % 40}/a-name-of-ordinary-length-${nth}`, 'x\n');
+  scratch.commit();
+  const workspace = await scratch.open();
+  const names = Array.from({ length: 4_000 }, (_, nth) => `new/${nth % 40}/file-${nth}`);
+  for (const name of names) scratch.write(name, `${name}\n`);
+  const begun = process.cpuUsage();
+  expect(await look(workspace)).toHaveLength(names.length);
+  expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(4);
+});
