@@ -20,14 +20,12 @@ const MAY_IMPORT = new Map(
 /** The rooms of an adapter and the rooms beside them that they may import. What lies outside of rooms is for all of them. */
 const INNER_ARROWS: Record<string, Record<string, string[]>> = {
   'adapters/workspace': {
-    baseline: [],
-    unwalked: ['baseline'],
-    snapshot: ['baseline', 'unwalked'],
-    restore: ['baseline', 'snapshot', 'unwalked'],
+    unwalked: [],
+    tree: ['unwalked'],
+    restore: ['tree', 'unwalked'],
     patch: [],
-    kept: ['baseline', 'patch'],
+    kept: ['tree', 'patch'],
     search: [],
-    early: ['baseline', 'snapshot', 'restore'],
   },
   'adapters/sandboxes': {
     visible: [],

@@ -23,8 +23,6 @@ export interface GitCall {
   readonly env?: Environment;
   /** Bytes for stdin; if absent, stdin is closed. */
   readonly input?: Uint8Array;
-  /** Receives stdout in chunks instead of having it kept in memory. */
-  readonly onOutput?: (piece: Buffer) => void;
   /**
    * Kills git when it aborts, in addition to the time limit of the work; the call then rejects. For calls over a network.
    */
@@ -61,11 +59,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   call.signal?.addEventListener('abort', kill, { once: true });
   // A second signal ends the runner in the middle of anything.
   process.once('exit', kill);
-  const ended = Promise.all([
-    call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
-    collect(child.stderr, kill),
-    closed,
-  ]);
+  const ended = Promise.all([collect(child.stdout, kill), collect(child.stderr, kill), closed]);
   const [stdout, stderr] = await withinTime(ended, kill).finally(() => {
     call.signal?.removeEventListener('abort', kill);
     process.removeListener('exit', kill);
@@ -245,11 +239,6 @@ async function collect(stream: Readable | null, full: () => void): Promise<Buffe
     else full();
   }
   return length > MAX_OUTPUT_BYTES ? null : Buffer.concat(chunks);
-}
-
-async function passOn(stream: Readable | null, onPiece: (piece: Buffer) => void): Promise<Buffer> {
-  for await (const piece of (stream ?? []) as AsyncIterable<Buffer>) onPiece(piece);
-  return Buffer.alloc(0);
 }
 
 function gitProgram(): string {

@@ -13,7 +13,7 @@ import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/wor
 import { openGitWorkspace } from './git-workspace.ts';
 import { baseRevision } from './kept/base-revision.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
-import { emptyFoldersFile, keepEmptyFolders } from './tree/empty-folders.ts';
+import { emptyFoldersFile, keepList } from './tree/name-list.ts';
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
@@ -79,7 +79,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const { closed } = parts.contents;
   for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warnings.add(one);
   const { tree, edits, empty } = await WorkTree.take(parts);
-  keepEmptyFolders(emptyFoldersFile(shadowDir), empty);
+  keepList(emptyFoldersFile(shadowDir), empty);
   const [made, base] = await Promise.all([madeGit, baseRevision(checkout, shadowDir, edits)]);
   if (tree.submodules.length > 0) await hideSubmodules(made.gitDir, tree.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });

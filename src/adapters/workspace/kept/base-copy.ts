@@ -7,18 +7,11 @@ import { sentence } from '../../../domain/text/sentence.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
-import { hasManyLoose, linkTree } from './loose-objects.ts';
 
 /**
- * Takes the objects of a tree into the shadow repository, so that it can do without the checkout's own `objects`. Null when
- * that went well, else why not.
+ * Takes the objects of a tree into another git dir, so that it can do without those that `shadowDir` reads from, but leaves out
+ * those of the tree `known`; null packs all. Null when that went well, else why not.
  */
-export async function keepTree(shadowDir: string, tree: string, objects: string): Promise<string | null> {
-  if (hasManyLoose(objects) && (await linkTree(shadowDir, tree, objects))) return null;
-  return packTree(shadowDir, tree, shadowDir);
-}
-
-/** Leaves out the objects of the tree `known`; null packs all. */
 export async function packTree(
   shadowDir: string,
   tree: string,

@@ -5,15 +5,13 @@
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import type { Checkout } from '../../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ReadBlobs, UncommittedPatch } from '../../../ports/workspace.ts';
 import { makeProvenPatch } from '../patch/patch.ts';
-import { keepTree } from './base-copy.ts';
+import { packTree } from './base-copy.ts';
 
 /** Where the base is stored, and how much of it. */
 export interface RunBaseParts {
-  readonly checkout: Pick<Checkout, 'objects'>;
   readonly shadowDir: string;
   readonly base: BaseRevision;
   /** The whole base is stored with the run. */
@@ -84,8 +82,8 @@ export class RunBase {
   }
 
   async #keep(): Promise<void> {
-    const { checkout, shadowDir, warnings } = this.#parts;
-    const failure = await keepTree(shadowDir, this.#base.tree, checkout.objects);
+    const { shadowDir, warnings } = this.#parts;
+    const failure = await packTree(shadowDir, this.#base.tree, shadowDir);
     if (failure !== null)
       warnings.add(
         warning('WARN_BASE_NOT_KEPT', `The run cannot be replayed without this checkout: ${failure}.`),

@@ -10,10 +10,10 @@ import { below, enterParent, openNamedPlace, type Place, through } from '../../.
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
+import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, type KeptContent } from '../../../git/store/kept-blobs.ts';
 import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
-import { emptyFoldersFile, readEmptyFolders } from '../tree/empty-folders.ts';
-import { isLfsPointer, lfsPointer, sha256OfChunks } from '../tree/lfs-pointer.ts';
+import { emptyFoldersFile, readList } from '../tree/name-list.ts';
 
 /** Restores files to recorded states. */
 export interface Restorer {
@@ -61,7 +61,7 @@ export async function openRestorer({
   shadowDir,
   objectsGitDir = shadowDir,
 }: RestorePlaces): Promise<Restorer> {
-  const emptyFolders = readEmptyFolders(emptyFoldersFile(shadowDir));
+  const emptyFolders = new Set(readList(emptyFoldersFile(shadowDir)));
   const blobs = new KeptBlobs(objectsGitDir);
   const format = await blobs.objectFormat();
   const breath = new Breath();

@@ -1,12 +1,12 @@
 /** The questions to git about the work tree: which paths differ from the index, which it does not have, and which it ignores. */
 
-import { foldersOf } from '../../../domain/changes/path.ts';
+import { foldersOf, isWithin } from '../../../domain/changes/path.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { HiddenFiles } from './hidden-files.ts';
-import { exactly, type LookingGit } from './looking-git.ts';
+import type { LookingGit } from './looking-git.ts';
 
 /** What git finds in the whole work tree. A repository of its own ends with a slash. */
-export interface Found {
+export interface FoundPaths {
   /** Paths of the index that may differ from it. */
   readonly dirty: readonly string[];
   readonly untracked: readonly string[];
@@ -33,9 +33,9 @@ export class Candidates {
   }
 
   /** Everything that may have changed. The entries of `tooLarge` folders are not listed; git is killed when `signal` aborts. */
-  async find(tooLarge: readonly string[], signal?: AbortSignal): Promise<Found> {
+  async find(tooLarge: readonly string[], signal?: AbortSignal): Promise<FoundPaths> {
     const hasBegun = this.#hidden.hasBegun;
-    const besides = tooLarge.map((folder) => `--exclude=/${exactly(folder)}/`);
+    const besides = tooLarge.map((folder) => `--exclude=${ruleFor(folder)}`);
     const [dirty, untracked, ignored, all] = await Promise.all([
       this.#dirty(signal),
       this.#others(['--exclude-standard', ...besides], signal),
@@ -51,23 +51,19 @@ export class Candidates {
   /** Those of the paths at which there are files that the index does not have and that git does not ignore. */
   async visibleOf(paths: readonly string[]): Promise<Set<string>> {
     if (paths.length === 0) return new Set();
-    const specs = paths.length > MANY_PATHS ? [] : ['--', ...paths.map((path) => `:(glob)${exactly(path)}`)];
-    const listed = new Set(await this.#others(['--exclude-standard', ...specs]));
+    const listed = new Set(await this.#others(['--exclude-standard', ...scopeOf(paths)]));
     return new Set(paths.filter((path) => listed.has(path)));
   }
 
   /** Files that git sees below a folder: tracked, or not ignored; sorted. Links are listed and not followed. */
   async files(folder: string): Promise<string[]> {
-    const spec = `:(glob)${exactly(folder)}`;
-    const args = ['ls-files', '-c', '-o', '--exclude-standard', '-z'];
-    const listed = await this.#git.names({
-      args: folder === '' ? args : [...args, '--', spec, `${spec}/**`],
-    });
-    const isWithin = (path: string) => folder === '' || path === folder || path.startsWith(`${folder}/`);
+    const scope = folder === '' ? [] : scopeOf([folder]);
+    const args = ['--literal-pathspecs', 'ls-files', '-c', '-o', '--exclude-standard', '-z', ...scope];
+    const listed = await this.#git.names({ args });
     return viewing(this.#git.root, (view) =>
       [...new Set(listed)]
         .filter((path) => {
-          if (path.endsWith('/') || !isWithin(path)) return false;
+          if (path.endsWith('/') || !isWithin(path, folder)) return false;
           const look = view.lookAt(path);
           return look.status === 'seen' && (look.stat.kind === 'file' || look.stat.kind === 'link');
         })
@@ -89,6 +85,21 @@ export class Candidates {
   }
 
   #others(which: readonly string[], signal?: AbortSignal): Promise<string[]> {
-    return this.#git.names({ args: ['ls-files', '-o', '-z', ...which], ...(signal && { signal }) });
+    return this.#git.names({
+      args: ['--literal-pathspecs', 'ls-files', '-o', '-z', ...which],
+      ...(signal && { signal }),
+    });
   }
+}
+
+/** What follows a question about these paths. An argument has to be UTF-8: where a path is not, git is asked about everything. */
+function scopeOf(paths: readonly string[]): string[] {
+  return paths.length > MANY_PATHS || paths.some((path) => /\p{Surrogate}/u.test(path))
+    ? []
+    : ['--', ...paths];
+}
+
+/** A rule that ignores this folder. An argument has to be UTF-8: where a byte of the name is not, it ignores those with any. */
+function ruleFor(folder: string): string {
+  return `/${folder.replace(/[\\*?[\]!# ]/g, '\\$&').replace(/\p{Surrogate}/gu, '?')}/`;
 }

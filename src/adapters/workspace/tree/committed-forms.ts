@@ -9,11 +9,11 @@ import { pipeline } from 'node:stream/promises';
 import { foldersAround, quotedName } from '../../../domain/changes/path.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import { decodeName, encodeName, encodePath } from '../../../files/names.ts';
+import { encodeName, encodePath } from '../../../files/names.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import type { TreeView } from '../../../files/tree-view.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
-import type { ContentPlaces, Taken } from './contents.ts';
+import type { ContentPlaces, Taken } from './content-places.ts';
 import { rulesFolder } from './looking-git.ts';
 import { START_INDEX } from './start-index.ts';
 
@@ -44,7 +44,7 @@ export class CommittedForms {
 
   /** Asks git for the attributes of these paths. */
   async ask(paths: readonly string[]): Promise<void> {
-    this.#attributes = await attributesOf(this.#places.git, paths);
+    this.#attributes = await attributesOf(this.#places, paths);
   }
 
   /** The name of the filter that git would run on the path, or null. */
@@ -106,17 +106,20 @@ export class CommittedForms {
       if (encoded.length === 0) throw git.failure(call, answer);
       // Git gives up at the first that is not in its encoding.
       if (paths.length > 1) return this.#turnedApart(new Set(encoded), paths);
-      const why = /failed to encode[^\n]*/.exec(answer.stderr)?.[0] ?? answer.stderr;
+      const why = /fatal: ([^\n]*)/.exec(answer.stderr)?.[1] ?? answer.stderr;
       const name = quotedName(paths[0] ?? '');
       warn(warning('WARN_NOT_CONVERTED', sentence(`${name} is stored as it is on disk: ${why}`)));
       return new Map();
     }
     const forms = new Map<string, string>();
     const wanted = new Set(paths);
-    const listed = await git.tell({ ...at, args: ['ls-files', '-s', '-z'] });
-    for (const [, id = '', path = ''] of listed.toString('latin1').matchAll(ENTRY)) {
-      const name = decodeName(Buffer.from(path, 'latin1'));
-      if (wanted.has(name)) forms.set(name, id);
+    const listed = await git.names({ ...at, args: ['ls-files', '-s', '-z'] });
+    // `MODE ID STAGE TAB PATH`
+    for (const entry of listed) {
+      const tab = entry.indexOf('\t');
+      const path = entry.slice(tab + 1);
+      const [, id = ''] = entry.slice(0, tab).split(' ');
+      if (wanted.has(path)) forms.set(path, id);
     }
     return forms;
   }
@@ -148,7 +151,7 @@ export class CommittedForms {
 
 /** What git says of these paths. */
 export async function attributesOf(
-  git: ContentPlaces['git'],
+  { git, filters }: Pick<ContentPlaces, 'git' | 'filters'>,
   paths: readonly string[],
 ): Promise<Map<string, PathAttributes>> {
   const attributes = new Map<string, PathAttributes>();
@@ -161,7 +164,8 @@ export async function attributesOf(
   paths.forEach((path, at) => {
     const [filter = '', encoding = ''] = [values[at * 6 + 2], values[at * 6 + 5]];
     attributes.set(path, {
-      filter: NONE.has(filter) ? null : filter,
+      // One that is not configured does nothing, except that LFS files are pointers wherever it is.
+      filter: filter === 'lfs' || filters.has(filter) ? filter : null,
       hasEncoding: !NONE.has(encoding),
     });
   });
@@ -169,6 +173,3 @@ export async function attributesOf(
 }
 
 const NONE: ReadonlySet<string> = new Set(['', 'unspecified', 'set', 'unset']);
-
-/** `MODE ID STAGE TAB PATH NUL` */
-const ENTRY = /\d{6} ([0-9a-f]+) \d\t([^\0]+)\0/g;

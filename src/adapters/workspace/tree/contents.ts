@@ -2,51 +2,14 @@
 
 import { closeSync } from 'node:fs';
 import type { FileMode, FileState } from '../../../domain/changes/change.ts';
-import type { Warning } from '../../../domain/warnings/warning.ts';
-import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { chunksOf, type OpenedFile, openRegularIn, readWhole, statNow } from '../../../files/opened-file.ts';
-import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
+import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import type { ObjectStore } from '../../../git/store/object-store.ts';
-import type { ChangeBudget } from './change-budget.ts';
 import { CommittedForms } from './committed-forms.ts';
-import { isLfsPointer, lfsPointer, sha256OfChunks } from './lfs-pointer.ts';
-import type { LookingGit } from './looking-git.ts';
-
-/** A file to be read. */
-export interface Wanted {
-  readonly path: string;
-  readonly stat: FileStat;
-  /** What is known about the path so far; null if nothing is. */
-  readonly before: FileState | null;
-  /** The blob that the index of the start has for the path, or null. */
-  readonly inIndex: string | null;
-  /** The executable bit that counts where that of the work tree does not. */
-  readonly isExecutable: boolean | null;
-}
-
-/** `stat` is null if the file kept changing and has to be read again next time. */
-export type Taken =
-  | { status: 'ok'; state: FileState; stat: FileStat | null }
-  | { status: 'absent' }
-  | { status: 'unreadable' }
-  /** A limit on what a run may change does not permit it. */
-  | { status: 'left_out' };
-
-/** Where contents are read and stored. */
-export interface ContentPlaces {
-  readonly git: LookingGit;
-  readonly store: ObjectStore;
-  readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
-  /** Opens files and folders that their owner has closed since the start. */
-  readonly closed: Pick<ClosedPlaces, 'insist'>;
-  /** Whether git may commit other bytes than those in the work tree: there are attributes, or `core.autocrlf` is set. */
-  mayConvert(): boolean;
-  /** Names of the filters that the user's git would run. */
-  readonly filters: ReadonlySet<string>;
-  warn(warning: Warning): void;
-}
+import type { ContentPlaces, Taken, Wanted } from './content-places.ts';
 
 /** Larger files are never held in memory. */
 const STREAMED_BYTES = 16 * 1024 * 1024;
@@ -78,9 +41,9 @@ export async function takeContents(
   return taken;
 }
 
-type Reading = ContentPlaces & { readonly view: TreeView; readonly forms: CommittedForms | null };
+type ContentReading = ContentPlaces & { readonly view: TreeView; readonly forms: CommittedForms | null };
 
-async function takeOne(want: Wanted, reading: Reading): Promise<Taken> {
+async function takeOne(want: Wanted, reading: ContentReading): Promise<Taken> {
   const { budget } = reading;
   const { path, stat, before } = want;
   if (!budget.fits(path, stat.size, before?.size ?? null)) return { status: 'left_out' };
@@ -92,7 +55,7 @@ async function takeOne(want: Wanted, reading: Reading): Promise<Taken> {
   return taken;
 }
 
-async function readOne(want: Wanted, reading: Reading): Promise<Taken> {
+async function readOne(want: Wanted, reading: ContentReading): Promise<Taken> {
   const { closed, view, store } = reading;
   const { path, stat } = want;
   if (stat.kind === 'link') {
@@ -125,7 +88,7 @@ async function readOne(want: Wanted, reading: Reading): Promise<Taken> {
 async function readOpened(
   file: OpenedFile,
   { path, inIndex, isExecutable }: Wanted,
-  { store, forms }: Reading,
+  { store, forms }: ContentReading,
 ): Promise<FileState | null> {
   const { size, executable } = file.stat;
   const mode: FileMode = (isExecutable ?? executable) ? '100755' : '100644';

@@ -4,19 +4,18 @@ import type { FileState } from '../../../domain/changes/change.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { attributesOf } from './committed-forms.ts';
-import { type Taken, takeContents, type Wanted } from './contents.ts';
-import type { LookingGit } from './looking-git.ts';
+import type { ContentPlaces, Taken, Wanted } from './content-places.ts';
+import { takeContents } from './contents.ts';
 import type { WorkTreeParts } from './parts.ts';
 import type { StartStates, States } from './start-states.ts';
 
 /** Nothing is asked where git converts nothing. */
-interface ConversionParts extends Pick<WorkTreeParts, 'git' | 'index' | 'contents'> {
-  readonly states: StartStates;
-}
+type ConversionParts = Pick<WorkTreeParts, 'git' | 'index' | 'contents'>;
 
 /** Learns which files of the index have other bytes or another size on disk than their blobs. `dirty` are read anyway. */
 export async function learnTurned(
-  { git, index, contents, states }: ConversionParts,
+  { git, index, contents }: ConversionParts,
+  states: StartStates,
   dirty: Iterable<string>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
@@ -25,7 +24,7 @@ export async function learnTurned(
     ({ path }) => !isDirty.has(path),
   );
   const sizes = await sizesOf(git.shadowDir, new Set(files.map(({ blob }) => blob)));
-  const hiding = new Set(await hidingBytes(git));
+  const hiding = new Set(await hidingBytes(contents));
   const wanted: Wanted[] = [];
   viewing(git.root, (view) => {
     for (const { path, mode, blob } of files) {
@@ -45,20 +44,21 @@ export async function learnTurned(
 }
 
 /** Files whose bytes follow neither from blob nor size. Of LFS, only the pointer is kept. */
-async function hidingBytes(git: LookingGit): Promise<string[]> {
+async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
   const args = ['ls-files', '-z', '--', ':(attr:ident)', ':(attr:working-tree-encoding)', ':(attr:filter)'];
-  const paths = [...new Set(await git.names({ args }))];
-  const attributes = await attributesOf(git, paths);
+  const paths = [...new Set(await contents.git.names({ args }))];
+  const attributes = await attributesOf(contents, paths);
   return paths.filter((path) => attributes.get(path)?.filter !== 'lfs');
 }
 
 /** What git would store of a file whose filter is not run is not known, so the file counts as unchanged at the start. */
 export async function keepFiltered(
-  { git, index, contents, states }: ConversionParts,
+  { index, contents }: ConversionParts,
+  states: StartStates,
   taken: Map<string, Taken>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
-  for (const [path, { filter }] of await attributesOf(git, [...taken.keys()])) {
+  for (const [path, { filter }] of await attributesOf(contents, [...taken.keys()])) {
     const one = taken.get(path);
     const entry = index.get(path);
     if (filter === null || filter === 'lfs' || one?.status !== 'ok' || entry === null) continue;
@@ -71,12 +71,12 @@ export async function keepFiltered(
 
 /** New attributes apply to files that the run has changed. One with its original bytes keeps its state, as in git. */
 export async function keepUnchanged(
-  { contents, states }: ConversionParts,
-  base: States,
+  { contents }: ConversionParts,
+  { base, start }: { base: States; start: StartStates },
   taken: Map<string, Taken>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
-  const inIndex = await states.of([...taken.keys()]);
+  const inIndex = await start.of([...taken.keys()]);
   for (const [path, one] of taken) {
     const state = base.get(path) ?? inIndex.get(path) ?? null;
     if (one.status !== 'ok' || state === null) continue;

@@ -4,15 +4,15 @@
  * run.
  */
 
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldersOf } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
-import { decodeName, encodeName } from '../../../files/names.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
+import { keepList, readList } from './name-list.ts';
 
 /** Where the rules are, and when the work began. */
 export interface HiddenFilesParts {
@@ -164,12 +164,4 @@ export class HiddenFiles {
   #file(name: string): string {
     return join(this.#parts.shadowDir, name);
   }
-}
-
-function keepList(file: string, names: readonly string[]): void {
-  writeFileSync(file, Buffer.concat(names.map((name) => encodeName(`${name}\0`))));
-}
-
-function readList(file: string): string[] {
-  return existsSync(file) ? decodeName(readFileSync(file)).split('\0').slice(0, -1) : [];
 }

@@ -98,14 +98,6 @@ export interface LookingCall {
   readonly signal?: AbortSignal;
 }
 
-/**
- * A pathspec or a rule, without magic, for exactly this path. An argument is text: where a byte of the name is none, any byte
- * matches, so what git lists has to be compared.
- */
-export function exactly(path: string): string {
-  return path.replace(/[\\*?[\]!# ]/g, '\\$&').replace(/[\udc80-\udcff]/gu, '?');
-}
-
 /** Asks git through the git dir of our own. */
 export class LookingGit {
   readonly root: string;

@@ -16,7 +16,7 @@ import { beginningOf } from '../unwalked/ignored-changes.ts';
 import { PlantedGit } from '../unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from '../unwalked/set-ids.ts';
 import { ChangeBudget, freeBytesOn } from './change-budget.ts';
-import type { ContentPlaces } from './contents.ts';
+import type { ContentPlaces } from './content-places.ts';
 import { HiddenFiles } from './hidden-files.ts';
 import { LookingGit, makeLookingGit } from './looking-git.ts';
 import { START_INDEX, StartIndex } from './start-index.ts';

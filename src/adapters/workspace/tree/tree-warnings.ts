@@ -5,7 +5,7 @@ import { foldedName, isGitDirName, quotedName } from '../../../domain/changes/pa
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { attributesOf } from './committed-forms.ts';
-import type { ContentPlaces } from './contents.ts';
+import type { ContentPlaces } from './content-places.ts';
 
 /** Folders or files that were looked at in vain. */
 export function unreadableWarnings(paths: Iterable<string>): Warning[] {
@@ -53,7 +53,7 @@ export function nameWarning(path: string, kind: FileStat['kind'] | null): Warnin
 
 /** Which changed files are in the patch otherwise than their filter would have them. */
 export async function filterWarnings(
-  { git, mayConvert }: Pick<ContentPlaces, 'git' | 'mayConvert'>,
+  contents: ContentPlaces,
   changes: readonly PathChange[],
 ): Promise<Warning[]> {
   const paths = changes.flatMap(({ path, before, after, ignored }) =>
@@ -61,8 +61,8 @@ export async function filterWarnings(
       ? []
       : [path],
   );
-  if (paths.length === 0 || !mayConvert()) return [];
-  return [...(await attributesOf(git, paths))].flatMap(([path, { filter }]) => {
+  if (paths.length === 0 || !contents.mayConvert()) return [];
+  return [...(await attributesOf(contents, paths))].flatMap(([path, { filter }]) => {
     if (filter === null) return [];
     const name = quotedName(path);
     return filter === 'lfs'

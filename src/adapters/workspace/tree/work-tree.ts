@@ -11,8 +11,9 @@ import type { Warning } from '../../../domain/warnings/warning.ts';
 import { fileSystemTime } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
-import { refuseBlocking, removeBlocking } from './blocking.ts';
+import { refuseBlocking, removeBlocking } from '../unwalked/blocking-pipes.ts';
 import { Candidates } from './candidates.ts';
+import { Comparison } from './comparison.ts';
 import { LastSeen } from './last-seen.ts';
 import type { WorkTreeParts } from './parts.ts';
 import type { States } from './start-states.ts';
@@ -23,11 +24,13 @@ export class WorkTree {
   readonly #parts: WorkTreeParts;
   readonly #candidates: Candidates;
   readonly #seen: LastSeen;
+  readonly #changes: Comparison;
 
   private constructor(parts: WorkTreeParts) {
     this.#parts = parts;
     this.#candidates = new Candidates(parts);
     this.#seen = new LastSeen(parts);
+    this.#changes = new Comparison(parts, this.#seen);
   }
 
   /** Paths of the index's submodules. */
@@ -37,7 +40,7 @@ export class WorkTree {
 
   /** Files that existed when last seen and that the last full look could not examine, sorted. */
   get hidden(): readonly string[] {
-    return this.#seen.hidden;
+    return this.#changes.hidden;
   }
 
   /** The submodule that `path` is or lies in, or null. */
@@ -68,7 +71,7 @@ export class WorkTree {
     hidden.begin(folders.rules, seen.ignored);
     await tree.#seen.learn(seen.dirty);
     const closed = new Set<string>();
-    await tree.#seen.compare([...seen.dirty, ...seen.untracked], {
+    await tree.#changes.of([...seen.dirty, ...seen.untracked], {
       clock,
       visible: null,
       isStart: true,
@@ -92,12 +95,12 @@ export class WorkTree {
     { base, states }: { base: string; states: ReadonlyMap<string, FileState | null> },
   ): Promise<{ tree: WorkTree; found: PathChange[] }> {
     const tree = new WorkTree(parts);
-    const { contents, hidden, planted, setIds } = parts;
+    const { contents, hidden, planted, setIds, git } = parts;
     contents.closed.recall();
     setIds.recall();
     hidden.recall();
     const folders = await planted.begin(tree.#clock());
-    removeBlocking(parts, folders.special);
+    removeBlocking({ ...contents, root: git.root }, folders.special);
     hidden.see(folders.rules);
     await tree.#seen.learn([]);
     await tree.#seen.recall(base, states);
@@ -124,14 +127,14 @@ export class WorkTree {
 
   /** Looks at everything or at some paths, and returns what changed since the last look, sorted by path. */
   async look(scope: CaptureScope): Promise<PathChange[]> {
-    const { planted, hidden, guard } = this.#parts;
+    const { planted, hidden, guard, contents, git } = this.#parts;
     const clock = this.#clock();
     if (scope !== 'all' && scope !== 'after_commands') {
       const some = { clock, visible: null, isStart: false, closed: new Set<string>() };
-      return this.#seen.compare(await this.#visibleAmong(scope), some);
+      return this.#changes.of(await this.#visibleAmong(scope), some);
     }
     const folders = await planted.look(clock, scope === 'all' ? 'outside' : 'commands');
-    removeBlocking(this.#parts, folders.special);
+    removeBlocking({ ...contents, root: git.root }, folders.special);
     hidden.see(folders.rules);
     // What an earlier look has read may have changed without new times: a process can go on writing to a file that it mapped.
     if (scope === 'all') this.#seen.distrustStats();
@@ -139,7 +142,7 @@ export class WorkTree {
     this.#warn(repositoryWarnings(untracked));
     const visible = new Set(hidden.visible(untracked, all, guard));
     const closed = new Set(folders.unreadable);
-    return this.#seen.compare([...dirty, ...visible], { clock, visible, isStart: false, closed });
+    return this.#changes.of([...dirty, ...visible], { clock, visible, isStart: false, closed });
   }
 
   /** Whether git would see a file at the path, which exists. */

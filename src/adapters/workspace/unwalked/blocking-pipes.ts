@@ -3,10 +3,10 @@
 import { unlinkSync } from 'node:fs';
 import { isRuleFile, quotedName } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
-import { warning } from '../../../domain/warnings/warning.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { viewing } from '../../../files/tree-view.ts';
-import type { WorkTreeParts } from './parts.ts';
 
 const WHY = 'is a pipe or device, which git would wait for';
 
@@ -16,11 +16,15 @@ export function refuseBlocking(root: string, special: readonly string[]): void {
   if (first !== undefined) throw new UnusableFile(`${root}/${first}`, WHY);
 }
 
+/** What is needed to remove them. */
+interface BlockingPlaces {
+  readonly root: string;
+  readonly closed: Pick<ClosedPlaces, 'open'>;
+  warn(warning: Warning): void;
+}
+
 /** Removes those that are there later. Throws `UnusableFile` if one stays. */
-export function removeBlocking(
-  { git: { root }, contents: { closed, warn } }: Pick<WorkTreeParts, 'git' | 'contents'>,
-  special: readonly string[],
-): void {
+export function removeBlocking({ root, closed, warn }: BlockingPlaces, special: readonly string[]): void {
   for (const path of special.filter(isRuleFile)) {
     if (!remove(root, path) && !(closed.open(path, 'write') && remove(root, path)))
       throw new UnusableFile(`${root}/${path}`, WHY);
