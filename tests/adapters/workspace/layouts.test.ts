@@ -319,18 +319,6 @@ describe('the workspace', () => {
     ]);
   });
 
-  test('a pipe in place of a rule file holds nothing up, and is removed', async () => {
-    const scratch = committed();
-    const workspace = await scratch.open();
-    execFileSync('mkfifo', ['sub/.gitignore', '.gitattributes'], { cwd: scratch.root });
-    scratch.write('sub/new.txt', 'new\n');
-    expect((await workspace.capture('after_commands')).map(({ path }) => path)).toEqual(['sub/new.txt']);
-    expect(workspace.notes().warnings).toEqual([
-      '[WARN_SPECIAL_REMOVED] ".gitattributes" was a pipe or device, and was removed.',
-      '[WARN_SPECIAL_REMOVED] "sub/.gitignore" was a pipe or device, and was removed.',
-    ]);
-  });
-
   test('names that git refuses are left out, and said', async () => {
     const scratch = committed();
     const workspace = await scratch.open();

@@ -9,8 +9,7 @@ import { belongsTo, isRepository } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileStat, invisible, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
-import type { FolderLimit } from '../../../files/tree-view.ts';
-import { TreeView } from '../../../files/tree-view.ts';
+import { type FolderEntry, type FolderLimit, TreeView } from '../../../files/tree-view.ts';
 import type { SetIds } from './set-ids.ts';
 
 /** A folder whose entries stay the same as long as its stat does. */
@@ -133,48 +132,51 @@ export class GitDirs {
     if (known && sameStat(known.stat, look.stat)) return known;
     const listing = closed.insist(folder, () => view.listFolder(folder));
     if (listing.status !== 'seen') return listing.status;
-    const folders: string[] = [];
-    const gitDirs: string[] = [];
-    const rules: string[] = [];
-    const special: string[] = [];
+    const sorted = noEntries();
     let files = '';
-    for (const { name, folder: isFolder, special: isSpecial } of listing.entries) {
-      const path = folder === '' ? name : `${folder}/${name}`;
-      if (isGitDir(name)) gitDirs.push(path);
-      else if (isFolder) folders.push(path);
-      else files += `${name}/`;
-      if (isSpecial) special.push(path);
-      else if (!isFolder && isRuleFile(name)) rules.push(path);
-    }
+    for (const entry of listing.entries) if (sortInto(sorted, folder, entry)) files += `${entry.name}/`;
     const names = listing.entries.map(({ name }) => name);
-    return { stat: listing.stat, folders, files, gitDirs, rules, special, isRepository: isRepository(names) };
+    return { stat: listing.stat, files, ...sorted, isRepository: isRepository(names) };
   }
 
   /** A folder with more entries than are kept: a command may have filled it to hide a git dir among or below them. */
   async #skim(view: TreeView, folder: string): Promise<Omit<ReadFolder, 'stat' | 'files'> | 'unreadable'> {
     const { closed, setIds } = this.#parts;
-    const folders: string[] = [];
-    const gitDirs: string[] = [];
-    const rules: string[] = [];
-    const special: string[] = [];
+    const sorted = noEntries();
     const parts = new Set<string>();
     try {
-      await view.eachEntry(folder, ({ name, folder: isFolder, special: isSpecial }) => {
-        const path = folder === '' ? name : `${folder}/${name}`;
-        if (belongsTo(name, '')) parts.add(name);
-        if (isSpecial) special.push(path);
-        else if (!isFolder && isRuleFile(name)) rules.push(path);
-        if (isGitDir(name)) gitDirs.push(path);
-        else if (isFolder) folders.push(path);
-        else if (setIds !== null) {
-          const look = closed.insist(path, () => view.lookAt(path));
-          if (look.status === 'seen') setIds.see(view, path, look.stat);
-        }
+      await view.eachEntry(folder, (entry) => {
+        if (belongsTo(entry.name, '')) parts.add(entry.name);
+        if (!sortInto(sorted, folder, entry) || setIds === null) return;
+        const path = pathIn(folder, entry.name);
+        const look = closed.insist(path, () => view.lookAt(path));
+        if (look.status === 'seen') setIds.see(view, path, look.stat);
       });
     } catch (error) {
       invisible(error);
       return 'unreadable';
     }
-    return { folders, gitDirs, rules, special, isRepository: isRepository(parts) };
+    return { ...sorted, isRepository: isRepository(parts) };
   }
+}
+
+/** The entries of a folder that matter, by what they are. */
+type SortedEntries = Record<'folders' | 'gitDirs' | 'rules' | 'special', string[]>;
+
+const noEntries = (): SortedEntries => ({ folders: [], gitDirs: [], rules: [], special: [] });
+
+/** True for an entry that is neither a folder nor a git dir. */
+function sortInto(sorted: SortedEntries, folder: string, entry: FolderEntry): boolean {
+  const { name } = entry;
+  const path = pathIn(folder, name);
+  if (entry.special) sorted.special.push(path);
+  else if (!entry.folder && isRuleFile(name)) sorted.rules.push(path);
+  if (isGitDir(name)) sorted.gitDirs.push(path);
+  else if (entry.folder) sorted.folders.push(path);
+  else return true;
+  return false;
+}
+
+function pathIn(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
 }

@@ -103,21 +103,18 @@ export class PlantedGit {
     const before = this.#removed.length;
     for (const one of this.#known.judge(found)) {
       const { path } = one;
-      if (!isByCommands) {
-        this.#known.add([path]);
-        if (one.is === 'moved') this.#parts.warn(tellKept(one));
-        else this.#adopted.add(path);
-      } else if (one.is === 'moved') {
-        this.#known.add([path]);
-        this.#parts.warn(tellKept(one));
-      } else if (one.is === 'perhaps_copied') {
-        this.#known.add([path]);
-        this.tellInDoubt([path]);
-        this.#parts.warn(tellKept(one));
-      } else {
+      if (isByCommands && one.is === 'new') {
         await removeGitDir(this.#parts.root, path);
         this.tellRemoved([path]);
+        continue;
       }
+      this.#known.add([path]);
+      if (one.is === 'new' || (one.is === 'perhaps_copied' && !isByCommands)) {
+        this.#adopted.add(path);
+        continue;
+      }
+      if (one.is === 'perhaps_copied') this.tellInDoubt([path]);
+      this.#parts.warn(tellKept(one));
     }
     return this.#removed.length > before;
   }

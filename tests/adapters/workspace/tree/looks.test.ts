@@ -175,6 +175,23 @@ describe('rule files', () => {
     chmodSync(scratch.path('closed'), 0o500);
     expect(await look(workspace)).toEqual(['-.gitignore']);
     expect(pipes.filter((path) => existsSync(scratch.path(path)))).toEqual([]);
+    expect(
+      workspace
+        .notes()
+        .warnings.filter((one) => one.includes('WARN_SPECIAL_REMOVED'))
+        .sort(),
+    ).toEqual(
+      pipes.map((path) => `[WARN_SPECIAL_REMOVED] "${path}" was a pipe or device, and was removed.`).sort(),
+    );
+  });
+
+  test('links in their place are not followed', async () => {
+    const scratch = committed({ a: 'x\n' });
+    scratch.mkfifo('../pipe');
+    const workspace = await scratch.open();
+    scratch.link('.gitignore', '../pipe');
+    scratch.link('.gitattributes', '../pipe');
+    expect(await look(workspace)).toEqual(['+.gitattributes', '+.gitignore']);
   });
 
   test('a pipe that a killed command has left is removed before git looks', async () => {

@@ -57,4 +57,22 @@ describe('the index of the user', () => {
     scratch.git('update-index', '--cacheinfo', `100644,${blob},a`);
     expect(await baselineOf(scratch)).toBe('one\n');
   });
+
+  test('a change within the second in which the file was committed is seen, though git compares seconds', async () => {
+    for (const round of ['first', 'again', 'third']) {
+      const scratch = new ScratchCheckout();
+      scratch.write('a', 'one\n');
+      scratch.write('b', 'one\n');
+      scratch.commit(round);
+      const workspace = await scratch.open();
+      scratch.writeInPlace('a', 'two\n');
+      const [change, ...more] = await workspace.capture('all');
+      expect([change?.path, more]).toEqual(['a', []]);
+      // The file may get the same inode again.
+      scratch.remove('b');
+      expect(await workspace.capture('all')).toMatchObject([{ path: 'b', after: null }]);
+      scratch.write('b', 'one\n');
+      expect(await workspace.capture('all')).toMatchObject([{ path: 'b', before: null }]);
+    }
+  });
 });
