@@ -3,7 +3,7 @@
  * of that is in this one: only values that say how files are read, and copies of the rules outside the work tree.
  */
 
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
 import { decodeName } from '../../../files/names.ts';
@@ -22,7 +22,7 @@ export function rulesFolder(shadowDir: string): string {
 
 /** Makes the git dir, or makes it again; the rules are copied once. True if there are attributes outside the work tree. */
 export function makeLookingGit(
-  { objectFormat, commonDir }: Pick<Checkout, 'objectFormat' | 'commonDir'>,
+  { root, objectFormat, commonDir }: Pick<Checkout, 'root' | 'objectFormat' | 'commonDir'>,
   shadowDir: string,
   settings: UserSettings,
 ): boolean {
@@ -37,7 +37,8 @@ export function makeLookingGit(
     head: 'ref: refs/heads/none',
     core: {
       bare: false,
-      ignorecase: settings.ignoreCase,
+      // Elsewhere, git would not see a new file whose name differs only in case from one that it has.
+      ignorecase: settings.ignoreCase && ignoresCase(root),
       filemode: settings.fileMode,
       autocrlf: settings.autocrlf,
       eol: settings.eol,
@@ -62,6 +63,14 @@ export function makeLookingGit(
     takeRules(settings.attributesFile, attributes[1], own);
   }
   return [...attributes, ...SYSTEM_ATTRIBUTES].some((file) => existsSync(file));
+}
+
+/** Whether the file system of a work tree treats names as the same that differ only in case. */
+function ignoresCase(root: string): boolean {
+  const [one, other] = ['.git', '.GIT'].map(
+    (name) => lstatSync(join(root, name), { throwIfNoEntry: false })?.ino,
+  );
+  return one === other;
 }
 
 /** Where git packages look for the attributes of the whole machine. */

@@ -20,12 +20,6 @@ export interface IndexEntry {
   readonly blob: string;
 }
 
-/** An entry with its path and its tag, as in `git ls-files -v`. */
-export interface ListedEntry extends IndexEntry {
-  readonly path: string;
-  readonly tag: string;
-}
-
 /** The listing of an index, `ls-files -s -v -z`: 90 bytes for each file, in the order of their paths, and searched as it is. */
 export class StartIndex {
   readonly #listing: Buffer;
@@ -70,15 +64,15 @@ export class StartIndex {
   }
 
   /** Those of the entries whose facts, `TAG MODE ID STAGE`, `wanted` accepts. */
-  *entries(wanted: (facts: string) => boolean = () => true): Generator<ListedEntry> {
+  *entries(wanted: (facts: string) => boolean = () => true): Generator<IndexEntry & { path: string }> {
     const listing = this.#listing;
     for (let at = 0; at < listing.length; ) {
       const facts = this.#factsAt(at);
       const from = listing.indexOf(TAB, at) + 1;
       const end = listing.indexOf(0, from);
       if (wanted(facts)) {
-        const [tag = '', mode, blob = ''] = facts.split(' ');
-        yield { tag, mode: mode as FileMode, blob, path: decodeName(listing.subarray(from, end)) };
+        const [, mode, blob = ''] = facts.split(' ');
+        yield { mode: mode as FileMode, blob, path: decodeName(listing.subarray(from, end)) };
       }
       at = end + 1;
     }

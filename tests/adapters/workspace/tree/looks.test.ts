@@ -225,6 +225,15 @@ test('without core.fileMode, the bits of the disk do not count', async () => {
   ]);
 });
 
+test('with core.ignoreCase, a file is seen whose name differs only in case, where the file system tells them apart', async () => {
+  const scratch = committed({ README: 'x\n', 'src/a': 'x\n' });
+  scratch.git('config', 'core.ignoreCase', 'true');
+  const workspace = await scratch.open();
+  scratch.write('readme', 'y\n');
+  scratch.write('SRC/a', 'y\n');
+  expect(await look(workspace)).toEqual(['+SRC/a', '+readme']);
+});
+
 test('many new files beside many old ones, in the time of few', async () => {
   const scratch = new ScratchCheckout();
   for (let nth = 0; nth < 4_000; nth += 1)
