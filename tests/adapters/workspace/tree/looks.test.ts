@@ -233,16 +233,3 @@ test('with core.ignoreCase, a file is seen whose name differs only in case, wher
   scratch.write('SRC/a', 'y\n');
   expect(await look(workspace)).toEqual(['+SRC/a', '+readme']);
 });
-
-test('many new files beside many old ones, in the time of few', async () => {
-  const scratch = new ScratchCheckout();
-  for (let nth = 0; nth < 4_000; nth += 1)
-    scratch.write(`old/${nth % 40}/a-name-of-ordinary-length-${nth}`, 'x\n');
-  scratch.commit();
-  const workspace = await scratch.open();
-  const names = Array.from({ length: 4_000 }, (_, nth) => `new/${nth % 40}/file-${nth}`);
-  for (const name of names) scratch.write(name, `${name}\n`);
-  const begun = process.cpuUsage();
-  expect(await look(workspace)).toHaveLength(names.length);
-  expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(4);
-});
