@@ -131,7 +131,9 @@ export class WorkTree {
     const clock = this.#clock();
     if (scope !== 'all' && scope !== 'after_commands') {
       const some = { clock, visible: null, isStart: false, closed: new Set<string>() };
-      return this.#changes.of(await this.#visibleAmong(scope), some);
+      // The root is no file, and git takes no empty path.
+      const paths = scope.filter((path) => path !== '');
+      return this.#changes.of(await this.#visibleAmong(paths), some);
     }
     const folders = await planted.look(clock, scope === 'all' ? 'outside' : 'commands');
     removeBlocking({ ...contents, root: git.root }, folders.special);
