@@ -79,10 +79,7 @@ function environmentOf({ data, started }: Run): HTMLElement {
         : [`${result.provider ?? 'unknown'}, ${result.model}`, ...later].join('; then '),
     ],
     ['Sandbox', sandbox === null ? null : sandbox === 'none' ? 'none: commands were not contained' : sandbox],
-    [
-      'Network of commands',
-      network === null ? null : network.allowed.length === 0 ? 'none' : network.allowed.join(', '),
-    ],
+    ['Network of commands', network === null ? null : networkOf(network.allowed)],
     [
       'Limits of commands',
       commandLimits === null
@@ -104,4 +101,10 @@ function nextSteps({ uncommittedPatch, runId }: RunResult): HTMLElement {
     h('code', {}, `patchsmith blame ${runId}`),
     '.',
   );
+}
+
+/** Which hosts commands could reach. Null: there was no sandbox. */
+function networkOf(allowed: readonly string[] | null): string {
+  if (allowed === null) return 'whatever the machine can reach: commands were not contained';
+  return allowed.length === 0 ? 'none' : allowed.join(', ');
 }

@@ -66,7 +66,9 @@ test('a run in the sandbox starts few programs before its first request, and few
   const others = before.filter((name) => !name.startsWith('git ') && !name.endsWith(', waiting'));
   // Root's commands have device nodes of their own.
   const asRoot = process.getuid?.() === 0;
-  expect(others.sort()).toEqual(asRoot ? ['find', 'mkfifo', 'nsenter', 'unshare'] : ['bwrap', 'find', 'mkfifo']);
+  expect(others.sort()).toEqual(
+    asRoot ? ['find', 'mkfifo', 'nsenter', 'unshare'] : ['bwrap', 'find', 'mkfifo'],
+  );
   expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(12);
   const after = started.slice(atLast).map(nameOf);
   expect(after.filter((name) => !name.endsWith(', waiting'))).toHaveLength(14);

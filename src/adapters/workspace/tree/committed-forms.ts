@@ -1,6 +1,6 @@
 /**
  * The bytes that git commits where attributes or `core.autocrlf` make them others than those of the work tree. Git itself turns
- * them, in a scratch folder with copies of what was read: the same bytes, and nobody can swap a folder meanwhile.
+ * them, in a scratch folder with copies of what was read: the same bytes, and no folder can be swapped meanwhile.
  */
 
 import { closeSync, createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs';
