@@ -265,14 +265,10 @@ export interface Publisher {
 export interface Terminal {
   /** Never waits: what the terminal does not accept at once is kept for later. */
   write(text: string): void;
-  /** So much is waiting that a new frame would be late. */
+  /** So much is waiting that a new status would be late. */
   isBehind(): boolean;
   /** Its current size in columns and rows. */
   size(): { readonly columns: number; readonly rows: number };
-  /** Calls the listener when the size has changed, until the function that is returned is called. */
-  onResize(listener: () => void): () => void;
-  /** Whether it rewraps lines when it becomes narrower, rather than cutting them. */
-  readonly breaksLines: boolean;
 }
 
 /** A reader of the event stream. Only the journal must have written an event before the run goes on. */

@@ -14,7 +14,7 @@ const MAX_FILES = 20;
 /** Prints them; the outcome comes last. A check has its own lines. */
 export function printClosingLines(session: Session, outcome: RunOutcome): void {
   const { progress, input, result, redact } = session;
-  progress.endView();
+  progress.endStatus();
   input.watcher?.onResult(redactedStrings(result, redact) as RunResult);
   if (input.isCheck === true) return;
   if (result.verifyIn !== null) sumUp(session);

@@ -57,7 +57,7 @@ export async function endRun(session: Session, ended: Ended): Promise<RunOutcome
   const { input } = session;
   await session.disarm();
   const concluded = concludeRun(session, ended.outcome);
-  session.progress.endView();
+  session.progress.endStatus();
   const outcome = (await printDocument(session, ended.patch)) ?? concluded;
   await keepReport(session);
   await deliverTraces(session);

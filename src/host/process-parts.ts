@@ -14,7 +14,7 @@ export interface ProcessParts {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** The terminal behind `stderr`, if a live view may be painted there. Default: null. */
+  /** The terminal behind `stderr`, if a status line may be painted there. Default: null. */
   readonly terminal?: Terminal | null;
   /** What people read on `stderr` may have colours. Default: false. */
   readonly hasColors?: boolean;

@@ -11,7 +11,7 @@ import type { Terminal } from '../ports.ts';
 /** stderr, and what it is. */
 export interface People {
   readonly stderr: Writable;
-  /** Null if no view can be painted: there is no terminal, only a simple one, or this is a CI job. */
+  /** Null if no status line can be painted: there is no terminal, only a simple one, or this is a CI job. */
   readonly terminal: Terminal | null;
   readonly hasColors: boolean;
 }
@@ -35,12 +35,6 @@ export function openPeople({ stderr, env }: Watched): People {
       write: (text) => void stream.write(text),
       isBehind: () => stream.writableNeedDrain,
       size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
-      onResize(listener) {
-        stderr.on('resize', listener);
-        return () => stderr.off('resize', listener);
-      },
-      // xterm sets the first one, and the Linux console has the second; all other current terminals rewrap lines.
-      breaksLines: env.XTERM_VERSION === undefined && env.TERM !== 'linux',
     },
   };
 }

@@ -24,12 +24,3 @@ test.each([
 ] as const)('a terminal: %s, with %j, gets %s', (isTTY, env, expected) => {
   expect(seen(isTTY, env)).toBe(expected);
 });
-
-test.each([
-  [{ TERM: 'tmux-256color' }, true],
-  [{ TERM: 'xterm', XTERM_VERSION: 'XTerm(379)' }, false],
-  [{ TERM: 'linux' }, false],
-])('whether a terminal with %j breaks lines in two: %s', (env, breaks) => {
-  const stderr = Object.assign(new PassThrough(), { isTTY: true }) as unknown as NodeJS.WriteStream;
-  expect(openPeople({ stderr, env }).terminal?.breaksLines).toBe(breaks);
-});

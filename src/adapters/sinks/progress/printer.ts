@@ -1,13 +1,13 @@
-/** Puts lines and the model's text on stderr: one after the other, or above the live view. */
+/** Puts lines and the model's text on stderr: one after the other, or above the status line. */
 
 import type { Writable } from 'node:stream';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { oneLine, withinLine } from '../../../domain/text/terminal.ts';
 import type { Clock } from '../../../ports.ts';
 import type { Line } from './event-lines.ts';
-import type { LiveView } from './live-view.ts';
 import { ModelText } from './model-text.ts';
 import { type Paint, paintFor } from './paint.ts';
+import type { StatusLine } from './status-line.ts';
 
 /** Where to print, what, and which secrets to leave out. */
 export interface PrinterOptions {
@@ -29,12 +29,11 @@ export class Printer {
   readonly paint: Paint;
   readonly #options: PrinterOptions;
   readonly #text: ModelText;
-  #view: LiveView | null = null;
+  #status: StatusLine | null = null;
   #printedAt: number;
   #atLineStart = true;
-  /** The unfinished line of the model's text, and the last non-empty one before it. */
+  /** The unfinished line of the model's text. */
   #line = '';
-  #lineBefore = '';
 
   constructor(options: PrinterOptions) {
     this.#options = options;
@@ -43,24 +42,19 @@ export class Printer {
     this.#printedAt = options.clock();
   }
 
-  /** From now on, lines are printed above this view; null ends the current one. */
-  set view(view: LiveView | null) {
-    this.#view?.end();
-    this.#view = view;
+  /** From now on, lines are printed above this one; null ends it. */
+  set status(status: StatusLine | null) {
+    this.#status?.end();
+    this.#status = status;
   }
 
-  get view(): LiveView | null {
-    return this.#view;
+  get status(): StatusLine | null {
+    return this.#status;
   }
 
   /** Milliseconds since the last output. */
   get silentMs(): number {
     return this.#options.clock() - this.#printedAt;
-  }
-
-  /** The last line of the model's answer in progress, as far as it has arrived; empty for none. */
-  get words(): string {
-    return this.#line.trim() === '' ? this.#lineBefore : this.#line;
   }
 
   /** Prints lines in their colours; with `quiet`, only warnings. */
@@ -79,7 +73,7 @@ export class Printer {
   /** Prints text that is already safe. */
   write(line: string): void {
     this.#printedAt = this.#options.clock();
-    if (this.#view !== null) this.#view.print(line);
+    if (this.#status !== null) this.#status.print(line);
     else {
       this.#endOpenLine();
       this.#options.stderr.write(`${line}\n`);
@@ -89,23 +83,20 @@ export class Printer {
   /** A piece of the model's text. */
   stream(piece: string): void {
     const { quiet, verbose } = this.#options;
-    if (quiet || (!verbose && this.#view === null)) return;
-    this.#show(this.#text.add(piece));
-    this.#view?.paintSoon();
+    if (!quiet && verbose) this.#show(this.#text.add(piece));
   }
 
   /** The model's answer is complete. */
   endStream(): void {
     this.#endOpenLine();
     if (this.#line !== '') this.#endLine();
-    this.#lineBefore = '';
   }
 
   #show(parts: readonly string[]): void {
     for (const [index, part] of parts.entries()) {
       if (index > 0) this.#endLine();
       this.#line += part;
-      if (part === '' || !this.#options.verbose || this.#view !== null) continue;
+      if (part === '' || this.#status !== null) continue;
       this.#options.stderr.write(`${this.#atLineStart ? STREAM : ''}${part}`);
       this.#printedAt = this.#options.clock();
       this.#atLineStart = false;
@@ -115,9 +106,7 @@ export class Printer {
   #endLine(): void {
     const line = this.#line;
     this.#line = '';
-    if (line.trim() !== '') this.#lineBefore = line;
-    if (!this.#options.verbose) return;
-    if (this.#view !== null) this.#view.print(`${STREAM}${line}`);
+    if (this.#status !== null) this.#status.print(`${STREAM}${line}`);
     else this.#options.stderr.write(this.#atLineStart ? `${STREAM}\n` : '\n');
     this.#atLineStart = true;
   }
@@ -125,7 +114,7 @@ export class Printer {
   /** Ends an unfinished line on stderr, so that another can follow. */
   #endOpenLine(): void {
     this.#show(this.#text.end());
-    if (this.#view !== null) return;
+    if (this.#status !== null) return;
     if (!this.#atLineStart) this.#options.stderr.write('\n');
     this.#atLineStart = true;
     this.#line = '';

@@ -1,5 +1,5 @@
 /**
- * Shows on stderr what a run does: lines for what has happened and, on a terminal, a live view of what is in
+ * Shows on stderr what a run does: lines for what has happened and, on a terminal, a status line for what is in
  * progress.
  */
 
@@ -10,13 +10,13 @@ import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
 import type { EventSink, Terminal } from '../../../ports.ts';
 import { type Banner, BEFORE, EventLines, type EventLinesOptions } from './event-lines.ts';
-import type { Moment, Standing } from './frame.ts';
 import { Printer, type PrinterOptions } from './printer.ts';
+import type { Moment, Standing } from './status-line.ts';
 import { Activities, type Activity, type UnderWay } from './under-way.ts';
 
 /** What progress to show, and where. */
 export interface ProgressOptions extends EventLinesOptions, PrinterOptions {
-  /** The terminal behind `stderr`, if a live view may be painted there; null for lines only. */
+  /** The terminal behind `stderr`, if a status line may be painted there; null for lines only. */
   readonly terminal: Terminal | null;
 }
 
@@ -27,7 +27,6 @@ export class Progress implements EventSink {
   readonly #printer: Printer;
   readonly #activities: Activities;
   readonly #tools = new Map<string, UnderWay>();
-  readonly #changed = new Set<string>();
   #standing: () => Standing | null = () => null;
   #hasEnded = false;
   #timer: NodeJS.Timeout | null = null;
@@ -40,7 +39,7 @@ export class Progress implements EventSink {
   }
 
   /**
-   * Starts reporting what is in progress: every second in a terminal's live view, elsewhere after a period of
+   * Starts reporting what is in progress: every second in a terminal's status line, elsewhere after a period of
    * silence.
    */
   async start(): Promise<void> {
@@ -48,22 +47,21 @@ export class Progress implements EventSink {
     if (quiet) return;
     this.#timer = setInterval(() => this.tick(), 1_000).unref();
     if (terminal === null) return;
-    const { LiveView } = await import('./live-view.ts');
+    const { StatusLine } = await import('./status-line.ts');
     if (this.#hasEnded) return;
-    const { dim } = this.#printer.paint;
-    this.#printer.view = new LiveView({ terminal, dim, moment: () => this.#moment() });
-    this.#printer.view.paint();
+    this.#printer.status = new StatusLine(terminal, this.#printer.paint.dim, () => this.#moment());
+    this.#printer.status.paint();
   }
 
   /** Called each second. */
   tick(): void {
-    const { view, silentMs } = this.#printer;
-    const beat = view === null ? this.#activities.heartbeat(silentMs) : null;
-    view?.paintSoon();
+    const { status, silentMs } = this.#printer;
+    const beat = status === null ? this.#activities.heartbeat(silentMs) : null;
+    status?.paintSoon();
     if (beat !== null) this.note(beat);
   }
 
-  /** The source of the live view's numbers. */
+  /** The source of the status line's numbers. */
   follow(standing: () => Standing): void {
     this.#standing = standing;
   }
@@ -72,7 +70,7 @@ export class Progress implements EventSink {
   begin(activity: Activity): UnderWay {
     const label = oneLine(this.#options.redact(activity.label), 200);
     const underWay = this.#activities.begin({ ...activity, label });
-    this.#printer.view?.paintSoon();
+    this.#printer.status?.paintSoon();
     return underWay;
   }
 
@@ -124,16 +122,16 @@ export class Progress implements EventSink {
 
   /** Prints the last line of every run, however it ended. */
   final(line: string, isGood = true): void {
-    this.endView();
+    this.endStatus();
     const { good, bad } = this.#printer.paint;
     this.#printer.write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
   }
 
-  /** Stops showing what is in progress, and leaves a line with the state of the run. Can be called twice. */
-  endView(): void {
+  /** Stops showing what is in progress. Can be called twice. */
+  endStatus(): void {
     this.#hasEnded = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#printer.view = null;
+    this.#printer.status = null;
   }
 
   /** The model's text as it arrives. */
@@ -170,7 +168,7 @@ export class Progress implements EventSink {
     if (event.type === 'turn.completed') this.#printer.endStream();
     this.#notice(event);
     this.#printer.print(this.#events.of(event));
-    this.#printer.view?.paintSoon();
+    this.#printer.status?.paintSoon();
   }
 
   close(_result: RunResult): void {
@@ -186,12 +184,6 @@ export class Progress implements EventSink {
     } else if (event.type === 'tool.completed') {
       this.#tools.get(event.call)?.end();
       this.#tools.delete(event.call);
-    } else if (event.type === 'change.recorded') {
-      for (const { path, source } of event.changes) {
-        if (source.by !== 'tool') continue;
-        this.#changed.delete(path);
-        this.#changed.add(path);
-      }
     }
   }
 
@@ -202,18 +194,8 @@ export class Progress implements EventSink {
       standing: standing && { ...standing, iterations: standing.iterations + begun },
       now: this.#options.clock(),
       doing: this.#activities.now(),
-      words: this.#printer.words,
-      changed: { count: this.#changed.size, last: this.#lastChanged() },
     };
-  }
-
-  #lastChanged(): string[] {
-    const last = [...this.#changed].slice(-MAX_CHANGED).reverse();
-    return last.map((path) => oneLine(this.#options.redact(path), 1_000));
   }
 }
 
 const MAX_QUOTED_LINES = 12;
-
-/** More than fits on a line. */
-const MAX_CHANGED = 20;
