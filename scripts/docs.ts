@@ -1,6 +1,6 @@
 /**
  * Writes the generated pages and schemas: docs/result.schema.json, docs/publication.schema.json,
- * docs/check.schema.json, docs/provider-command.schema.json, docs/events.schema.json, docs/plan.schema.json,
+ * docs/check.schema.json, docs/events.schema.json, docs/plan.schema.json,
  * docs/patchsmith.schema.json, docs/settings.md, docs/errors.md, docs/security.md, docs/action.md and action.yml. A
  * test compares them.
  */
@@ -8,7 +8,6 @@ import { writeFileSync } from 'node:fs';
 import { actionManifest, actionPage } from './docs/action-docs.ts';
 import {
   checkSchema,
-  commandSchema,
   eventsSchema,
   planSchema,
   publicationSchema,
@@ -24,7 +23,6 @@ writeFileSync('docs/action.md', actionPage());
 writeFileSync('docs/result.schema.json', resultSchema());
 writeFileSync('docs/publication.schema.json', publicationSchema());
 writeFileSync('docs/check.schema.json', checkSchema());
-writeFileSync('docs/provider-command.schema.json', commandSchema());
 writeFileSync('docs/events.schema.json', eventsSchema());
 writeFileSync('docs/plan.schema.json', planSchema());
 writeFileSync('docs/patchsmith.schema.json', projectFileSchema());

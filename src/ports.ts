@@ -29,8 +29,6 @@ export interface LlmProvider {
    * `interrupted`. An incomplete answer is never returned.
    */
   complete(request: TurnRequest): Promise<TurnResult>;
-  /** Why it cannot be used from this checkout, for people; null if it can. Called once the checkout is known. */
-  obstacle?(): string | null;
 }
 
 /** One turn to request from a model. */

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { actionManifest, actionPage } from '../scripts/docs/action-docs.ts';
 import {
   checkSchema,
-  commandSchema,
   eventsSchema,
   planSchema,
   publicationSchema,
@@ -30,10 +29,6 @@ test('the published schema of check matches the code', () => {
   expect(readFileSync('docs/check.schema.json', 'utf8')).toBe(checkSchema());
   expect(readFileSync('docs/plan.schema.json', 'utf8')).toBe(planSchema());
   expect(readFileSync('docs/patchsmith.schema.json', 'utf8')).toBe(projectFileSchema());
-});
-
-test('the published schema of the command provider protocol matches the code', () => {
-  expect(readFileSync('docs/provider-command.schema.json', 'utf8')).toBe(commandSchema());
 });
 
 test('the published schema of events matches the code', () => {

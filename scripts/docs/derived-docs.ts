@@ -1,9 +1,4 @@
 import { z } from 'zod';
-import {
-  CommandReply,
-  CommandRequest,
-  PROTOCOL_VERSION,
-} from '../../src/adapters/providers/command/messages.ts';
 import { defaultText, settingEntries } from '../../src/config/schema.ts';
 import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
@@ -23,24 +18,6 @@ export function resultSchema(): string {
 export function checkSchema(): string {
   const schema = z.toJSONSchema(CheckReport, { target: 'draft-2020-12' });
   return `${JSON.stringify({ title: 'patchsmith check, version 1', ...schema }, null, 2)}\n`;
-}
-
-/** `docs/provider-command.schema.json`: the JSON schema of the lines between patchsmith and a provider program. */
-export function commandSchema(): string {
-  const as = { target: 'draft-2020-12', io: 'input', unrepresentable: 'any' } as const;
-  const schema = {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: `patchsmith command provider, version ${PROTOCOL_VERSION}`,
-    type: 'object',
-    properties: { request: inner(CommandRequest, as), reply: inner(CommandReply, as) },
-    additionalProperties: false,
-  };
-  return `${JSON.stringify(schema, null, 2)}\n`;
-}
-
-function inner(type: z.ZodType, as: Parameters<typeof z.toJSONSchema>[1]): object {
-  const { $schema: _, ...schema } = z.toJSONSchema(type, as);
-  return schema;
 }
 
 /**

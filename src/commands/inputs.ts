@@ -164,8 +164,8 @@ export async function readServers(
 }
 
 /** Takes variables that are handed to someone out of the environment of this process, whatever they are called. */
-export function hideNamed({ env, hide }: HostContext, { setupEnv, providerEnv }: Settings): void {
-  for (const name of [...setupEnv, ...providerEnv]) hide(env[name] ?? '', name);
+export function hideNamed({ env, hide }: HostContext, { setupEnv }: Settings): void {
+  for (const name of setupEnv) hide(env[name] ?? '', name);
 }
 
 /** Whether the settings contain a task. */

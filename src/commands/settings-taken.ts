@@ -68,8 +68,6 @@ export const SETTINGS_TAKEN: Readonly<
     'provider',
     'fallbackModel',
     'reviewModel',
-    'providerCommand',
-    'providerEnv',
     'baseUrl',
     'allowInsecureBaseUrl',
     ...settingsIn('Trust on GitHub'),

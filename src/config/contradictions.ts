@@ -91,20 +91,6 @@ function* ofProvider({ settings, sources, provider, name }: NamedSettings): Gene
       `${name('provider')}: ${settings.provider} has no default model; use --model ID`,
     );
   }
-  if (provider.runsProgram && settings.providerCommand === null) {
-    yield problem(
-      'ERR_SETTING_NEEDED',
-      `${name('provider')}: ${settings.provider} needs a program; use --provider-command PROGRAM`,
-    );
-  }
-  for (const key of ['providerCommand', 'providerEnv'] as const) {
-    const others = [fallbackParts(settings), reviewerParts(settings)].map((parts) =>
-      providerNamed(parts?.provider),
-    );
-    const runs = [provider, ...others].some((one) => one?.runsProgram);
-    if (!runs && sources[key].from !== 'default')
-      yield problem('ERR_SETTING_WITHOUT_EFFECT', `${name(key)}: is only used with --provider command`);
-  }
   if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
     yield problem(
       'ERR_INSECURE_BASE_URL',
@@ -143,18 +129,6 @@ function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<
       'ERR_SETTINGS_CONFLICT',
       `${name('reviewModel')}: a recording has no second model to review with; with --review it plays its own reviews`,
     );
-  }
-  for (const [key, parts] of [
-    ['fallbackModel', fallback],
-    ['reviewModel', reviewer],
-  ] as const) {
-    const runs = providerNamed(parts?.provider)?.runsProgram ?? false;
-    if (runs && settings.providerCommand === null && !provider.runsProgram) {
-      yield problem(
-        'ERR_SETTING_NEEDED',
-        `${name(key)}: ${parts?.provider} needs a program; use --provider-command PROGRAM`,
-      );
-    }
   }
   const after = providerNamed(fallback?.provider) ?? provider;
   if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {

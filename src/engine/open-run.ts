@@ -151,9 +151,7 @@ async function openParts<Taken extends TakenWorkspace>(
   const both = await raceAbort(admitted.giveUp, opening);
   if (both === null) return stopped(interruptedOutcome(session));
   const [providing, opened] = both;
-  const obstacle = providing.status === 'failed' ? providing.message : providing.provider.obstacle?.();
-  if (providing.status === 'failed' || obstacle)
-    return stopped(usageError('ERR_PROVIDER_UNUSABLE', obstacle ?? ''));
+  if (providing.status === 'failed') return stopped(usageError('ERR_PROVIDER_UNUSABLE', providing.message));
   if (opened.status !== 'ok') return stopped(notOpened(opened));
   const sandbox = renaming(opened.sandbox, shownAs, checkout.root);
   return { ...opened, provider: providing.provider, sandbox, begun };

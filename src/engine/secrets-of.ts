@@ -1,20 +1,14 @@
 /** Every value that a run keeps secret. */
 
-import type { Settings } from '../config/schema.ts';
 import { secretsAmong } from '../domain/secrets/redact.ts';
 import type { RunInput } from './run-input.ts';
 
 /** Keys, secret variables, the token of the job, credentials left for git, and secrets of MCP servers. */
 export function secretsOf({ settings, env, trust, servers, apiKey, otherKeys }: RunInput): string[] {
-  const known = [...secretsAmong(env), ...namedVariables(settings).flatMap((name) => env[name] ?? [])];
+  const known = [...secretsAmong(env), ...settings.setupEnv.flatMap((name) => env[name] ?? [])];
   const { token = null, credentials } = trust ?? {};
   const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
   const ofServers = Object.values(servers ?? {}).flatMap((server) => server.secrets);
   const keys = [apiKey ?? [], Object.values(otherKeys ?? {})].flat();
   return [...keys, ...known, ...left, ...ofServers];
-}
-
-/** Variables that settings hand to commands or to a program; hidden whatever their names are. */
-function namedVariables({ setupEnv, providerEnv }: Settings): readonly string[] {
-  return [...setupEnv, ...providerEnv];
 }

@@ -95,8 +95,6 @@ test('without any source every setting has its documented default', () => {
     allowedDomains: [],
     allowedPrivate: [],
     setupEnv: [],
-    providerCommand: null,
-    providerEnv: [],
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
@@ -485,8 +483,6 @@ describe('a project file', () => {
       'preflight',
       'principles',
       'provider',
-      'provider-command',
-      'provider-env',
       'quiet',
       'recording',
       'repo',
@@ -593,10 +589,6 @@ describe('settings that do not go together', () => {
     [
       { provider: 'replay', recording: 'x', 'fallback-model': 'claude-opus-5-5' },
       '--fallback-model: a recording cannot fall back to another model',
-    ],
-    [
-      { 'fallback-model': 'command/any' },
-      '--fallback-model: command needs a program; use --provider-command PROGRAM',
     ],
     [
       { 'review-model': 'openai/gpt-5.4', 'max-cost-usd': '1', price: PRICE },

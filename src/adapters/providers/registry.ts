@@ -8,7 +8,6 @@ import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { Price } from '../../domain/run/pricing.ts';
 import type { Federation } from '../../ports/network.ts';
 import type { Clock, LlmProvider } from '../../ports.ts';
-import type { ProgramSettings } from './command.ts';
 import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
 import type { OrganizationEntry } from './organization-spending.ts';
 import { ProviderSettingsError } from './settings-error.ts';
@@ -33,8 +32,6 @@ export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Wait
   readonly env?: Environment;
   /** Path of the journal or script to play; null if there is none. */
   readonly recording: string | null;
-  /** The program, for a provider that runs one. */
-  readonly program?: ProgramSettings;
 }
 
 /** One provider: its name in help texts, what it needs, and how to open it. */
@@ -67,8 +64,6 @@ export interface ProviderEntry {
   readonly canResume: boolean;
   /** It plays the file given by `--recording`, and requires one. */
   readonly playsRecording: boolean;
-  /** It runs the program of `--provider-command`, and requires one. */
-  readonly runsProgram?: true;
   /** Absent for a provider that cannot say what an organisation has spent. */
   readonly organization?: OrganizationEntry;
   /** Loads what its first request needs; called while the process is otherwise idle. */
@@ -172,22 +167,6 @@ const providers = {
     async create({ recording: _, ...options }) {
       const { createGeminiProvider } = await import('./gemini.ts');
       return createGeminiProvider(options);
-    },
-  },
-  command: {
-    meaning: 'your own program',
-    defaultModel: 'default',
-    keyVariable: null,
-    baseUrlVariable: null,
-    federation: null,
-    isBilled: true,
-    canResume: true,
-    playsRecording: false,
-    runsProgram: true,
-    async create({ program, ...options }) {
-      if (program === undefined) throw new ProviderSettingsError('The command provider needs a program.');
-      const { createCommandProvider } = await import('./command.ts');
-      return createCommandProvider({ ...options, program });
     },
   },
   replay: {

@@ -1,6 +1,5 @@
 /** Which model does the work, how it is reached, and how long its conversation may get. */
 
-import * as z from 'zod';
 import { DEFAULT_PROVIDER, defaultProvider, PROVIDERS } from '../../adapters/providers/registry.ts';
 import { COMPACTIONS, DEFAULT_COMPACT_AT, LEAST_MAX_MESSAGES } from '../../domain/compaction/settings.ts';
 import {
@@ -11,7 +10,6 @@ import {
 import { PRICES_AS_OF } from '../../domain/run/pricing.ts';
 import { modelAddress } from '../values/addresses.ts';
 import { duration, prices, wholeNumber } from '../values/amounts.ts';
-import { texts } from '../values/lists.ts';
 import { choice, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
@@ -45,12 +43,6 @@ export const MODEL_SETTINGS = {
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
-  providerCommand: text().nullable().default(null).register(about, {
-    flag: 'provider-command', value: 'CMD', group: 'Model', file: 'refused',
-    help: 'Program that --provider command runs for each request, with its arguments; outside the work tree' }),
-  providerEnv: texts(z.string().trim().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable, such as GATEWAY_TOKEN')).default([]).register(about, {
-    flag: 'provider-env', value: 'NAME', repeatable: true, group: 'Model', file: 'refused',
-    help: 'Variable that the program of --provider-command gets, such as one with its token', defaultHelp: 'PATH, HOME and the language' }),
   effort: choice(EFFORTS).nullable().default(null).register(about, {
     flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
     help: 'How much the model thinks', defaultHelp: "the model's own" }),

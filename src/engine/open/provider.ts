@@ -22,7 +22,6 @@ import { type Price, priceByName } from '../../domain/run/pricing.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { LlmProvider, TurnRequest } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { sandboxSettings } from './sandbox-settings.ts';
 
 /** The requested model: from the settings of a new run, from the journal of a resumed one. */
 export interface ModelChoice {
@@ -65,13 +64,6 @@ export async function openUnasked(session: Session, choice: ModelChoice): Promis
 
 async function refuse(): Promise<never> {
   throw new Error('A check was about to ask the model.');
-}
-
-/** Folders that commands of the model can write to. */
-function writableBy({ root, input }: Session): string[] {
-  const mounts = sandboxSettings(input).mounts ?? [];
-  const open = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
-  return [...(root === null ? [] : [root]), ...open];
 }
 
 /** The fallback model as a run records it, or null. */
@@ -169,7 +161,6 @@ function eachForItself(
     name: first.name,
     model: first.model,
     complete: (request) => asked(request).complete(request),
-    obstacle: () => first.obstacle?.() ?? fallback?.obstacle?.() ?? reviewer?.obstacle?.() ?? null,
   };
 }
 
@@ -179,7 +170,7 @@ async function openOne(
   { apiKey, baseUrl }: { apiKey: string | null; baseUrl: string | null },
 ): Promise<Providing> {
   const { settings, federation, cwd, env, now, providers = PROVIDERS } = session.input;
-  const { allowInsecureBaseUrl, recording, providerCommand, providerEnv } = settings;
+  const { allowInsecureBaseUrl, recording } = settings;
   const canLogIn = providerNamed(choice.provider, providers)?.federation !== null;
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
@@ -200,7 +191,6 @@ async function openOne(
       clock: now,
       env,
       recording: recording === null ? null : absolutePath(cwd, recording),
-      program: { line: providerCommand, env, variables: providerEnv, writable: () => writableBy(session) },
     };
     const provider = await createProvider(choice.provider, given, providers);
     return { status: 'ok', provider };

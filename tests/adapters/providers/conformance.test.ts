@@ -22,7 +22,6 @@ import type { TurnProgress, TurnResult } from '../../../src/ports.ts';
 import { startBedrockServer, startVertexServer } from '../../support/claude-server/clouds.ts';
 import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { startCommandServer } from '../../support/command-server/server.ts';
 import { GIF, pngImage } from '../../support/files/images.ts';
 import { startGeminiServer } from '../../support/gemini-server/server.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
@@ -92,17 +91,6 @@ const FAMILIES: Readonly<Record<string, Family>> = {
     writesNoJson: true,
     start: (turns) => startGeminiServer({ turns, apiKey: KEY, model: 'gemini-x' }),
     reportedAtOnce: () => ({ ...noUsage, input: 34, cacheRead: 6, output: 4 }),
-  },
-  'a program': {
-    provider: 'command',
-    model: 'default',
-    start: async (turns) => {
-      const { line, ...server } = await startCommandServer(turns, KEY);
-      const settings = (key: string) => ({
-        program: { line, env: { RELAY_KEY: key }, variables: ['RELAY_KEY'], writable: () => [] },
-      });
-      return { ...server, settings };
-    },
   },
   'OpenAI Chat Completions': openAi('/chat/completions', false),
   'OpenAI Responses': openAi('/responses', true),
@@ -287,8 +275,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
   });
 
   test('an answer that goes silent, or never begins, is retried', async () => {
-    const beginning = family.provider === 'command' ? 'stream' : 'outage';
-    await Promise.all([silent(1, 'stream'), silent(null, beginning)]);
+    await Promise.all([silent(1, 'stream'), silent(null, 'outage')]);
   });
 
   async function silent(afterEvents: number | null, kind: string) {
@@ -357,10 +344,8 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     expect(recorded(await ask())).not.toHaveProperty('estimated');
     const spent = progress.flatMap((step) => (step.type === 'retry' ? [step.retry.spent] : []));
     const [request] = server.requests;
-    // Before it has written a line, nobody knows what a program has asked.
-    const isKnown = family.provider !== 'command' && request !== undefined;
     expect(spent).toEqual([
-      isKnown ? { usage: { ...noUsage, input: estimateOf(request) }, estimated: true } : undefined,
+      request && { usage: { ...noUsage, input: estimateOf(request) }, estimated: true },
       undefined,
     ]);
   });
@@ -374,16 +359,13 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     expect(usage.output).toBeLessThan(Buffer.byteLength(text));
   });
 
-  test.skipIf(family.provider === 'command')(
-    'a number of tokens that no answer has is not believed, since sums of it would be no numbers of a result',
-    async () => {
-      const { ask } = await asking([{ text, thinking: false, outputTokens: Number.MAX_SAFE_INTEGER }]);
-      const { usage, estimated } = recorded(await ask());
-      expect(estimated).toBe(true);
-      expect(usage.output).toBeGreaterThanOrEqual(Buffer.byteLength(text) / 2);
-      expect(usage.output).toBeLessThan(Buffer.byteLength(text));
-    },
-  );
+  test('a number of tokens that no answer has is not believed, since sums of it would be no numbers of a result', async () => {
+    const { ask } = await asking([{ text, thinking: false, outputTokens: Number.MAX_SAFE_INTEGER }]);
+    const { usage, estimated } = recorded(await ask());
+    expect(estimated).toBe(true);
+    expect(usage.output).toBeGreaterThanOrEqual(Buffer.byteLength(text) / 2);
+    expect(usage.output).toBeLessThan(Buffer.byteLength(text));
+  });
 
   test('a permanent failure is reported at once, without the key', async () => {
     const wrong = await asking([], { apiKey: 'sk-wrong-0123456789' });

@@ -166,15 +166,7 @@ const settings = {
 };
 
 test('the registry makes every provider by its name', async () => {
-  expect(Object.keys(PROVIDERS)).toEqual([
-    'anthropic',
-    'openai',
-    'bedrock',
-    'vertex',
-    'gemini',
-    'command',
-    'replay',
-  ]);
+  expect(Object.keys(PROVIDERS)).toEqual(['anthropic', 'openai', 'bedrock', 'vertex', 'gemini', 'replay']);
   const recording = await fileWith(completed('one'));
   const replay = await createProvider('replay', { ...settings, recording });
   const anthropic = await createProvider('anthropic', { ...settings, apiKey: 'sk-ant-test' });

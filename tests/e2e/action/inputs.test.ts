@@ -111,16 +111,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** Which the command line has tests of; as inputs they are what settings are, and the list of them is complete. */
-const AS_SETTINGS = [
-  'plan-from-comment',
-  'mcp',
-  'head-repo',
-  'recording',
-  'provider-command',
-  'provider-env',
-  'rules-from',
-  'oidc-audience',
-];
+const AS_SETTINGS = ['plan-from-comment', 'mcp', 'head-repo', 'recording', 'rules-from', 'oidc-audience'];
 
 const NO_ERROR = ['error-code'];
 /** tests/e2e/follow-up/rounds.test.ts and tests/e2e/action/workflows.test.ts have them. */

@@ -190,7 +190,7 @@ const OWN: Readonly<Record<string, string>> = {
     'run-dir': '/tmp/a-run',
     'no-tools': 'search',
   },
-  ...{ 'provider-command': '/bin/true', 'provider-env': 'GATEWAY_TOKEN', 'setup-env': 'NPM_TOKEN' },
+  ...{ 'setup-env': 'NPM_TOKEN' },
   ...{ 'mcp-config': 'mcp.json', recording: 'script.yml', 'output-schema': 'findings.json' },
   ...{ 'max-total-size': '5g', 'max-disk': '5g', 'max-memory': '2g', 'fix-rounds': '9' },
 };
@@ -203,8 +203,6 @@ function exampleOf({ flag, value }: Pick<SettingRow, 'flag' | 'value'>): string 
 /** Without which a setting has no effect. */
 const BESIDES: Readonly<Record<string, Record<string, string>>> = {
   recording: { PATCHSMITH_PROVIDER: 'replay' },
-  'provider-command': { PATCHSMITH_PROVIDER: 'command' },
-  'provider-env': { PATCHSMITH_PROVIDER: 'command', PATCHSMITH_PROVIDER_COMMAND: '/bin/true' },
 };
 
 /** What `config` says of a setting that was given in one way. */
