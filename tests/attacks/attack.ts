@@ -31,15 +31,15 @@ export type Mode = (typeof MODES)[number];
 export const LEVELS = { contained: 'namespaces+seccomp', unfiltered: 'namespaces', none: 'none' } as const;
 
 /**
- * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker reaches it, and the docs
- * say so. `untried`: also open, but not carried out, since it would harm the machine.
+ * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker reaches it, and the page on
+ * security says so. `untried`: also open, but not carried out, since it would harm the machine.
  */
 export type Verdict = 'held' | 'open' | 'untried';
 
 export interface Attack {
   readonly id: string;
   readonly category: Category;
-  /** What the attacker tries, as worded in the docs. */
+  /** What the attacker tries, as the report of the tests says it. */
   readonly what: string;
   /** The answers of the model, each with its calls. Absent if the victim itself is the attack. */
   readonly does?: (victim: Victim) => readonly (readonly ScriptedCall[])[];

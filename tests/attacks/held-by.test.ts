@@ -1,4 +1,4 @@
-/** What the docs say of each attack: that something holds it, and something that is there in the mode in question. */
+/** Every attack that is held names a defence, and one that works in the mode in question. */
 
 import { describe, expect, test } from 'vitest';
 import { MODES, type Mode, verdictOf } from './attack.ts';

@@ -31,14 +31,16 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
     });
     afterAll(() => scene?.close());
     const having = (verdict: string) =>
-      stage.attacks.filter((attack: Attack) => verdictOf(attack, mode) === verdict);
+      stage.attacks
+        .filter((attack: Attack) => verdictOf(attack, mode) === verdict)
+        .map((attack) => [`${attack.id}: ${attack.what}`, attack] as const);
 
-    test.each(having('held'))('held: $id', (attack) => {
+    test.each(having('held'))('held: %s', (_, attack) => {
       expect(attack.goal.reached(scene.evidenceOf(attack)), attack.what).toBe(null);
     });
 
     // A goal that is reached where nothing is promised shows that the test would notice it elsewhere.
-    test.each(having('open'))('open: $id', (attack) => {
+    test.each(having('open'))('open: %s', (_, attack) => {
       const seen = scene.evidenceOf(attack);
       expect(attack.goal.reached(seen), `${attack.what}\n${seen.said}`).not.toBe(null);
     });
