@@ -1,11 +1,11 @@
 /**
- * The attributes of spans, by the names of OpenTelemetry's conventions for generative AI; what these have no name for begins with
- * `patchsmith.`.
+ * The ids and attributes of spans. Ids are derived from the run's id, so that all its processes share one trace; attributes
+ * have the names of OpenTelemetry's conventions for generative AI, or begin with `patchsmith.`.
  */
 
+import { createHash } from 'node:crypto';
 import type { LlmTurn, Usage } from '../../../domain/conversation/conversation.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import type { SpanMaker } from './trace-ids.ts';
 
 /** The agent's name in traces. */
 export const AGENT = 'patchsmith';
@@ -68,4 +68,27 @@ export function usageAttributes(usage: Usage | undefined): Attributes {
     'gen_ai.usage.cache_read.input_tokens': usage.cacheRead,
     'gen_ai.usage.cache_creation.input_tokens': written,
   };
+}
+
+/** The trace of a run without a parent span: 32 hexadecimal digits. */
+export function traceIdOf(runId: string): string {
+  return digest(runId).slice(0, 32);
+}
+
+/** Who numbers spans: a process of a run, or one of several attempts in it. */
+export interface SpanMaker {
+  readonly runId: string;
+  readonly startMs: number;
+  /** The attempts of a run share its id and can begin in the same millisecond. */
+  readonly attempt: number | null;
+}
+
+/** The span with this number (0 is the numberer's own): 16 hexadecimal digits. */
+export function spanIdOf({ runId, startMs, attempt }: SpanMaker, number: number): string {
+  const maker = attempt === null ? `${startMs}` : `${startMs}/${attempt}`;
+  return digest(`${runId}/${maker}/${number}`).slice(0, 16);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -15,9 +15,10 @@ import {
   type Attributes,
   answerAttributes,
   runAttributes,
+  type SpanMaker,
+  spanIdOf,
   usageAttributes,
 } from './span-attributes.ts';
-import { type SpanMaker, spanIdOf } from './trace-ids.ts';
 
 /** Something that took time. Times are Unix milliseconds. */
 export interface TraceSpan {

@@ -1,12 +1,16 @@
-/** Sends what a run did as an OpenTelemetry trace: each span when it has ended, in the background. */
+/** Sends what a process of a run did as an OpenTelemetry trace, when it ends. */
 
+import * as z from 'zod';
+import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { startOfText } from '../../../files/read-bytes.ts';
+import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { EventSink } from '../../../ports.ts';
-import { Delivery } from './delivery.ts';
 import { otlpJson } from './otlp.ts';
+import { spanIdOf, traceIdOf } from './span-attributes.ts';
 import { RunSpans, type RunSpansOptions, type TraceSpan } from './spans.ts';
 import type { TraceTarget } from './target.ts';
-import { spanIdOf, traceIdOf } from './trace-ids.ts';
 
 /** A trace that can be found by its id. */
 export interface Traces extends EventSink {
@@ -20,27 +24,73 @@ export interface TracesOptions extends Omit<RunSpansOptions, 'parent' | 'attempt
   readonly target: TraceTarget;
   readonly redact: Redact;
   readonly clock: () => number;
-  /** What sends requests to the target's address. */
+  /** Loads what sends requests to the target's address. */
   readonly openFetch: () => Promise<typeof fetch>;
 }
 
+/** Maximum spans per request. */
+const BATCH = 512;
+/** Answers are empty or one sentence. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
 /** The sink of one process of a run. */
 export function openTraces({ target, redact, clock, openFetch, attempt, ...options }: TracesOptions): Traces {
-  const { parent, url, headers, timeoutMs } = target;
   const { runId, version } = options;
-  const traceId = parent?.traceId ?? traceIdOf(runId);
+  const traceId = target.parent?.traceId ?? traceIdOf(runId);
   const resource = { ...target.resource, 'service.version': version };
-  const encode = (batch: readonly TraceSpan[]) => otlpJson(batch, { traceId, resource, version, redact });
-  const delivery = new Delivery({ url, headers, timeoutMs, encode, openFetch, clock });
   const above =
     attempt === null
-      ? (parent?.spanId ?? null)
+      ? (target.parent?.spanId ?? null)
       : spanIdOf({ runId, startMs: attempt.runStartMs, attempt: null }, 0);
   const spans = new RunSpans({ ...options, parent: above, attempt: attempt?.number ?? null });
+  const made: TraceSpan[] = [];
   return {
     traceId,
-    accept: (event) => delivery.add(spans.of(event)),
-    close: (result) => delivery.add(spans.rest(result, clock())),
-    deliver: (withinMs) => delivery.finish(withinMs),
+    accept: (event) => void made.push(...spans.of(event)),
+    close: (result) => void made.push(...spans.rest(result, clock())),
+    async deliver(withinMs) {
+      const end = timeoutSignal(withinMs);
+      const ask = await openFetch();
+      for (let sent = 0; sent < made.length; sent += BATCH) {
+        const batch = made.slice(sent, sent + BATCH);
+        const body = otlpJson(batch, { traceId, resource, version, redact });
+        const why = await post(ask, target, body, end);
+        if (why !== null)
+          return `${made.length - sent} of ${made.length} spans did not reach ${target.url.host}: ${why}`;
+      }
+      return null;
+    },
   };
 }
+
+/** Null if the collector took them, otherwise why not. */
+async function post(
+  ask: typeof fetch,
+  { url, headers, timeoutMs }: TraceTarget,
+  body: string,
+  end: AbortSignal,
+): Promise<string | null> {
+  const signal = AbortSignal.any([timeoutSignal(timeoutMs), end]);
+  try {
+    const response = await ask(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      // The headers are for this address alone.
+      redirect: 'error',
+      signal,
+    });
+    const answer = await startOfText(response.body, MAX_ANSWER_BYTES);
+    if (!response.ok) return `the collector answered ${response.status}`;
+    const parsed = ExportAnswer.safeParse(jsonOrUndefined(answer));
+    const rejected = parsed.success ? Number(parsed.data.partialSuccess?.rejectedSpans ?? 0) : 0;
+    return rejected > 0 ? `the collector rejected ${rejected}` : null;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return signal.aborted ? 'no answer in time' : innermostMessage(error);
+  }
+}
+
+const ExportAnswer = z.object({
+  partialSuccess: z.object({ rejectedSpans: z.coerce.number().optional() }).nullish(),
+});

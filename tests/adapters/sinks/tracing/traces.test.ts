@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
-import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
+import { openTraces, type Traces } from '../../../../src/adapters/sinks/tracing/traces.ts';
 import { type LlmTurn, noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import { reviewToCome } from '../../../../src/domain/findings/review.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
@@ -9,18 +10,19 @@ import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../../src/engine/finish/result.ts';
 import { type Collector, startCollector } from '../../../support/otlp/collector.ts';
 import { call, commandEnd, completed, turn } from '../../../support/runs/events.ts';
+import { withEnoughTime } from '../../../support/waiting/enough-time.ts';
 
 let collector: Collector;
 afterEach(() => collector.close());
 
-async function traced(
-  actions: readonly [at: number, action: RunAction][],
+const start = 1_800_000_000_000;
+
+/** The traces of a run, to the collector. */
+function tracesTo(
   target: Partial<TraceTarget> = {},
   now: Pick<RunState, 'phase' | 'review'> = { phase: { at: 'model' }, review: null },
-): Promise<void> {
-  collector = await startCollector();
-  const start = 1_800_000_000_000;
-  const traces = openTraces({
+): Traces {
+  return openTraces({
     target: {
       url: new URL(`${collector.url}/v1/traces`),
       headers: { 'x-key': 'k' },
@@ -42,6 +44,15 @@ async function traced(
     clock: () => start + 10_000,
     openFetch: async () => fetch,
   });
+}
+
+async function traced(
+  actions: readonly [at: number, action: RunAction][],
+  target: Partial<TraceTarget> = {},
+  now?: Pick<RunState, 'phase' | 'review'>,
+): Promise<void> {
+  collector = await startCollector();
+  const traces = tracesTo(target, now);
   for (const [index, [at, action]] of actions.entries())
     traces.accept({ ...action, seq: index + 1, at: start + at });
   traces.close({ ...emptyResult('r1', '1.2.3'), outcome: 'verify_failed', exitCode: 4, iterations: 1 });
@@ -224,4 +235,55 @@ test('requests to a reviewer are its own, with the attempts that failed before i
     ['chat g', 'review', 'gcp.gemini', 7, 'outage', 0],
     ['chat g', 'review', 'gcp.gemini', 7, 'interrupted', 0],
   ]);
+});
+
+/** What is said at the end about a run of one span, and how many requests there were. */
+async function sent(
+  answers: readonly ((response: ServerResponse) => void)[],
+  { timeoutMs = 5_000, withinMs = 5_000 } = {},
+): Promise<[said: string | null | undefined, requests: number]> {
+  collector = await startCollector(answers);
+  const traces = tracesTo({ timeoutMs });
+  traces.close(emptyResult('r1', '1.2.3'));
+  const said = await traces.deliver?.(withinMs);
+  return [said?.replace(/127\.0\.0\.1:\d+/, 'HOST'), collector.requests.length];
+}
+
+const all = '1 of 1 spans did not reach HOST';
+
+test.each([
+  ['refuses', (response: ServerResponse) => response.writeHead(401).end(), ': the collector answered 401'],
+  [
+    'accepts only a part',
+    (response: ServerResponse) =>
+      response.end('{"partialSuccess":{"rejectedSpans":"1","errorMessage":"##[error]"}}'),
+    ': the collector rejected 1',
+  ],
+  [
+    'redirects',
+    (response: ServerResponse) => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
+    ': unexpected redirect',
+  ],
+])('a collector that %s is reported', async (_, answer, why) => {
+  expect(await sent([answer])).toEqual([`${all}${why}`, 1]);
+});
+
+test('one that is silent or never stops talking uses up its time limit', async () => {
+  const endless = (response: ServerResponse) => {
+    const chunk = 'x'.repeat(16_384);
+    const more = () => response.write(chunk, (error) => void (error ? null : setImmediate(more)));
+    more();
+  };
+  for (const limit of ['withinMs', 'timeoutMs'])
+    expect(
+      await withEnoughTime(
+        async (ms) => {
+          const ended = await sent([() => undefined], { [limit]: ms });
+          await collector.close();
+          return ended;
+        },
+        ([, requests]) => requests > 0,
+      ),
+    ).toEqual([`${all}: no answer in time`, 1]);
+  expect(await sent([endless])).toEqual([undefined, 1]);
 });
