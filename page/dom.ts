@@ -25,14 +25,6 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Creates an SVG element. */
-export function s(name: string, attributes: Attributes = {}, ...children: readonly Child[]): SVGElement {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
-  dress(element, attributes);
-  put(element, ...children);
-  return element;
-}
-
 /** Appends children. */
 export function put(element: Element, ...children: readonly Children[]): void {
   for (const child of children.flatMap(one)) {

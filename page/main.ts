@@ -11,7 +11,6 @@ import { pointsSection } from './sections/points.ts';
 import { timelineSection } from './sections/timeline.ts';
 import { verdictSection } from './sections/verdict.ts';
 import { verifySection } from './sections/verify.ts';
-import { themeButton } from './theme.ts';
 
 const SECTIONS: readonly (readonly [id: string, name: string])[] = [
   ['verdict', 'Outcome'],
@@ -39,7 +38,6 @@ function main(): void {
     h('a', { class: 'skip', href: '#main' }, 'Skip to the report'),
     h('span', { class: 'brand' }, 'patchsmith'),
     h('code', { class: 'run-id' }, data.result.runId),
-    themeButton(),
   );
   const contents = h(
     'nav',

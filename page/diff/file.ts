@@ -10,7 +10,7 @@ import { visibleText } from '../visible.ts';
 import { languageOf } from './highlight.ts';
 import { type PatchFile, parsedFile } from './patch.ts';
 import { type Line, linesOf } from './rows.ts';
-import { diffTable, type Layout } from './table.ts';
+import { diffTable } from './table.ts';
 
 /** What is needed to show a file. */
 export interface FileView {
@@ -19,7 +19,6 @@ export interface FileView {
   readonly anchor: string;
   readonly provenance: FileProvenance | null;
   readonly calls: ReadonlyMap<string, Call>;
-  readonly layout: Layout;
 }
 
 /** Number of lines created at a time; a button shows more. */
@@ -100,22 +99,16 @@ function hunkPart(hunk: PatchHunk, at: number, view: FileView, language: string 
     { class: 'hunk', id: `${view.anchor}h${at}`, tabindex: -1, role: 'group', 'aria-label': label },
     h('div', { class: 'hunk-head' }, h('code', {}, place), isSame && origins(found.sources, view)),
   );
-  lines(part, linesOf(hunk), view.layout, language, label);
+  lines(part, linesOf(hunk), language, label);
   return part;
 }
 
-function lines(
-  part: HTMLElement,
-  all: readonly Line[],
-  layout: Layout,
-  language: string | null,
-  label: string,
-): void {
+function lines(part: HTMLElement, all: readonly Line[], language: string | null, label: string): void {
   const upTo = (from: number, most: number) => {
     const next = Math.min(from + most, all.length);
     for (let at = from; at < next; at += CHUNK) {
       const some = all.slice(at, Math.min(at + CHUNK, next));
-      const chunk = h('div', { class: 'chunk' }, diffTable(some, layout, language, label));
+      const chunk = h('div', { class: 'chunk' }, diffTable(some, language, label));
       chunk.style.setProperty('--lines', String(some.length));
       put(part, chunk);
     }

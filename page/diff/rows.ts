@@ -19,12 +19,6 @@ export interface Line {
   words: readonly Range[];
 }
 
-/** One row of the side-by-side view; null is an empty half. */
-export interface Pair {
-  readonly left: Line | null;
-  readonly right: Line | null;
-}
-
 /** Longer lines and longer blocks are not compared word by word. */
 const MAX_COMPARED = 400;
 const MAX_PAIRED = 200;
@@ -47,32 +41,25 @@ export function linesOf({ oldStart, newStart, lines }: PatchHunk): Line[] {
     if (sign !== '+') old += 1;
     if (sign !== '-') now += 1;
   });
-  for (const { left, right } of pairsOf(made)) if (left?.sign === '-' && right) compare(left, right);
+  comparePairs(made);
   return made;
 }
 
-/** Removed lines next to the lines that replace them. */
-export function pairsOf(lines: readonly Line[]): Pair[] {
-  const pairs: Pair[] = [];
+/** Compares removed lines with the lines that replace them. */
+function comparePairs(lines: readonly Line[]): void {
   let [gone, come]: [Line[], Line[]] = [[], []];
-  const flush = () => {
-    for (let at = 0; at < Math.max(gone.length, come.length); at += 1)
-      pairs.push({ left: gone[at] ?? null, right: come[at] ?? null });
-    gone = [];
-    come = [];
-  };
-  for (const line of lines) {
-    if (line.sign === ' ') {
-      flush();
-      pairs.push({ left: line, right: line });
-    } else if (line.sign === '-') {
-      // A removed line after an added one starts a new block.
-      if (come.length > 0) flush();
-      gone.push(line);
-    } else come.push(line);
+  for (const line of [...lines, null]) {
+    // A removed line after an added one starts a new block.
+    if (line === null || line.sign === ' ' || (line.sign === '-' && come.length > 0)) {
+      come.forEach((after, at) => {
+        const before = gone[at];
+        if (before) compare(before, after);
+      });
+      [gone, come] = [[], []];
+    }
+    if (line?.sign === '-') gone.push(line);
+    if (line?.sign === '+') come.push(line);
   }
-  flush();
-  return pairs;
 }
 
 function compare(left: Line, right: Line): void {

@@ -1,28 +1,23 @@
-/** Rows of a diff as a table, in one column or side by side. */
+/** Rows of a diff as a table. */
 
 import { h, put } from '../dom.ts';
 import { coloured, type Piece } from './highlight.ts';
-import { type Line, pairsOf, type Range } from './rows.ts';
-
-/** The layout of a diff. */
-export type Layout = 'unified' | 'split';
+import type { Line, Range } from './rows.ts';
 
 type Colours = ReadonlyMap<Line, readonly Piece[]>;
 
 /** A table of consecutive lines. `label` names it for screen readers. */
-export function diffTable(lines: readonly Line[], layout: Layout, language: string | null, label: string) {
+export function diffTable(lines: readonly Line[], language: string | null, label: string) {
   const colours = coloursOf(lines, language);
-  const table = h('table', { class: `diff ${layout}`, 'aria-label': label });
+  const table = h('table', { class: 'diff', 'aria-label': label });
   const body = h('tbody');
-  if (layout === 'unified') for (const line of lines) body.append(unifiedRow(line, colours));
-  else for (const { left, right } of pairsOf(lines)) body.append(splitRow(left, right, colours));
-  const widths = layout === 'unified' ? ['n', 'n', 'code'] : ['n', 'code', 'n', 'code'];
+  for (const line of lines) body.append(rowOf(line, colours));
   put(
     table,
     h(
       'colgroup',
       {},
-      widths.map((name) => h('col', { class: name })),
+      ['n', 'n', 'code'].map((name) => h('col', { class: name })),
     ),
     body,
   );
@@ -46,24 +41,8 @@ function coloursOf(lines: readonly Line[], language: string | null): Colours {
   return colours;
 }
 
-function unifiedRow(line: Line, colours: Colours): HTMLElement {
+function rowOf(line: Line, colours: Colours): HTMLElement {
   return h('tr', { class: classOf(line) }, number(line.old), number(line.now), code(line, colours));
-}
-
-function splitRow(left: Line | null, right: Line | null, colours: Colours): HTMLElement {
-  return h('tr', {}, ...half(left, left?.old ?? null, colours), ...half(right, right?.now ?? null, colours));
-}
-
-function half(line: Line | null, at: number | null, colours: Colours): HTMLElement[] {
-  if (line === null) return [h('td', { class: 'n' }), h('td', { class: 'code none' })];
-  const cell = code(line, colours);
-  const [kind] = [classOf(line)];
-  const place = number(at);
-  if (kind !== '') {
-    cell.classList.add(kind);
-    place.classList.add(kind);
-  }
-  return [place, cell];
 }
 
 function classOf({ sign }: Line): string {

@@ -6,7 +6,6 @@ import { formatSize } from '../../src/domain/text/format-size.ts';
 import { pluralize } from '../../src/domain/text/pluralize.ts';
 import { type FileView, fileBody, KINDS } from '../diff/file.ts';
 import { patchFiles } from '../diff/patch.ts';
-import type { Layout } from '../diff/table.ts';
 import { h, put } from '../dom.ts';
 import { callKey, type Run } from '../run.ts';
 import { visibleText } from '../visible.ts';
@@ -17,9 +16,6 @@ const OPEN_LINES = 2_500;
 
 /** With more files than this, only visible ones are laid out. */
 const MANY = 50;
-
-/** Below this width, in CSS pixels, two columns of code are unreadable. */
-const MIN_SPLIT = 900;
 
 /** Hunks by the call that made them. */
 export type MadeBy = ReadonlyMap<string, readonly { readonly anchor: string; readonly text: string }[]>;
@@ -36,7 +32,6 @@ export interface Changes {
 export function changesSection(run: Run, patch: string): Changes {
   const { result, patch: known } = run.data;
   const byPath = new Map(result.provenance?.files.map((file) => [file.path, file]));
-  let layout: Layout = storedLayout();
   const views = patchFiles(result.changedFiles, patch).map((patched, at) => ({
     patched,
     anchor: `f${at}`,
@@ -48,7 +43,7 @@ export function changesSection(run: Run, patch: string): Changes {
     const lines = linesOf(view.patched.file);
     const isOpen = view.patched.text !== null && lines <= LARGE && open + lines <= OPEN_LINES;
     if (isOpen) open += lines;
-    return new FileItem(view, isOpen, () => layout);
+    return new FileItem(view, isOpen);
   });
   const byElement = new Map<Element, FileItem>(items.map((item) => [item.element, item]));
   const watcher = new IntersectionObserver(
@@ -62,19 +57,6 @@ export function changesSection(run: Run, patch: string): Changes {
   const unfold = (isOpen: boolean) => {
     for (const { element } of items) element.open = isOpen;
   };
-  const choose = (chosen: Layout) => {
-    layout = chosen;
-    storeLayout(chosen);
-    for (const item of items) item.refill();
-    for (const button of layouts) button.setAttribute('aria-pressed', String(button.value === chosen));
-  };
-  const layouts = (['unified', 'split'] as const).map((value) =>
-    h(
-      'button',
-      { type: 'button', value, 'aria-pressed': String(value === layout), onclick: () => choose(value) },
-      NAMES[value],
-    ),
-  );
   const many = items.length > MANY ? 'many' : null;
   const section = h('section', { id: 'changes', class: many, 'aria-labelledby': 'changes-title' });
   put(
@@ -98,7 +80,6 @@ export function changesSection(run: Run, patch: string): Changes {
       h(
         'div',
         { class: 'toolbar' },
-        h('div', { class: 'choice', role: 'group', 'aria-label': 'Layout of the diff' }, layouts),
         h('button', { type: 'button', onclick: () => unfold(true) }, 'Unfold all'),
         h('button', { type: 'button', onclick: () => unfold(false) }, 'Fold all'),
       ),
@@ -114,18 +95,14 @@ export function changesSection(run: Run, patch: string): Changes {
   };
 }
 
-const NAMES: Readonly<Record<Layout, string>> = { unified: 'Unified', split: 'Side by side' };
-
 /** One collapsible file. */
 class FileItem {
   readonly element: HTMLDetailsElement;
-  readonly view: Omit<FileView, 'layout'>;
-  readonly #layout: () => Layout;
+  readonly view: FileView;
   #body: HTMLElement | null = null;
 
-  constructor(view: Omit<FileView, 'layout'>, isOpen: boolean, layout: () => Layout) {
+  constructor(view: FileView, isOpen: boolean) {
     this.view = view;
-    this.#layout = layout;
     const { file, text } = view.patched;
     const lines = linesOf(file);
     const summary = h('summary', {}, h('span', { class: 'path' }, ...kindAndName(file)), counts(file));
@@ -141,18 +118,9 @@ class FileItem {
   /** Creates the diff of an open file. */
   fill(upTo = 0): void {
     if (!this.element.open || this.#body !== null) return;
-    const layout = window.innerWidth < MIN_SPLIT ? 'unified' : this.#layout();
-    this.#body = fileBody({ ...this.view, layout }, upTo);
+    this.#body = fileBody(this.view, upTo);
     this.element.classList.add('filled');
     this.element.append(this.#body);
-  }
-
-  /** Creates it again, if it exists. */
-  refill(): void {
-    if (this.#body === null) return;
-    this.#body.remove();
-    this.#body = null;
-    this.fill();
   }
 
   /** Opens it up to a hunk. */
@@ -201,7 +169,7 @@ function sumOf(files: readonly ChangedFile[], bytes: number): string {
   return `${pluralize(files.length, 'file')} changed, ${pluralize(sum('additions'), 'line')} added and ${formatNumber(sum('deletions'))} removed${size}.`;
 }
 
-function madeBy(views: readonly Omit<FileView, 'layout'>[]): MadeBy {
+function madeBy(views: readonly FileView[]): MadeBy {
   const made = new Map<string, { anchor: string; text: string }[]>();
   for (const { anchor, provenance } of views) {
     if (provenance === null) continue;
@@ -224,23 +192,4 @@ function madeBy(views: readonly Omit<FileView, 'layout'>[]): MadeBy {
     });
   }
   return made;
-}
-
-const KEY = 'patchsmith-diff';
-
-function storedLayout(): Layout {
-  try {
-    return localStorage.getItem(KEY) === 'split' ? 'split' : 'unified';
-  } catch {
-    // The browser stores nothing for files.
-    return 'unified';
-  }
-}
-
-function storeLayout(layout: Layout): void {
-  try {
-    localStorage.setItem(KEY, layout);
-  } catch {
-    // The choice lasts until the page is closed.
-  }
 }

@@ -140,23 +140,6 @@ describe('a run whose verification fails', () => {
     await close();
   });
 
-  testAtNight('is laid out side by side on request, and remembers the theme that was chosen', async () => {
-    const { page, close } = await openReport(browser, pageOf(await recorded));
-    await page.getByRole('button', { name: 'Side by side' }).click();
-    const row = page.locator('.diff.split tr', { hasText: 'a + b' });
-    expect(await row.locator('td.code').allInnerTexts()).toEqual([
-      'export const sum = (a, b) => a - b;',
-      'export const sum = (a, b) => a + b;',
-    ]);
-    const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-    const light = await background();
-    await page.getByRole('button', { name: 'Dark theme' }).click();
-    expect(await background()).not.toBe(light);
-    await page.reload();
-    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
-    await close();
-  });
-
   test.each(
     sampled(
       [
