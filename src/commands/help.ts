@@ -8,7 +8,6 @@ import { FAILURE_MEANINGS } from '../domain/conversation/failure-meanings.ts';
 import type { ErrorEntry } from '../domain/errors/entry.ts';
 import { ERRORS } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
-import type { WarningEntry } from '../domain/warnings/entry.ts';
 import { WARNINGS } from '../domain/warnings/registry.ts';
 import type { Command } from './command.ts';
 
@@ -44,8 +43,8 @@ export function commandHelpText(command: Command, columns: number): Promise<stri
 
 /** The help page of an error, a warning or the reason of a failed call: its row of docs/errors.md. Null for another word. */
 export function codeText(code: string): string | null {
-  const { meaning, fix, kind } = explained(code) ?? {};
-  if (kind !== undefined) return `${code}: ${kind}\n\n${meaning}\n\nWhat to do: ${fix}`;
+  const { text, kind } = explained(code) ?? {};
+  if (kind !== undefined) return `${code}: ${kind}\n\n${text}`;
   if (code.startsWith('ERR_'))
     return `There is no error ${JSON.stringify(code)} in this version of patchsmith.`;
   if (code.startsWith('WARN_'))
@@ -53,14 +52,17 @@ export function codeText(code: string): string | null {
   return null;
 }
 
-function explained(code: string): { meaning: string; fix: string; kind: string } | null {
+function explained(code: string): { text: string; kind: string } | null {
   const error: ErrorEntry | undefined = new Map(Object.entries(ERRORS)).get(code);
   if (error !== undefined)
-    return { ...error, kind: `${error.outcome} (exit ${exitCodesOfError(error.outcome).join(', ')})` };
-  const warned: WarningEntry | undefined = new Map(Object.entries(WARNINGS)).get(code);
-  if (warned !== undefined) return { ...warned, kind: 'a warning, which ends nothing' };
+    return {
+      text: error.text,
+      kind: `${error.outcome} (exit ${exitCodesOfError(error.outcome).join(', ')})`,
+    };
+  const warning: string | undefined = new Map(Object.entries(WARNINGS)).get(code);
+  if (warning !== undefined) return { text: warning, kind: 'a warning, which ends nothing' };
   const failure = new Map(Object.entries(FAILURE_MEANINGS)).get(code);
-  return failure === undefined ? null : { ...failure, kind: 'why a tool call failed' };
+  return failure === undefined ? null : { text: failure, kind: 'why a tool call failed' };
 }
 
 function layout(columns: number) {

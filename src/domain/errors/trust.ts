@@ -2,77 +2,56 @@
 
 import { ends, misuse } from './entry.ts';
 
-/** Codes with their meaning and their fix. */
+/** What each code means, and what to do. */
 export const TRUST = {
   ERR_EVENT_UNREADABLE: misuse(
-    'It is unknown what started this job: its event cannot be read.',
-    'Leave `GITHUB_EVENT_NAME` and `GITHUB_EVENT_PATH` as the runner sets them.',
+    'The event of this job cannot be read. Leave `GITHUB_EVENT_NAME` and `GITHUB_EVENT_PATH` as the runner sets them.',
   ),
   ERR_UNTRUSTED_CHECKOUT: ends(
     'policy_violation',
-    "A job that has the repository's secrets has checked out code that an outsider may have written.",
-    "Check out the base, or permit it with `--allow-untrusted-checkout` if the job is meant for outsiders' code; see docs/trust.md.",
+    "A job with the repository's secrets has checked out code of an outsider. Check out the base, or pass `--allow-untrusted-checkout` if that is the purpose; see docs/trust.md.",
   ),
   ERR_RULES_UNKNOWN: misuse(
-    "It is unknown whose rules apply to an outsider's code.",
-    'Name a commit with `--rules-from`.',
+    "It is unknown whose rules apply to an outsider's code. Name a commit with `--rules-from`.",
   ),
   ERR_RULES_MISSING: misuse(
-    'The commit whose project file, principles and plan apply is not in this checkout.',
-    'Fetch it: `fetch-depth: 0` for actions/checkout.',
+    'The commit whose rules apply is not in this checkout. Fetch it: `fetch-depth: 0` for actions/checkout.',
   ),
   ERR_UNCONTAINED: misuse(
-    'Commands would run without a sandbox where they must not: with code of an outsider, or within reach of credentials.',
-    'Set up a sandbox (`patchsmith doctor`), and set `persist-credentials: false` for actions/checkout.',
+    'Commands would run without a sandbox on code of an outsider, or within reach of credentials. Set up a sandbox (`patchsmith doctor`), and `persist-credentials: false`.',
   ),
   ERR_NO_STARTER: ends(
     'policy_violation',
-    'The event does not say who triggered it.',
-    'Start the run from another event.',
+    'The event does not say who triggered it. Start the run from another event.',
   ),
-  ERR_BOT_NOT_ALLOWED: ends(
-    'policy_violation',
-    'This job was started by a bot that may not start runs.',
-    'Add it with `--allow-bot` if it may start runs.',
-  ),
+  ERR_BOT_NOT_ALLOWED: ends('policy_violation', 'A bot started this job. Pass `--allow-bot` if it may.'),
   ERR_NO_WRITE_ACCESS: ends(
     'policy_violation',
-    'The account that started this job has no write access to the repository.',
-    'Have someone with write access start it.',
+    'The account that started this job has no write access. Have someone start it who has.',
   ),
   ERR_AUTHOR_NOT_TRUSTED: ends(
     'policy_violation',
-    'The text for the plan was written, or last edited, by someone who may not request work.',
-    'Have a collaborator request it, or extend `--trust-author`; see docs/trust.md.',
+    'The text was written, or last edited, by someone who may not request work. Have a collaborator request it, or extend `--trust-author`; see docs/trust.md.',
   ),
-  ERR_REFERENCE_INVALID: misuse(
-    'The issue or comment was not found under the given name.',
-    'Pass its number or its URL.',
-  ),
+  ERR_REFERENCE_INVALID: misuse('There is no such issue or comment. Pass its number or URL.'),
   ERR_GITHUB_UNREADABLE: misuse(
-    'GitHub does not return something that the run has to read: an issue, a discussion, a pull request, its checks, or the permission of an account.',
-    'Give the token the permission that the message names, or run it again later.',
+    'GitHub does not return something that the run has to read. Give the token the permission that the message names, or try again later.',
   ),
   ERR_PLAN_INVISIBLE: misuse(
-    'The issue or comment has no visible text, or is too long to be checked.',
-    'Write the plan into its visible text, or into a file.',
+    'The issue or comment has no visible text, or is too long to be checked. Write the plan visibly, or into a file.',
   ),
   ERR_NOT_OUR_PULL_REQUEST: ends(
     'policy_violation',
-    'The pull request to continue is closed, from a fork, missing, or not made by patchsmith.',
-    'Continue an open pull request that patchsmith opened in this repository.',
+    'The pull request is closed, from a fork, missing, or not made by patchsmith. Continue an open one that it opened here.',
   ),
   ERR_OTHER_HEAD_CHECKED_OUT: misuse(
-    'The checked-out commit is not the head of the pull request to continue.',
-    'Check out its head with the whole history, as the message says.',
+    'The checked-out commit is not the head of the pull request. Check that out, with its whole history.',
   ),
   ERR_MERGE_NOT_BEGUN: misuse(
-    'The merge with the base could not be put into the work tree.',
-    'Fix what the message names in the checkout, and run it again.',
+    'The merge with the base could not be put into the work tree. Fix what the message names.',
   ),
   ERR_COMMITS_OF_OTHERS: ends(
     'publish_failed',
-    'The branch of the pull request has commits by others, and no one asked patchsmith to build on them.',
-    'Comment there with `/patchsmith` and what to do.',
+    'The branch has commits by others that patchsmith was not asked to build on. Comment there with `/patchsmith` and what to do.',
   ),
 } as const;

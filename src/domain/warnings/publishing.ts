@@ -1,47 +1,25 @@
 /** Warnings of `publish` and `prepare`. */
 
-import { warns } from './entry.ts';
-
-/** Codes with their meaning and what to do. */
+/** What each code means, and what to do. */
 export const PUBLISHING_WARNINGS = {
-  WARN_DOCUMENT_UNWRITTEN: warns(
-    'The publication succeeded, but its `publish.json` could not be written.',
-    'Take the document from stdout (`--output json`).',
-  ),
-  WARN_OTHER_BASE: warns(
-    'The pull request targets a branch other than the one that the change was made for.',
-    'Pass `--base`, as the message shows.',
-  ),
-  WARN_CHECKS_NOT_STARTED: warns(
-    "GitHub starts no workflows for a pull request that was opened with a workflow's token.",
-    'Close and reopen it, or publish with the token of a GitHub App; see docs/publishing.md.',
-  ),
-  WARN_PULL_REQUEST_INCOMPLETE: warns(
-    'The pull request lacks labels, reviewers, assignees or the like that were requested.',
-    'Do as the message says, and publish again.',
-  ),
-  WARN_NOT_A_DRAFT: warns(
-    'The pull request should be a draft, but GitHub does not let it be converted to one.',
-    'Convert it to a draft yourself, for the reasons that the message gives.',
-  ),
-  WARN_TEXT_LEFT: warns(
-    'People have edited the text of the pull request, so it was left as it is.',
-    "Nothing to do; the run's own account is in its result.",
-  ),
-  WARN_THREAD_NOT_RESOLVED: warns(
-    'A review thread was answered but could not be marked as resolved.',
-    'Give the token the permission that the message names, or leave `--resolve-threads` out.',
-  ),
-  WARN_LABEL_NOT_SET: warns(
-    'The label that shows the state of the work could not be set on the issue.',
-    'Give the token `issues: write`.',
-  ),
-  WARN_NO_COMMENT: warns(
-    'No comment was made on the issue: GitHub refused it, or the plan did not come from an issue of this repository.',
-    'Do as the message says, or set `--comment`.',
-  ),
-  WARN_LFS_UNKNOWN: warns(
-    'It is unknown whether GitHub has the contents of files of Git LFS.',
-    'Push them to be sure: `git lfs push`.',
-  ),
+  WARN_DOCUMENT_UNWRITTEN:
+    'The publication succeeded, but `publish.json` could not be written. Take it from stdout (`--output json`).',
+  WARN_OTHER_BASE:
+    'The pull request targets another branch than the change was made for. Pass `--base`, as shown.',
+  WARN_CHECKS_NOT_STARTED:
+    "GitHub starts no workflows for a pull request that a workflow's token opened. Close and reopen it, or use a GitHub App's token; see docs/publishing.md.",
+  WARN_PULL_REQUEST_INCOMPLETE:
+    'The pull request lacks labels, reviewers or assignees that were requested. Do as the message says, and publish again.',
+  WARN_NOT_A_DRAFT:
+    'GitHub does not let the pull request become a draft. Convert it yourself, for the reasons given.',
+  WARN_TEXT_LEFT:
+    "People have edited the text of the pull request, so it was left. The run's own account is in its result.",
+  WARN_THREAD_NOT_RESOLVED:
+    'A review thread was answered but not resolved. Give the token the permission that the message names, or drop `--resolve-threads`.',
+  WARN_LABEL_NOT_SET:
+    'The label with the state of the work could not be set. Give the token `issues: write`.',
+  WARN_NO_COMMENT:
+    'GitHub refused the comment, or the plan came from no issue of this repository. Do as the message says, or set `--comment`.',
+  WARN_LFS_UNKNOWN:
+    'It is unknown whether GitHub has the contents of Git LFS files. Push them to be sure: `git lfs push`.',
 } as const;
