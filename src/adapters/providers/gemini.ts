@@ -1,6 +1,6 @@
 /**
  * Gemini through its own API. Requests use fetch: the vendor's client is 742 KB of code for a single kind of request
- * (decision 037).
+ * (decision 027).
  */
 
 import { bytesBeyondTokens } from '../../domain/images/shown.ts';
