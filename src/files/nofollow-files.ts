@@ -43,10 +43,11 @@ export function openNofollowFiles(root: string) {
     /**
      * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their
      * content, and a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an
-     * existing file; a new one gets mode 0666 less the umask.
+     * existing file; a new one gets mode 0666 less the umask. With `executable`, whoever may read the file may execute it, or
+     * nobody may, and the owner may read it.
      */
-    write: (path: RepoPath, bytes: Uint8Array): GuardedWrite =>
-      inParent(root, path, 'make', (place) => writeAt(place, bytes)),
+    write: (path: RepoPath, bytes: Uint8Array, executable?: boolean): GuardedWrite =>
+      inParent(root, path, 'make', (place) => writeAt(place, bytes, executable)),
   };
 }
 
@@ -92,13 +93,13 @@ function readAt(place: Place, maxBytes: number): GuardedRead {
 /** The part that is read of a file that is too large to read whole. */
 const BEGINNING_BYTES = 102_400;
 
-function writeAt(place: Place, bytes: Uint8Array): GuardedWrite {
+function writeAt(place: Place, bytes: Uint8Array, executable: boolean | undefined): GuardedWrite {
   const step = openNamedPlace(place);
   if (step !== null && 'status' in step) return step;
   if (step !== null) closeSync(step.descriptor);
   if (step && !step.stat.isFile()) return fileFailure('path_refused', describeSpecial(place, step.stat));
   try {
-    replace(place, bytes, step?.stat ?? null);
+    replace(place, bytes, step?.stat ?? null, executable);
   } catch (error) {
     return ioFailure(error, place.path, 'written');
   }
@@ -108,14 +109,15 @@ function writeAt(place: Place, bytes: Uint8Array): GuardedWrite {
 /** The name of a file while it is being written. */
 export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
 
-function replace(place: Place, bytes: Uint8Array, old: Stats | null): void {
+function replace(place: Place, bytes: Uint8Array, old: Stats | null, executable: boolean | undefined): void {
   const temporary = below(place.folder, `.patchsmith-${randomBytes(8).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const file = openSync(temporary, flags, old ? 0o600 : 0o666);
   try {
     try {
       writeFileSync(file, bytes);
-      if (old) takeOver(file, old);
+      if (old) takeOwner(file, old);
+      fchmodSync(file, permissionsLike(old ?? fstatSync(file), executable));
     } finally {
       closeSync(file);
     }
@@ -126,15 +128,20 @@ function replace(place: Place, bytes: Uint8Array, old: Stats | null): void {
   }
 }
 
-/** Gives the new file the old one's owner, if permitted, and mode. The owner first: changing it clears mode bits. */
-function takeOver(file: number, old: Stats): void {
+/** Gives the new file the old one's owner, if permitted. It clears mode bits, which are set afterwards. */
+function takeOwner(file: number, old: Stats): void {
   const now = fstatSync(file);
-  if (now.uid !== old.uid || now.gid !== old.gid) {
-    try {
-      fchownSync(file, old.uid, old.gid);
-    } catch (error) {
-      if (!hasCode(error, 'EPERM')) throw error;
-    }
+  if (now.uid === old.uid && now.gid === old.gid) return;
+  try {
+    fchownSync(file, old.uid, old.gid);
+  } catch (error) {
+    if (!hasCode(error, 'EPERM')) throw error;
   }
-  fchmodSync(file, old.mode & 0o777);
+}
+
+function permissionsLike({ mode }: Stats, executable: boolean | undefined): number {
+  const permissions = mode & 0o777;
+  if (executable === undefined) return permissions;
+  const open = (permissions & 0o400) === 0 ? permissions | 0o600 : permissions;
+  return executable ? open | ((open & 0o444) >> 2) : open & ~0o111;
 }

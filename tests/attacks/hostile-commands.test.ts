@@ -189,7 +189,9 @@ function pathsBelow(folder: string): string[] {
 
 /** What git would know about its files: path, kind, executable bit and content. */
 function filesOf(folder: string): string[] {
-  const paths = lstatSync(folder).isDirectory() ? pathsBelow(folder) : [folder];
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  const paths = stat.isDirectory() ? pathsBelow(folder) : [folder];
   return paths
     .filter((path) => !lstatSync(path).isDirectory())
     .map(

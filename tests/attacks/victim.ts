@@ -115,6 +115,6 @@ export function stateOf(path: string): string {
       .map((name) => `${name}: ${stateOf(join(path, name))}`)
       .join('\n');
   }
-  const mode = (stat.mode & 0o7777).toString(8);
+  const mode = (stat.mode & 0o7777).toString(8).padStart(3, '0');
   return stat.isFile() ? `${mode} ${readFileSync(path, 'latin1')}` : `${mode} special`;
 }

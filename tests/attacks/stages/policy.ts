@@ -1,6 +1,6 @@
 /** Changes against the plan, changes that should not go unnoticed, and secrets in the patch. */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, shell, toChange, toDo } from '../goals.ts';
@@ -20,9 +20,11 @@ const attack = by('policy');
 const review = by('review');
 const named = by('denials');
 
+const fileOf = (id: string) => `kept/${id}/it.txt`;
+
 /** By a command, on a file of its own that the plan protects. */
 function byCommand(id: string, what: string, command: (path: string) => string): Attack {
-  const path = `kept/${id}.txt`;
+  const path = fileOf(id);
   return attack(
     id,
     what,
@@ -49,6 +51,16 @@ const BY_COMMAND: readonly (readonly [id: string, what: string, command: (path: 
     (path) => `rm ${path}; mkdir ${path}; echo x > ${path}/x`,
   ],
   [
+    'folder-empty',
+    'A command replaces a protected file with folders that hold nothing but a pipe',
+    (path) => `rm ${path}; mkdir -p ${path}/a/b; mkfifo ${path}/a/p`,
+  ],
+  [
+    'pipe-above',
+    'A command replaces the folder of a protected file with a pipe',
+    (path) => `rm -r $(dirname ${path}); mkfifo $(dirname ${path})`,
+  ],
+  [
     'git',
     'A command changes a protected file with git',
     (path) => `git rm -q ${path}; git stash -q -- ${path}`,
@@ -71,7 +83,8 @@ const BY_COMMAND: readonly (readonly [id: string, what: string, command: (path: 
   [
     'repository',
     'A command turns the folder of a protected file into a repository, and changes the file',
-    (path) => `mkdir kept/.git; echo "ref: refs/heads/main" > kept/.git/HEAD; echo planted > ${path}`,
+    (path) =>
+      `mkdir $(dirname ${path})/.git; echo "ref: refs/heads/main" > $(dirname ${path})/.git/HEAD; echo planted > ${path}`,
   ],
 ];
 
@@ -96,7 +109,9 @@ export const PROTECTED: Stage = {
     'kept/edit.txt': 'as it was\n',
     'kept/shut/closed.txt': 'as it was\n',
     'other.txt': 'as it was\n',
-    ...Object.fromEntries(BY_COMMAND.map(([id]) => [`kept/${id}.txt`, 'as it was\n'])),
+    ...Object.fromEntries(
+      [...BY_COMMAND.map(([id]) => id), 'mode-none'].map((id) => [fileOf(id), 'as it was\n']),
+    ),
   },
   plan: '---\nallow: ["src/**", "kept/**", "a.txt"]\nprotect: ["kept/**"]\n---\nDo it.\n',
   attacks: [
@@ -164,6 +179,15 @@ export const PROTECTED: Stage = {
       toChange(({ root }) => [join(root, 'kept/a\nb')]),
     ),
     ...BY_COMMAND.map(([id, what, command]) => byCommand(id, what, command)),
+    attack(
+      'mode-none',
+      'A command makes a protected file executable and unreadable',
+      () => shell(`chmod 111 ${fileOf('mode-none')}`),
+      toDo(({ victim }) => {
+        const { mode } = statSync(join(victim.root, fileOf('mode-none')));
+        return (mode & 0o500) === 0o400 ? null : mode.toString(8);
+      }),
+    ),
     // By a user without privileges, in 30 ways: tests/e2e/repositories/closed-places.test.ts.
     by('examination', 'policy')(
       'closed',
@@ -179,7 +203,8 @@ export const PROTECTED: Stage = {
       'The report hides what was reverted',
       undefined,
       toDo(({ run }) =>
-        run.stderr.includes('kept/rewrite.txt') && JSON.stringify(run.result).includes('kept/rewrite.txt')
+        run.stderr.includes('kept/rewrite/it.txt') &&
+        JSON.stringify(run.result).includes('kept/rewrite/it.txt')
           ? null
           : run.stderr,
       ),

@@ -1,13 +1,14 @@
 /** Restores files of the work tree to earlier states, without following links out of it. */
 
-import { chmodSync, closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from '../../../files/failures.ts';
 import { openNofollowFiles } from '../../../files/nofollow-files.ts';
-import { below, enterParent, openNamedPlace, type Place, through } from '../../../files/nofollow-path.ts';
+import { below, enterParent, openNamedPlace, type Place } from '../../../files/nofollow-path.ts';
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
+import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
@@ -187,39 +188,40 @@ function removeIfEmpty(root: string, folder: RepoPath): boolean {
 
 function put(root: string, path: RepoPath, { mode }: FileState, held: KeptContent): FileFailure | null {
   if (held.status !== 'bytes') return fileFailure('not_found', `${JSON.stringify(path)} cannot be put back.`);
-  const wanted = mode === '120000' ? 'link' : 'file';
-  const look = lookAt(root, path);
-  if (wanted === 'link' || (look.status === 'seen' && look.stat.kind !== 'file')) {
+  const isLink = mode === '120000';
+  for (const above of foldersOf(path)) if (kindAt(root, above) === 'special') clear(root, above as RepoPath);
+  const failure = isLink || kindAt(root, path) !== 'file' ? clear(root, path) : null;
+  if (failure) return failure;
+  if (isLink) {
     const place = enterParent(root, path, 'make');
     if (place.status === 'failed') return place;
-    const failure = at(place, () => {
-      const cleared = unlinkIn(place);
-      if (cleared || wanted === 'file') return cleared;
-      symlinkSync(held.bytes, below(place.folder, place.name));
-      return null;
-    });
-    if (failure || wanted === 'link') return failure;
+    return at(place, () => symlinkSync(held.bytes, below(place.folder, place.name)) ?? null);
   }
-  const written = openNofollowFiles(root).write(path, held.bytes);
-  return written.status === 'failed' ? written : setExecutable(root, path, mode === '100755');
+  const written = openNofollowFiles(root).write(path, held.bytes, mode === '100755');
+  return written.status === 'failed' ? written : null;
 }
 
-function setExecutable(root: string, path: RepoPath, executable: boolean): FileFailure | null {
+function kindAt(root: string, path: string): FileStat['kind'] | null {
+  const look = lookAt(root, path);
+  return look.status === 'seen' ? look.stat.kind : null;
+}
+
+/**
+ * Removes a file, a link or a special file, or a folder in which there is nothing that git would list: pipes and empty folders
+ * are no changes of their own, and would stay in the way.
+ */
+function clear(root: string, path: RepoPath): FileFailure | null {
+  checkTime();
+  if (kindAt(root, path) === 'folder') {
+    const listing = viewing(root, (view) => view.listFolder(path));
+    for (const { name, folder, special } of listing.status === 'seen' ? listing.entries : [])
+      if (folder || special) clear(root, `${path}/${name}` as RepoPath);
+    removeIfEmpty(root, path);
+    return null;
+  }
   const place = enterParent(root, path, 'existing');
-  if (place.status === 'failed') return place;
-  return at(place, () => {
-    const step = openNamedPlace(place);
-    if (step === null || 'status' in step) return step;
-    try {
-      const permissions = step.stat.mode & 0o777;
-      // Whoever may read it may execute it.
-      const wanted = executable ? permissions | ((permissions & 0o444) >> 2) : permissions & ~0o111;
-      if (step.stat.isFile() && wanted !== permissions) chmodSync(through(step.descriptor), wanted);
-      return null;
-    } finally {
-      closeSync(step.descriptor);
-    }
-  });
+  if (place.status === 'failed') return place.reason === 'not_found' ? null : place;
+  return at(place, () => unlinkIn(place));
 }
 
 function makeFolder(root: string, path: RepoPath): FileFailure | null {
