@@ -3,29 +3,12 @@
  * AWS framing from their answers.
  */
 
-import type { Environment } from '../../domain/environment.ts';
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
-import { type ClaudeSettings, claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
-import { withBoundedRefusals } from './asking/bounded-refusals.ts';
+import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
 import { parseEndpoint } from './asking/endpoint.ts';
-import { openPeer } from './asking/peers.ts';
+import { withBoundedRefusals } from './asking/stream.ts';
 import { ProviderSettingsError } from './settings-error.ts';
-
-/** How to reach Claude in another cloud. */
-export interface CloudOptions extends ClaudeSettings {
-  /**
-   * Has the variables of the cloud, which its client cannot look up itself: secrets have been removed from the
-   * environment of the process.
-   */
-  readonly env?: Environment;
-  /** Default: the region's. */
-  readonly baseUrl?: string;
-  /** Whether plain http to another host is allowed. */
-  readonly allowInsecureBaseUrl?: boolean;
-  /** Used to reach it. Default: the platform's own fetch. */
-  readonly fetch?: typeof fetch;
-}
 
 /** Throws ProviderSettingsError without the client or a region, and for a base URL that cannot be used. */
 export async function createBedrockProvider(options: CloudOptions): Promise<LlmProvider> {
@@ -58,11 +41,5 @@ export async function createBedrockProvider(options: CloudOptions): Promise<LlmP
   const redact = redactorFor(
     [AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN].flatMap((secret) => secret || []),
   );
-  return claudeProvider(options, {
-    name: 'bedrock',
-    client,
-    host: endpoint.host,
-    redact,
-    isTranscoded: true,
-  });
+  return claudeProvider(options, { name: 'bedrock', client, host: endpoint.host, redact });
 }

@@ -1,15 +1,13 @@
 /** Claude on Google's Vertex AI, through the vendor's client, which its users install. */
 
 import type { Environment } from '../../domain/environment.ts';
-import { redactorFor } from '../../domain/secrets/redact.ts';
+import { redactorForGrowing } from '../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readBytes } from '../../files/read-bytes.ts';
 import type { LlmProvider } from '../../ports.ts';
-import { claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
-import { withBoundedRefusals } from './asking/bounded-refusals.ts';
+import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
 import { parseEndpoint } from './asking/endpoint.ts';
-import { openPeer } from './asking/peers.ts';
-import type { CloudOptions } from './bedrock.ts';
+import { withBoundedRefusals } from './asking/stream.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const SCOPES = 'https://www.googleapis.com/auth/cloud-platform';
@@ -25,7 +23,8 @@ export async function createVertexProvider(options: CloudOptions): Promise<LlmPr
     throw new ProviderSettingsError('There is no Google Cloud region. Set CLOUD_ML_REGION, such as global.');
   const endpoint = baseUrl === undefined ? null : parseEndpoint(baseUrl, allowInsecureBaseUrl);
   const credentials = await loginOf(env);
-  const tokens = new Set<string>();
+  // The client requests a token whenever it needs one, and a server may repeat it in its messages.
+  const tokens: string[] = [];
   const ask = withBoundedRefusals(options.fetch ?? fetch);
   const client = await openPeer(
     { provider: 'vertex', packages: ['@anthropic-ai/vertex-sdk', 'google-auth-library'] },
@@ -42,7 +41,8 @@ export async function createVertexProvider(options: CloudOptions): Promise<LlmPr
         ...(endpoint === null ? {} : { baseURL: endpoint.href.replace(/\/$/, '') }),
         googleAuth,
         fetch: (input, init) => {
-          noteToken(tokens, init?.headers);
+          const [, token] = /^Bearer (.+)$/.exec(new Headers(init?.headers).get('authorization') ?? '') ?? [];
+          if (token !== undefined && !tokens.includes(token)) tokens.push(token);
           return ask(input, init);
         },
         ...QUIET_CLIENT,
@@ -50,8 +50,7 @@ export async function createVertexProvider(options: CloudOptions): Promise<LlmPr
     },
   );
   const host = new URL(client.baseURL).host;
-  const redact = (text: string) => redactorFor([...tokens])(text);
-  return claudeProvider(options, { name: 'vertex', client, host, redact });
+  return claudeProvider(options, { name: 'vertex', client, host, redact: redactorForGrowing(tokens) });
 }
 
 /**
@@ -71,10 +70,4 @@ async function loginOf({ GOOGLE_APPLICATION_CREDENTIALS: file }: Environment): P
   if (typeof login !== 'object' || login === null || Array.isArray(login))
     throw refuse('is not a JSON object');
   return login;
-}
-
-/** The client requests a token whenever it needs one, and a server may repeat it in its messages. */
-function noteToken(tokens: Set<string>, headers: RequestInit['headers']): void {
-  const [, token] = /^Bearer (.+)$/.exec(new Headers(headers).get('authorization') ?? '') ?? [];
-  if (token !== undefined) tokens.add(token);
 }

@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { retryAfterMs } from '../../../src/adapters/providers/asking/failures.ts';
 import type { Fault, ScriptedTurn } from '../../support/claude-server/script.ts';
+import { CERTIFIED } from '../../support/machine/connect-proxy.ts';
 import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking.ts';
 
 const http = (status: number, more: Partial<Extract<Fault, { kind: 'http' }>> = {}): ScriptedTurn => ({
@@ -65,25 +67,51 @@ describe('an outage is waited out for five minutes', () => {
     expect(failure.message).not.toMatch(/[\u0000-\u001f<]/);
   });
 
-  test('a host that no name server knows', async () => {
-    const { waits, ask } = await asking([], { baseUrl: 'https://api.patchsmith.invalid' });
-    const failure = failureOf(await ask());
-    expect([failure.kind, waits]).toEqual(['outage', OUTAGE_WAITS]);
-    expect(failure.message).toMatch(/ENOTFOUND|EAI_AGAIN/);
-  });
-
-  test('an endpoint that does not exist', async () => {
-    const { server, waits, ask } = await asking([]);
-    await server.close();
-    const failure = failureOf(await ask());
-    expect([failure.kind, waits]).toEqual(['outage', OUTAGE_WAITS]);
-    expect(failure.message).toContain('ECONNREFUSED');
-  });
-
   test('or for as long as --outage-wait says', async () => {
     const { waits, ask } = await asking(always(http(529)), { outageWaitMs: 2_000 });
     expect(failureOf(await ask()).kind).toBe('outage');
     expect(waits).toEqual([500, 1_000, 500]);
+  });
+});
+
+/** Half a second, doubled; the last is cut so that ten seconds have passed when the last attempt is made. */
+const UNREACHABLE_WAITS = [500, 1_000, 2_000, 4_000, 2_500];
+
+describe('where nothing has ever answered, the wait is ten seconds', () => {
+  test('for a host that no name server knows', async () => {
+    const { waits, ask } = await asking([], { baseUrl: 'https://api.patchsmith.invalid' });
+    const failure = failureOf(await ask());
+    expect([failure.kind, waits]).toEqual(['outage', UNREACHABLE_WAITS]);
+    expect(failure.message).toMatch(
+      /(?:ENOTFOUND|EAI_AGAIN).*\. Nothing has answered there so far: check the base URL/,
+    );
+  });
+
+  test('for an endpoint that does not exist', async () => {
+    const { server, waits, ask } = await asking([]);
+    await server.close();
+    const failure = failureOf(await ask());
+    expect([failure.kind, waits]).toEqual(['outage', UNREACHABLE_WAITS]);
+    expect(failure.message).toContain('ECONNREFUSED');
+  });
+
+  test('for a host with a certificate of its own making', async () => {
+    const secure = createSecureServer(CERTIFIED);
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void secure.close());
+    const { port } = secure.address() as AddressInfo;
+    const { waits, ask } = await asking([], { baseUrl: `https://127.0.0.1:${port}` });
+    expect([failureOf(await ask()).message, waits]).toEqual([
+      expect.stringContaining('self-signed certificate'),
+      UNREACHABLE_WAITS,
+    ]);
+  });
+
+  test('and five minutes once something has', async () => {
+    const { server, waits, ask } = await asking([{ text: 'whole' }]);
+    turnOf(await ask());
+    await server.close();
+    expect([failureOf(await ask()).kind, waits]).toEqual(['outage', OUTAGE_WAITS]);
   });
 });
 
@@ -315,7 +343,7 @@ describe('a message for people', () => {
   test('says what happened, where, and how to mend it', async () => {
     const { server, ask } = await asking([http(401, { message: 'invalid x-api-key' })]);
     expect(failureOf(await ask()).message).toBe(
-      '401 authentication_error: invalid x-api-key. Check that ANTHROPIC_API_KEY, or the login of the cloud, is valid for this endpoint. ' +
+      '401 authentication_error: invalid x-api-key. Check that ANTHROPIC_API_KEY, or the login of the cloud (docs/providers.md), is valid for this endpoint. ' +
         `(model claude-sonnet-5-5 at ${new URL(server.url).host}, request req_1)`,
     );
   });

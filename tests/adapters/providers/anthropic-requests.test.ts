@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type RequestSettings, requestBody } from '../../../src/adapters/providers/anthropic/request.ts';
+import { requestBody } from '../../../src/adapters/providers/anthropic/request.ts';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import type { AskingSettings } from '../../../src/adapters/providers/asking/endpoint.ts';
 import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
 import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
 import { answered, asking, plainConversation, resultsOf, turnOf } from './asking.ts';
 
 const settings = { model: 'claude-sonnet-5-5', effort: null, showThinking: false };
-const bodyOf = (given: RequestSettings, conversation: Conversation) => requestBody(given, conversation, 8192);
+const bodyOf = (given: AskingSettings, conversation: Conversation) =>
+  requestBody(given, conversation, 8192) as { messages: unknown[] };
 const ephemeral = { cache_control: { type: 'ephemeral' } };
 
 describe('a request', () => {

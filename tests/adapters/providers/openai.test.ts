@@ -2,8 +2,8 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { EndpointOptions } from '../../../src/adapters/providers/asking/endpoint.ts';
-import { anyEndpoint } from '../../../src/adapters/providers/openai/accommodation.ts';
-import { responsesRequest } from '../../../src/adapters/providers/openai/responses/request.ts';
+import { responsesRequest } from '../../../src/adapters/providers/openai/responses.ts';
+import { anyEndpoint } from '../../../src/adapters/providers/openai/shared.ts';
 import { createOpenAiProvider } from '../../../src/adapters/providers/openai.ts';
 import type { Message } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnResult } from '../../../src/ports.ts';

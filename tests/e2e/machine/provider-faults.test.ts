@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../support/claude-server/script.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
@@ -94,4 +95,17 @@ describe.concurrent('an endpoint that goes wrong in mid-run ends it as provider_
     expect([run.exitCode, run.result.outcome], run.stderr).toEqual([124, 'deadline']);
     expect(run.patch).toContain('+new');
   });
+});
+
+test.each([
+  ['http://127.0.0.1:1', 'ECONNREFUSED'],
+  ['https://api.patchsmith.invalid', 'api.patchsmith.invalid'],
+])('where nothing listens, at %s, a run ends within half a minute', async (address, cause) => {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const env = { ANTHROPIC_API_KEY: 'sk-ant-test-0123456789', ANTHROPIC_BASE_URL: address };
+  const startedAt = Date.now();
+  const run = await runCli(['run', '-m', 'Greet', '--sandbox', 'off'], { cwd: root, built: true, env });
+  expect([run.exitCode, run.lastLine]).toEqual([4, expect.stringContaining(cause)]);
+  expect(run.lastLine).toContain('Nothing has answered there so far: check the base URL');
+  expect(Date.now() - startedAt).toBeLessThan(30_000);
 });

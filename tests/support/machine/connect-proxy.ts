@@ -94,3 +94,6 @@ const KEY = createPrivateKey({
   format: 'der',
   type: 'pkcs8',
 }).export({ format: 'pem', type: 'pkcs8' });
+
+/** The options of a server with this certificate. */
+export const CERTIFIED = { cert: CERTIFICATE, key: KEY };

@@ -3,47 +3,9 @@
  * the bytes of the shorter. Only cache breakpoints move.
  */
 
-import type {
-  Conversation,
-  Message,
-  ToolDefinition,
-  UserBlock,
-} from '../../../domain/conversation/conversation.ts';
+import type { Conversation, Message, UserBlock } from '../../../domain/conversation/conversation.ts';
 import type { TurnRequest } from '../../../ports.ts';
-
-/** How hard the model tries; the model defines what each level means. */
-type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-
-/** The settings that are part of every request and must not change within a run. */
-export interface RequestSettings {
-  readonly model: string;
-  /** Null leaves it to the model; some older models reject the field. */
-  readonly effort: Effort | null;
-  /** Request summaries of the thinking, which is where newer models put what they say between tool calls. */
-  readonly showThinking: boolean;
-}
-
-/**
- * What is sent. The SDK's own type does not fit: the model's blocks are sent back unchanged, and their types may be newer
- * than the SDK.
- */
-export interface RequestBody {
-  readonly model: string;
-  readonly max_tokens: number;
-  readonly thinking?: { readonly type: 'adaptive'; readonly display: 'summarized' };
-  readonly output_config?: { readonly effort: Effort };
-  readonly tools?: readonly WireTool[];
-  readonly system?: readonly WireBlock[];
-  readonly messages: readonly WireMessage[];
-  readonly compaction?: { readonly type: 'summarize' };
-  readonly stream: true;
-}
-
-interface WireTool {
-  readonly name: string;
-  readonly description: string;
-  readonly input_schema: Readonly<Record<string, unknown>>;
-}
+import type { AskingSettings } from '../asking/endpoint.ts';
 
 type WireBlock = { type: string; [field: string]: unknown };
 
@@ -54,19 +16,24 @@ interface WireMessage {
 
 /** The body of the next request. The same conversation gives the same bytes, which keeps the cache valid. */
 export function requestBody(
-  settings: RequestSettings,
+  { model, effort, showThinking }: AskingSettings,
   conversation: Conversation,
   maxTokens: number,
   purpose?: TurnRequest['purpose'],
-): RequestBody {
+): object {
+  const tools = conversation.tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    input_schema: inputSchema,
+  }));
   return {
-    model: settings.model,
+    model,
     max_tokens: maxTokens,
-    ...(settings.showThinking && hasAdaptiveThinking(settings.model)
+    ...(showThinking && hasAdaptiveThinking(model)
       ? { thinking: { type: 'adaptive', display: 'summarized' } }
       : {}),
-    ...(settings.effort === null ? {} : { output_config: { effort: settings.effort } }),
-    ...(conversation.tools.length === 0 ? {} : { tools: conversation.tools.map(wireTool) }),
+    ...(effort === null ? {} : { output_config: { effort } }),
+    ...(tools.length === 0 ? {} : { tools }),
     ...(conversation.system === ''
       ? {}
       : { system: [{ type: 'text', text: conversation.system, cache_control: { type: 'ephemeral' } }] }),
@@ -87,10 +54,6 @@ export function betaHeaders(
 /** Fourth-generation models think only if configured to; later ones have adaptive thinking by default. */
 function hasAdaptiveThinking(model: string): boolean {
   return !/^claude-[a-z]+-4-/.test(model);
-}
-
-function wireTool({ name, description, inputSchema }: ToolDefinition): WireTool {
-  return { name, description, input_schema: inputSchema };
 }
 
 /**

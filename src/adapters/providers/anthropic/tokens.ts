@@ -8,51 +8,25 @@ const Counts = z.object({
   input_tokens: ReportedCount,
   output_tokens: ReportedCount,
   cache_read_input_tokens: ReportedCount,
+  /** Entries of both lifetimes together. */
   cache_creation_input_tokens: ReportedCount,
   cache_creation: z.object({ ephemeral_1h_input_tokens: ReportedCount }).nullish().catch(null),
 });
 
 /** Tokens of a compaction are not in the other fields. */
 const Iteration = Counts.extend({ type: z.string() }).nullable().catch(null);
-
-/** A later report in the same stream replaces the earlier one field by field; null changes nothing. */
 const Reported = Counts.extend({ iterations: z.array(Iteration).nullish().catch(null) });
 
 /** Token counts as the API streams them. */
-export interface TokenCounts {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  /** Entries of both lifetimes together. */
-  readonly cacheWritten: number;
-  readonly cacheWritten1h: number;
-  /** Tokens of compactions, in addition. */
-  readonly compactions: Usage;
-}
+export type TokenCounts = z.infer<typeof Reported>;
 
 /** No tokens at all. */
-export const noTokens: TokenCounts = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWritten: 0,
-  cacheWritten1h: 0,
-  compactions: noUsage,
-};
+export const noTokens: TokenCounts = {};
 
-/** The counts after one more `usage` object, which may be missing. */
+/** The counts after one more `usage` object, which may be missing: what it has replaces earlier counts. */
 export function withReport(before: TokenCounts, usage: unknown): TokenCounts {
-  const reported = Reported.safeParse(usage);
-  if (!reported.success) return before;
-  const { data } = reported;
-  return {
-    input: data.input_tokens ?? before.input,
-    output: data.output_tokens ?? before.output,
-    cacheRead: data.cache_read_input_tokens ?? before.cacheRead,
-    cacheWritten: data.cache_creation_input_tokens ?? before.cacheWritten,
-    cacheWritten1h: data.cache_creation?.ephemeral_1h_input_tokens ?? before.cacheWritten1h,
-    compactions: data.iterations ? compactionsAmong(data.iterations) : before.compactions,
-  };
+  const reported = Object.entries(Reported.safeParse(usage).data ?? {});
+  return { ...before, ...Object.fromEntries(reported.filter(([, count]) => count != null)) };
 }
 
 /** Whether the report has the number of tokens in the answer. */
@@ -60,20 +34,17 @@ export function hasOutput(usage: unknown): boolean {
   return Reported.safeParse(usage).data?.output_tokens != null;
 }
 
-function compactionsAmong(iterations: readonly z.infer<typeof Iteration>[]): Usage {
-  const usages = iterations.flatMap((one) =>
-    one?.type === 'compaction' ? toUsage(withReport(noTokens, one)) : [],
-  );
-  return usages.reduce(addUsage, noUsage);
-}
-
 /** The counts as `Usage`, which separates the two lifetimes of cache entries. */
-export function toUsage(tokens: TokenCounts): Usage {
-  return addUsage(tokens.compactions, {
-    input: tokens.input,
-    output: tokens.output,
-    cacheRead: tokens.cacheRead,
-    cacheWrite: Math.max(0, tokens.cacheWritten - tokens.cacheWritten1h),
-    cacheWrite1h: tokens.cacheWritten1h,
-  });
+export function toUsage({ iterations, ...counts }: TokenCounts): Usage {
+  const written = counts.cache_creation_input_tokens ?? 0;
+  const cacheWrite1h = counts.cache_creation?.ephemeral_1h_input_tokens ?? 0;
+  const usage = {
+    input: counts.input_tokens ?? 0,
+    output: counts.output_tokens ?? 0,
+    cacheRead: counts.cache_read_input_tokens ?? 0,
+    cacheWrite: Math.max(0, written - cacheWrite1h),
+    cacheWrite1h,
+  };
+  const compactions = (iterations ?? []).flatMap((one) => (one?.type === 'compaction' ? toUsage(one) : []));
+  return compactions.reduce(addUsage, addUsage(noUsage, usage));
 }

@@ -6,7 +6,7 @@ import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
 import { type LlmTurn, noUsage, totalTokens, type Usage } from '../../../domain/conversation/conversation.ts';
 
 /** More than any answer or prompt has; sums of larger numbers would no longer be exact. */
-export const MAX_COUNT = 1_000_000_000;
+const MAX_COUNT = 1_000_000_000;
 
 /** A number of tokens in a report; null if there is no plausible one. */
 export const ReportedCount = z.int().nonnegative().max(MAX_COUNT).nullish().catch(null);

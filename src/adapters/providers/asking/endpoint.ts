@@ -4,9 +4,11 @@ import type { ModelSettings } from '../../../domain/run/model-settings.ts';
 import { ProviderSettingsError } from '../settings-error.ts';
 import type { Patience } from './patience.ts';
 
+/** What is part of every request, and must not change within a run. */
+export type AskingSettings = Pick<ModelSettings, 'effort' | 'showThinking'> & { readonly model: string };
+
 /** How to reach an API over HTTP, with which key, and how long to wait for it. */
-export interface EndpointOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
-  readonly model: string;
+export interface EndpointOptions extends Patience, AskingSettings {
   /** Null for an endpoint that needs none. */
   readonly apiKey: string | null;
   /** Default: the vendor's API. */

@@ -2,13 +2,14 @@
 
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { withoutHtml } from '../../../domain/text/html-page.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 
 /**
- * `never`: the same request would fail again. The others each have their own patience; a `broken` answer had begun,
- * so each further attempt pays for the prompt again.
+ * `never`: the same request would fail again. The others each have their own patience. `broken`: the answer had begun, so
+ * each further attempt pays for the prompt again. `unreachable`: nothing listens, and nothing there has ever answered.
  */
-export type RetryClass = 'never' | 'rate_limit' | 'outage' | 'broken';
+export type RetryClass = 'never' | 'rate_limit' | 'outage' | 'broken' | 'unreachable';
 
 /** Why one attempt failed, and whether another may help. */
 export interface AttemptFailure {
@@ -22,45 +23,40 @@ export interface AttemptFailure {
   readonly retryAfterMs: number | null;
 }
 
-/** Maximum characters quoted from a server's message. */
-const MAX_QUOTED = 500;
-
-/** What an API's error table says about a refusal. */
-export interface FailureRow {
-  readonly kind: ProviderFailureKind;
-  readonly retry: RetryClass;
-  /** How to fix it, as a sentence. */
-  readonly advice: string;
-}
-
-/** What the server said when it refused, and the row of the table that it falls under. */
-export function refusalFailure(
-  { status, type, message, retryAfterMs }: ServerRefusal,
-  { kind, retry, advice }: FailureRow,
-): AttemptFailure {
-  const label = [status, type].filter((part) => part !== null).join(' ');
-  const said = oneLine(withoutHtml(message), MAX_QUOTED).trim();
-  return {
-    kind,
-    retry,
-    status,
-    message: `${label || 'error'}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}. ${advice}`,
-    retryAfterMs,
-  };
-}
-
-interface ServerRefusal {
-  /** Null for an error that arrived inside a stream. */
+/** How a server refused a request. */
+export interface RefusedRequest {
+  /** Null for an error that arrived inside a stream, or before a request was sent. */
   readonly status: number | null;
-  readonly type: string | null;
-  readonly message: string;
+  readonly said: RefusalSaid;
+  /** The wait that the server requested; null if none. */
   readonly retryAfterMs: number | null;
 }
 
-/** The kinds of refusals that every API knows. */
+/** What the server said when it refused. Any field may be missing: gateways have their own formats. */
+export interface RefusalSaid {
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly message: string;
+  /** The wait that it requests in the body, not in headers; null if none. */
+  readonly waitMs: number | null;
+}
+
 type RefusalKind = Exclude<ProviderFailureKind, 'stream' | 'recording'>;
 
-/** The fix for each, unless the API has its own. */
+/** In what an API's refusals differ from those of others. */
+export interface RefusalTable {
+  /** How to fix each kind, as a sentence, if the general advice is not enough. */
+  readonly advice: Partial<Readonly<Record<RefusalKind, string>>>;
+  /** What the API's own codes and types mean. */
+  readonly names: Readonly<Record<string, RefusalKind | undefined>>;
+  /** What only the text shows, where a refusal is otherwise one of the kinds `among`. */
+  readonly texts: readonly {
+    readonly says: RegExp;
+    readonly kind: RefusalKind;
+    readonly among: readonly RefusalKind[];
+  }[];
+}
+
 const ADVICE: Readonly<Record<RefusalKind, string>> = {
   authentication: 'Check the key.',
   billing: 'Add credit or raise the spend limit.',
@@ -71,25 +67,8 @@ const ADVICE: Readonly<Record<RefusalKind, string>> = {
   rate_limit: 'Run fewer jobs at a time, or raise the rate limit.',
   outage: 'Try again later.',
 };
-
-/** The rows of an API's table, with its own advice instead of the general one. */
-export function failureRows(own: Partial<Record<RefusalKind, string>>): Record<RefusalKind, FailureRow> {
-  const row = (kind: RefusalKind): FailureRow => ({
-    kind,
-    retry: kind === 'rate_limit' || kind === 'outage' ? kind : 'never',
-    advice: own[kind] ?? ADVICE[kind],
-  });
-  return {
-    authentication: row('authentication'),
-    billing: row('billing'),
-    permission: row('permission'),
-    not_found: row('not_found'),
-    invalid_request: row('invalid_request'),
-    too_large: row('too_large'),
-    rate_limit: row('rate_limit'),
-    outage: row('outage'),
-  };
-}
+const REDIRECTED =
+  'The endpoint redirects, and redirects are not followed; set the base URL to the final address.';
 
 const KIND_OF_STATUS: Readonly<Record<number, RefusalKind | undefined>> = {
   401: 'authentication',
@@ -97,37 +76,62 @@ const KIND_OF_STATUS: Readonly<Record<number, RefusalKind | undefined>> = {
   403: 'permission',
   404: 'not_found',
   408: 'outage',
+  409: 'outage',
   413: 'too_large',
   429: 'rate_limit',
 };
 
-/** What an HTTP status means for every API; null for one that is ambiguous, such as 400. */
-export function rowForStatus(
-  status: number,
-  rows: Readonly<Record<RefusalKind, FailureRow>>,
-): FailureRow | null {
-  if (status >= 500) return rows.outage;
-  if (status >= 300 && status < 400) return redirected;
-  const kind = KIND_OF_STATUS[status];
-  return kind === undefined ? null : rows[kind];
+/** Maximum characters quoted from a server's message. */
+const MAX_QUOTED = 500;
+
+/** Classifies by code and type, then by status, and by text only where the API gives nothing better. */
+export function refusalFailure(refused: RefusedRequest, table: RefusalTable): AttemptFailure {
+  const { status, said, retryAfterMs } = refused;
+  const isRedirect = status !== null && status >= 300 && status < 400;
+  const kind = isRedirect ? 'invalid_request' : kindOf(refused, table);
+  const label = [status, said.code ?? said.type].filter((part) => part !== null).join(' ');
+  const quoted = oneLine(withoutHtml(said.message), MAX_QUOTED).trim().replace(/\.$/, '');
+  const advice = isRedirect ? REDIRECTED : (table.advice[kind] ?? ADVICE[kind]);
+  return {
+    kind,
+    retry: kind === 'rate_limit' || kind === 'outage' ? kind : 'never',
+    status,
+    message: `${label || 'error'}${quoted === '' ? '' : `: ${quoted}`}. ${advice}`,
+    retryAfterMs,
+  };
 }
 
-/** An address that redirects requests. */
-const redirected: FailureRow = {
-  kind: 'invalid_request',
-  retry: 'never',
-  advice: 'The endpoint redirects, and redirects are not followed; set the base URL to the final address.',
-};
+function kindOf({ status, said }: RefusedRequest, { names, texts }: RefusalTable): RefusalKind {
+  const named = names[said.code ?? ''] ?? names[said.type ?? ''];
+  const kind =
+    named !== undefined && named !== 'invalid_request'
+      ? named
+      : (kindOfStatus(status) ?? named ?? (status === null ? 'outage' : 'invalid_request'));
+  return texts.find(({ says, among }) => among.includes(kind) && says.test(said.message))?.kind ?? kind;
+}
+
+function kindOfStatus(status: number | null): RefusalKind | undefined {
+  return status !== null && status >= 500 ? 'outage' : KIND_OF_STATUS[status ?? 0];
+}
+
+/** Codes of a connection that nobody accepted, or whose other side is not who it should be. */
+const NOBODY_THERE =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO|UND_ERR_CONNECT_TIMEOUT)$|CERT|_TLS_|_SSL_|_SIGNATURE$/;
+
+/** Whether nothing listens there, as the causes of the error have it. */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && NOBODY_THERE.test(String(error.code))) || isUnreachable(error.cause);
+}
 
 /** A connection that could not be made, or was lost before the answer began. */
-export function connectionFailure(cause: string): AttemptFailure {
-  return {
-    kind: 'outage',
-    retry: 'outage',
-    status: null,
-    message: `No connection: ${oneLine(cause, MAX_QUOTED)}. Check the network, the proxy and the base URL.`,
-    retryAfterMs: null,
-  };
+export function connectionFailure(cause: string, retry: 'outage' | 'unreachable' = 'outage'): AttemptFailure {
+  const advice =
+    retry === 'outage'
+      ? 'Check the network, the proxy and the base URL.'
+      : 'Nothing has answered there so far: check the base URL, the network and the proxy.';
+  const message = `No connection: ${oneLine(cause, MAX_QUOTED)}. ${advice}`;
+  return { kind: 'outage', retry, status: null, message, retryAfterMs: null };
 }
 
 /** An answer that began but cannot be used. `retry` is `never` if the next answer would be just as unusable. */
@@ -139,6 +143,44 @@ export function streamFailure(cause: string, retry: RetryClass = 'broken'): Atte
     message: `${oneLine(cause, MAX_QUOTED)}.`,
     retryAfterMs: null,
   };
+}
+
+/** Reads the body of a refusal: in the format of a vendor or a gateway, or plain text. */
+export function refusalSaid(body: string): RefusalSaid {
+  return saidIn(jsonOrUndefined(body)) ?? { ...NOTHING_SAID, message: body };
+}
+
+/** A refusal without any text. */
+export const NOTHING_SAID: RefusalSaid = { type: null, code: null, message: '', waitMs: null };
+
+/** Null if the value has nothing known. */
+export function saidIn(value: unknown): RefusalSaid | null {
+  if (typeof value === 'string') return { ...NOTHING_SAID, message: value };
+  if (Array.isArray(value)) return saidIn(value[0]);
+  if (typeof value !== 'object' || value === null) return null;
+  if ('error' in value && value.error !== null) return saidIn(value.error);
+  const message = textField(value, 'message') ?? textField(value, 'detail');
+  const details: unknown = 'details' in value ? value.details : null;
+  // Google's name for its type is `status`.
+  const type = textField(value, 'type') ?? textField(value, 'status');
+  // Anthropic's code is one of the details.
+  const code = textField(value, 'code') ?? textField(details, 'error_code');
+  if (message === null && type === null && code === null) return null;
+  return { type, code, message: message ?? '', waitMs: Array.isArray(details) ? waitIn(details) : null };
+}
+
+function textField(value: unknown, name: string): string | null {
+  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+  return typeof found === 'string' ? found : null;
+}
+
+/** Google requests a wait in a detail: `{"retryDelay": "34.07s"}`. */
+function waitIn(details: readonly unknown[]): number | null {
+  for (const detail of details) {
+    const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s$/.exec(textField(detail, 'retryDelay') ?? '') ?? [];
+    if (seconds !== undefined) return Math.round(Number(seconds) * 1_000);
+  }
+  return null;
 }
 
 /** The `retry-after` header (seconds or an HTTP date) in milliseconds, never negative; null if there is none. */

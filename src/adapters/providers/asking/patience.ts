@@ -7,9 +7,8 @@ import type { Redact } from '../../../domain/secrets/redact.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import type { Clock, TurnRequest, TurnResult } from '../../../ports.ts';
-import type { AttemptResult } from './answer.ts';
-import type { AttemptFailure } from './failures.ts';
-import { type FailureAt, nextAttempt, type RetryPolicies } from './waits.ts';
+import type { AttemptFailure, RetryClass } from './failures.ts';
+import type { AttemptResult } from './stream.ts';
 
 /** How long to wait out failures, and with which clock. */
 export interface Patience {
@@ -96,6 +95,8 @@ function policiesOf({
     },
     outage,
     broken: { ...outage, maxFailures: 5 },
+    // With the last attempt's own time, which may be ten seconds, a wrong address ends the run within 30.
+    unreachable: { ...outage, patienceMs: Math.min(outageWaitMs, 10_000) },
   };
 }
 
@@ -141,4 +142,53 @@ async function abortableSleep(ms: number, signal: AbortSignal): Promise<void> {
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** Waits double from `firstWaitMs`. */
+interface RetryPolicy {
+  readonly firstWaitMs: number;
+  /** Our own waits are never longer; one that the server requests may be. */
+  readonly longestWaitMs: number;
+  /** From the first failure of this kind to the last attempt. */
+  readonly patienceMs: number;
+  /** Number of failures of this kind after which no attempt follows; null means that only the patience counts. */
+  readonly maxFailures: number | null;
+}
+
+/** How to retry each class of failure. */
+type RetryPolicies = Readonly<Record<Exclude<RetryClass, 'never'>, RetryPolicy>>;
+
+/** `at` is when the attempt failed, in Unix milliseconds. */
+interface FailureAt {
+  readonly failure: AttemptFailure;
+  readonly at: number;
+}
+
+/** `comeBackAt`: the server requests a wait until this time, longer than the patience; null if it requests none. */
+type NextAttempt = { waitMs: number } | { comeBackAt: number | null };
+
+/**
+ * What follows the last of `failures`. Each kind of failure has its own patience, and the last wait is cut so that
+ * the last attempt is made when it ends. A wait that the server requests is never cut short: if it is too long, there
+ * are no more attempts.
+ */
+function nextAttempt(
+  failures: readonly FailureAt[],
+  policies: RetryPolicies,
+  random: () => number,
+): NextAttempt {
+  const last = failures.at(-1);
+  if (last === undefined || last.failure.retry === 'never') return { comeBackAt: null };
+  const kind = last.failure.retry;
+  const { firstWaitMs, longestWaitMs, patienceMs, maxFailures } = policies[kind];
+  const alike = failures.filter(({ failure }) => failure.retry === kind);
+  const { retryAfterMs } = last.failure;
+  const leftMs = patienceMs - (last.at - (alike[0]?.at ?? last.at));
+  if (retryAfterMs !== null && retryAfterMs > leftMs) return { comeBackAt: last.at + retryAfterMs };
+  if (leftMs <= 0 || (maxFailures !== null && alike.length >= maxFailures)) return { comeBackAt: null };
+  const backOffMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (alike.length - 1));
+  // Even if a server keeps requesting no wait at all, there is a pause between attempts.
+  if (retryAfterMs !== null) return { waitMs: Math.max(retryAfterMs, Math.round(backOffMs / 16)) };
+  // Up to a tenth is random, so that many jobs do not retry at the same moment.
+  return { waitMs: Math.min(leftMs, Math.round(backOffMs * (1 + random() / 10))) };
 }

@@ -1,18 +1,31 @@
 /** Builds one answer of the Gemini API from the chunks of a stream. Parts with a signature stay exactly as they came. */
 
 import * as z from 'zod';
-import { noUsage, type ToolCall, type TurnStop } from '../../../domain/conversation/conversation.ts';
-import { MAX_CONTENT_BYTES } from '../asking/answer.ts';
-import { readChunk } from '../asking/chunk.ts';
 import {
-  AnswerCount,
+  type Conversation,
+  noUsage,
+  type ToolCall,
+  type TurnStop,
+} from '../../../domain/conversation/conversation.ts';
+import {
+  type AnswerCount,
   NOTHING_REPORTED,
   ReportedCount,
   type ReportedTokens,
   reportOf,
 } from '../asking/counted.ts';
-import type { ReadEnd, ReadStep, StreamReader } from '../asking/stream-attempt.ts';
-import { GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
+import {
+  broken,
+  earlierIds,
+  MAX_CONTENT_BYTES,
+  type ReadEnd,
+  type ReadStep,
+  readChunk,
+  type StreamReader,
+  uniqueId,
+  unknownEnd,
+} from '../asking/reader.ts';
+import { contentIn, GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
 
 const KnownFields = z.looseObject({
   text: z.string().exactOptional(),
@@ -53,18 +66,18 @@ const REFUSALS = [
 /** The model went astray; another answer may do better. */
 const BROKEN = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'OTHER'];
 
-/** Takes the chunks of one stream in order. `earlier` are the ids of calls that the conversation already has. */
+/** Takes the chunks of one stream in order. */
 export class GeminiReader implements StreamReader {
   readonly count: AnswerCount;
-  readonly #earlier: ReadonlySet<string>;
+  readonly #ids: Set<string>;
   readonly #parts: Part[] = [];
   #finish: { reason: string; detail: string } | null = null;
   #model = '';
   #bytes = 0;
 
-  constructor(requestBytes: number, earlier: ReadonlySet<string>) {
-    this.count = new AnswerCount(() => requestBytes);
-    this.#earlier = earlier;
+  constructor(conversation: Conversation, count: AnswerCount) {
+    this.count = count;
+    this.#ids = earlierIds(conversation, (block) => contentIn(block)?.callIds ?? []);
   }
 
   add(event: object): ReadStep {
@@ -90,17 +103,12 @@ export class GeminiReader implements StreamReader {
   }
 
   finish(): ReadEnd {
-    if (this.#finish === null) return { status: 'broken', why: 'The answer ended before it was complete' };
+    if (this.#finish === null) return broken('The answer ended before it was complete');
     const { reason, detail } = this.#finish;
-    if (BROKEN.includes(reason))
-      return { status: 'broken', why: `The model wrote no usable answer (${detail})` };
+    if (BROKEN.includes(reason)) return broken(`The model wrote no usable answer (${detail})`);
     const calls = this.#calls();
     const stop = stopOf(reason, calls.length > 0);
-    if (stop === null)
-      return {
-        status: 'unusable',
-        why: `The answer ended with the unknown finish reason ${JSON.stringify(reason)}`,
-      };
+    if (stop === null) return unknownEnd('finish reason', reason);
     const parts: readonly GeminiPart[] = this.#parts;
     const content: GeminiContent = { parts, callIds: calls.map(({ id }) => id) };
     return {
@@ -128,16 +136,15 @@ export class GeminiReader implements StreamReader {
     else this.#parts.push(part);
   }
 
-  /** The API may omit ids or restart their numbering, but they connect results with calls. */
+  /** The API may omit ids or restart their numbering. */
   #calls(): ToolCall[] {
-    const ids = new Set(this.#earlier);
     return this.#parts.flatMap(({ functionCall }) => {
       if (functionCall === undefined) return [];
       const { name, id = '', args = {} } = functionCall;
-      const unique = id === '' || ids.has(id) ? `call_${ids.size + 1}_${id}`.slice(0, 60) : id;
-      ids.add(unique);
       const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
-      return [{ id: unique, name, input: args, ...(isObject ? {} : { malformed: NO_OBJECT }) }];
+      return [
+        { id: uniqueId(id, this.#ids), name, input: args, ...(isObject ? {} : { malformed: NO_OBJECT }) },
+      ];
     });
   }
 }

@@ -5,7 +5,7 @@
 import type { ContentBlock, Conversation, UserBlock } from '../../../domain/conversation/conversation.ts';
 import type { Image } from '../../../domain/images/image.ts';
 import { imageLabel } from '../../../domain/images/shown.ts';
-import type { ModelSettings } from '../../../domain/run/model-settings.ts';
+import type { AskingSettings } from '../asking/endpoint.ts';
 
 /** Type of the one block of a turn: this API's answer is a content, kept with its signatures and sent back as it is. */
 export const GEMINI_CONTENT = 'gemini_content';
@@ -24,13 +24,11 @@ export interface GeminiContent {
   readonly callIds: readonly string[];
 }
 
-type ThinkingSettings = Pick<ModelSettings, 'effort' | 'showThinking'>;
-
 const LEVELS = { low: 'LOW', medium: 'MEDIUM', high: 'HIGH', xhigh: 'HIGH', max: 'HIGH' } as const;
 
 /** The body of the next request. */
 export function geminiRequest(
-  { effort, showThinking }: ThinkingSettings,
+  { effort, showThinking }: AskingSettings,
   { system, tools, messages }: Conversation,
   maxTokens: number,
 ): object {
@@ -41,21 +39,14 @@ export function geminiRequest(
   const calls = new Map(
     messages.flatMap((message) => (message.role === 'assistant' ? message.content.flatMap(callsIn) : [])),
   );
+  const declarations = tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    parametersJsonSchema: knownSchema(inputSchema),
+  }));
   return {
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: [
-            {
-              functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
-                name,
-                description,
-                parametersJsonSchema: knownSchema(inputSchema),
-              })),
-            },
-          ],
-        }),
+    ...(tools.length === 0 ? {} : { tools: [{ functionDeclarations: declarations }] }),
     contents: messages.flatMap((message) =>
       message.role === 'user' ? userContents(message.content, calls) : message.content.flatMap(sentBack),
     ),
@@ -66,16 +57,10 @@ export function geminiRequest(
   };
 }
 
-/** The ids of all calls in the conversation. */
-export function geminiCallIds({ messages }: Conversation): ReadonlySet<string> {
-  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
-  return new Set(blocks.flatMap((block) => contentIn(block)?.callIds ?? []));
-}
-
 type WireCall = { readonly name: string; readonly id?: string };
 
 /** Only this provider writes such blocks, and the journal validates them as a whole. */
-function contentIn({ type, content }: ContentBlock): GeminiContent | null {
+export function contentIn({ type, content }: Readonly<Record<string, unknown>>): GeminiContent | null {
   return type === GEMINI_CONTENT && typeof content === 'object' ? (content as GeminiContent | null) : null;
 }
 
@@ -125,32 +110,10 @@ function imageParts(callId: string, images: readonly Image[]): GeminiPart[] {
 }
 
 /** The keywords of JSON Schema that the API documents; it refuses others or ignores them, and tools check their input themselves. */
-const KEYWORDS = [
-  ...[
-    '$id',
-    '$defs',
-    '$ref',
-    '$anchor',
-    'type',
-    'format',
-    'title',
-    'description',
-    'enum',
-    'items',
-    'prefixItems',
-  ],
-  ...[
-    'minItems',
-    'maxItems',
-    'minimum',
-    'maximum',
-    'anyOf',
-    'oneOf',
-    'properties',
-    'additionalProperties',
-    'required',
-  ],
-];
+const KEYWORDS =
+  '$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum anyOf oneOf properties additionalProperties required'.split(
+    ' ',
+  );
 
 /** A schema of only these keywords. Names of properties are not keywords. */
 function knownSchema(schema: unknown): unknown {

@@ -1,0 +1,125 @@
+/** What the readers of all APIs build, and have in common. */
+
+import type * as z from 'zod';
+import type { Conversation, LlmTurn, ToolCall } from '../../../domain/conversation/conversation.ts';
+import { depthOf } from '../../../domain/text/json.ts';
+import type { AnswerCount } from './counted.ts';
+import { type RefusalSaid, saidIn } from './failures.ts';
+
+/** The model's part of a complete answer. */
+export type Answer = Omit<LlmTurn, 'durationMs'>;
+
+/** Builds one answer from the events of a stream. */
+export interface StreamReader {
+  readonly count: AnswerCount;
+  /** Called for each event that is not an error of the API. */
+  add(event: object): ReadStep;
+  /** Called once, after `done` or at the end of the stream. */
+  finish(): ReadEnd;
+}
+
+/** The effect of one event: `text` can be shown; all others end the stream. */
+export type ReadStep =
+  | { status: 'more'; text: string }
+  | { status: 'done' }
+  | { status: 'broken'; why: string }
+  | { status: 'refused'; said: RefusalSaid }
+  | { status: 'too_large' };
+
+/** The whole answer; `broken`: another attempt may succeed; `unusable`: none will. */
+export type ReadEnd =
+  | { status: 'ok'; answer: Answer }
+  | { status: 'broken'; why: string }
+  | { status: 'unusable'; why: string };
+
+/**
+ * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;
+ * a larger one would use several times its size before any tool could refuse it.
+ */
+export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
+
+/** An event with nothing to show. */
+export const MORE: ReadStep = { status: 'more', text: '' };
+
+/** The answer cannot be used. */
+export function broken(why: string): { status: 'broken'; why: string } {
+  return { status: 'broken', why };
+}
+
+/** Why an answer ended is not known, so it cannot be told what it is worth. */
+export function unknownEnd(what: string, reason: string): ReadEnd {
+  return { status: 'unusable', why: `The answer ended with the unknown ${what} ${JSON.stringify(reason)}` };
+}
+
+/** The chunk of an API whose chunks all have the same form, or the step that ends the stream. */
+export function readChunk<Chunk>(
+  schema: z.ZodType<Chunk>,
+  event: object,
+): { status: 'ok'; chunk: Chunk } | Extract<ReadStep, { status: 'broken' }> {
+  const chunk = schema.safeParse(event);
+  return chunk.success
+    ? { status: 'ok', chunk: chunk.data }
+    : broken('A chunk of the answer has an unknown form');
+}
+
+/** The error that an event stands for; null if it is none. */
+export function errorIn(name: string | undefined, event: object): RefusalSaid | null {
+  const isError = name === 'error' || ('type' in event && event.type === 'error');
+  return isError || ('error' in event && event.error) ? saidIn(event) : null;
+}
+
+/** Appends to text and lists and replaces anything else: this holds for all known pieces, and presumably for unknown ones. */
+export function extend(target: Record<string, unknown>, piece: Readonly<Record<string, unknown>>): void {
+  for (const [field, value] of Object.entries(piece)) {
+    const before = target[field];
+    if (field === '__proto__') continue;
+    if (typeof before === 'string' && typeof value === 'string') target[field] = before + value;
+    else if (Array.isArray(before) && Array.isArray(value)) target[field] = [...before, ...value];
+    else target[field] = value;
+  }
+}
+
+/** Bytes of the texts among these values: what the model wrote, without what wraps it. */
+export function writtenBytes(values: readonly unknown[]): number {
+  return values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0),
+    0,
+  );
+}
+
+/** The ids that `idsIn` finds in what the model has written so far. */
+export function earlierIds(
+  { messages }: Conversation,
+  idsIn: (block: Readonly<Record<string, unknown>>) => readonly unknown[],
+): Set<string> {
+  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  return new Set(blocks.flatMap(idsIn).filter((id) => typeof id === 'string'));
+}
+
+/** Ids connect results with calls, so one that an API omits or repeats is replaced. It is added to `ids`. */
+export function uniqueId(id: string, ids: Set<string>): string {
+  const unique = id === '' || ids.has(id) ? `call_${ids.size + 1}_${id}`.slice(0, 60) : id;
+  ids.add(unique);
+  return unique;
+}
+
+/** Deeper than any tool's input; code that walks such a value recursively would exhaust the stack. */
+const MAX_DEPTH = 100;
+
+/** The JSON object that the model wrote as the input of a call, or its text and why it is not one. */
+export function inputOf(json: string): Pick<ToolCall, 'input' | 'malformed'> {
+  // A call without arguments.
+  if (json.trim() === '') return { input: {} };
+  if (depthOf(json) > MAX_DEPTH)
+    return { input: json, malformed: `The input is nested more than ${MAX_DEPTH} levels deep.` };
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { input: json, malformed: `The input is not valid JSON: ${error.message}` };
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { input: value };
+  const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  return { input: json, malformed: `The input must be one JSON object, but it is ${found}.` };
+}
