@@ -110,7 +110,7 @@ export async function attemptStream(attempt: StreamAttempt): Promise<AttemptResu
 
 const REQUEST_IDS = ['request-id', 'x-request-id', 'x-amzn-requestid'];
 
-/** What fetch throws if no answer begins: no connection, or an abort by our own idle. */
+/** What fetch throws if no answer begins: no connection, or an abort by our own timer. */
 function isFetchError(error: unknown): error is Error {
   return error instanceof Error && (error.name === 'AbortError' || error instanceof TypeError);
 }
