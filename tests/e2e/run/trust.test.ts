@@ -85,7 +85,7 @@ const spent = ({ server }: FinishedRun) => server.requests.length;
 
 /** It never came to asking the model. */
 function refusedWith(run: FinishedRun, code: string, reason: RegExp) {
-  const documented = new RegExp(`\`${code}\` \\| (\\d+) `).exec(readFileSync('docs/errors.md', 'utf8'))?.[1];
+  const documented = new RegExp(`\`${code}\` \\((\\d+)\\)`).exec(readFileSync('docs/errors.md', 'utf8'))?.[1];
   const ends = [run.result.errorCode, String(run.exitCode), spent(run)];
   expect(ends, run.stderr).toEqual([code, documented, 0]);
   expect(run.result.reason).toMatch(reason);

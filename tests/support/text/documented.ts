@@ -89,14 +89,12 @@ export interface SettingRow {
 export function settingRows(): SettingRow[] {
   const rows = (PAGES.get('docs/settings.md') ?? '').match(/^\| `--.*$/gm) ?? [];
   return rows.map((row) => {
-    const [, name = '', variable = '', , inProjectFile = ''] = row
-      .split(/(?<!\\)\|/)
-      .map((one) => one.trim());
-    const [, flag = '', value = ''] = /^`--([\w-]+) ?([^`]*)`$/.exec(name) ?? [];
+    const [, name = '', , inProjectFile = ''] = row.split(/(?<!\\)\|/).map((one) => one.trim());
+    const [, flag = '', value = '', variable] = /^`--([\w-]+) ?([^`]*)`(?: \(`(\w+)`\))?$/.exec(name) ?? [];
     return {
       flag,
       value: value.replaceAll('\\|', '|'),
-      variable: variable.replaceAll('`', ''),
+      variable: variable ?? `PATCHSMITH_${flag.toUpperCase().replaceAll('-', '_')}`,
       inProjectFile,
     };
   });
