@@ -81,7 +81,7 @@ function cell(text: string): string {
 const ABOUT = `# The GitHub Action
 
 A JavaScript action for Linux runners (x64, arm64) with node24. It needs nothing but its own checkout: the program is one file,
-with ripgrep beside it, and nothing is downloaded when it runs. Commands need [bubblewrap](containment.md#is-it-contained-here)
+with ripgrep beside it, and nothing is downloaded when it runs. Commands need [bubblewrap](sandbox.md#is-it-contained-here)
 on the runner, as everywhere in CI; on GitHub-hosted runners the action [installs it for you](#the-sandbox-on-hosted-runners).
 
 \`\`\`yaml
