@@ -20,7 +20,7 @@ const common = {
   platform: 'node',
   target: 'node20.19',
   loader: { '.md': 'text', '.yml': 'text' },
-  plugins: [reportPageForBundle(ofThePage)],
+  plugins: [reportPageForBundle(ofThePage), plainAssert()],
   // Halves the text to read at every start. Names stay as they are, so that stack traces remain readable.
   minifyWhitespace: true,
   minifySyntax: true,
@@ -86,6 +86,18 @@ for (const [name, { metafile }] of Object.entries({ cli, action }))
     `${outdir}/${name}.licenses.txt`,
     licensesOf([...Object.keys(metafile.inputs), ...Object.keys(documents.metafile.inputs), ...ofThePage]),
   );
+
+/** Replaces `assert` in packages by one with fixed messages. */
+function plainAssert() {
+  const path = new URL('plain-assert.cjs', import.meta.url).pathname;
+  return {
+    name: 'plain-assert',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^(?:node:)?assert$/ }, ({ importer }) =>
+        importer === path ? undefined : { path },
+      ),
+  };
+}
 
 /** The licences of all packages that are part of a bundle. */
 function licensesOf(sources) {

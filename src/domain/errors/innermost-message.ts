@@ -7,5 +7,11 @@
 export function innermostMessage(error: Error): string {
   const [first]: unknown[] = error instanceof AggregateError ? error.errors : [];
   const inner = error.cause instanceof Error ? error.cause : first;
-  return (inner instanceof Error ? innermostMessage(inner) : '') || error.message;
+  return (inner instanceof Error ? innermostMessage(inner) : '') || ownMessage(error);
+}
+
+/** The message of an error of OpenSSL is meant for its developers; the reason in it says "wrong version number". */
+function ownMessage(error: Error): string {
+  const isOfOpenSsl = 'library' in error && 'reason' in error && typeof error.reason === 'string';
+  return isOfOpenSsl ? `TLS failed: ${error.reason}` : error.message;
 }
