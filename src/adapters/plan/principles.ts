@@ -163,5 +163,5 @@ function cutToBytes(text: string, maxBytes: number): string {
 }
 
 function shownPath(root: string, path: string): string {
-  return pathBelow(root, path) ?? path;
+  return path === root ? '.' : (pathBelow(root, path) ?? path);
 }

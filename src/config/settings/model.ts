@@ -10,7 +10,7 @@ import {
 import { PRICES_AS_OF } from '../../domain/run/pricing.ts';
 import { modelAddress } from '../values/addresses.ts';
 import { duration, prices, wholeNumber } from '../values/amounts.ts';
-import { choice, text, yesOrNo } from '../values/text.ts';
+import { choice, path, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 /** At least one; does not load their code. */
@@ -40,7 +40,7 @@ export const MODEL_SETTINGS = {
     flag: 'review-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused',
     help: 'Model that reviews, as with --review; from the same provider unless it names one, as in openai/gpt-5.4',
     defaultHelp: 'the one that does the work' }),
-  recording: text().nullable().default(null).register(about, {
+  recording: path().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
   effort: choice(EFFORTS).nullable().default(null).register(about, {

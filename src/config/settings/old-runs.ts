@@ -3,13 +3,13 @@
 import { SPENDING_GROUPS } from '../../domain/runs/spending-groups.ts';
 import { age, since, size } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';
-import { choice, entry } from '../values/text.ts';
+import { choice, pathEntry } from '../values/text.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row
 /** The settings under the headings Replay and Old runs. */
 export const OLD_RUN_SETTINGS = {
-  copyIgnored: texts(entry()).default([]).register(about, {
+  copyIgnored: texts(pathEntry()).default([]).register(about, {
     flag: 'copy-ignored', value: 'PATH', repeatable: true, group: 'Replay', file: 'refused',
     help: 'Ignored file or folder of this checkout to copy into the replay as it is now, such as node_modules', defaultHelp: 'none' }),
   olderThanMs: age().nullable().default(null).register(about, {

@@ -1,6 +1,6 @@
 /** What a command prints and logs. */
 
-import { choice, text, yesOrNo } from '../values/text.ts';
+import { choice, path, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
@@ -10,7 +10,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Output. */
 export const OUTPUT_SETTINGS = {
-  patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
+  patch: path().refine((given) => given !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
     flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
     help: 'Also write the patch to this file', defaultHelp: 'only changes.patch in the run directory' }),
   output: choice(OUTPUTS).default('none').register(about, {

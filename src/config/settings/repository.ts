@@ -1,15 +1,15 @@
 /** Where a run works, and where it keeps its files. */
 
-import { text, yesOrNo } from '../values/text.ts';
+import { path, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Repository. */
 export const REPOSITORY_SETTINGS = {
-  repo: text().nullable().default(null).register(about, {
+  repo: path().nullable().default(null).register(about, {
     flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',
     help: 'Git checkout to work in', defaultHelp: 'the current one' }),
-  workingDirectory: text().nullable().default(null).register(about, {
+  workingDirectory: path().nullable().default(null).register(about, {
     flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
     help: 'Read AGENTS.md files from the root down to this folder, relative to the repository',
     defaultHelp: 'the current folder, else the root' }),
@@ -17,7 +17,7 @@ export const REPOSITORY_SETTINGS = {
     flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
     help: 'Commit of this repository to read project file, principles and plan file from, instead of the work tree',
     defaultHelp: 'the work tree; the base when it holds the pull request of a fork' }),
-  runDir: text().nullable().default(null).register(about, {
+  runDir: path().nullable().default(null).register(about, {
     flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused',
     help: 'Folder for the journal, the result and the patch; outside the repository',
     defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),

@@ -7,7 +7,7 @@ import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import { SetupVariable } from '../../domain/secrets/setup-variable.ts';
 import { duration, size, wholeNumber } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';
-import { choice, entry } from '../values/text.ts';
+import { choice, pathEntry } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const SANDBOXES = ['required', 'auto', 'off'] as const;
@@ -19,7 +19,7 @@ export const SANDBOX_SETTINGS = {
     flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
     help: 'Contain commands: always (otherwise the run does not start), if available, or not at all',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
-  mounts: texts(entry()).default([]).register(about, {
+  mounts: texts(pathEntry()).default([]).register(about, {
     flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
     help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
   caches: texts(z.enum([...PACKAGE_MANAGERS, 'auto'], `expected one of ${[...PACKAGE_MANAGERS, 'auto'].join(', ')}`)).default([]).register(about, {

@@ -8,7 +8,7 @@ import { IF_NOT_REVIEWED, NO_CHANGES, VERIFY_PLACES } from '../../domain/run/mod
 import { PathGlob, SetupCommand, VerifyCommand } from '../../domain/run/plan.ts';
 import { wholeNumber } from '../values/amounts.ts';
 import { mappingOrTexts, namesAmong, texts } from '../values/lists.ts';
-import { choice, entry, text, yesOrNo } from '../values/text.ts';
+import { choice, path, pathEntry, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const PREFLIGHTS = ['auto', 'off'] as const;
@@ -17,7 +17,7 @@ const ISSUE_COMMENTS = ['all', 'maintainers', 'none'] as const;
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Task. */
 export const TASK_SETTINGS = {
-  plan: text().nullable().default(null).register(about, {
+  plan: path().nullable().default(null).register(about, {
     flag: 'plan', value: 'FILE', group: 'Task', file: 'refused',
     help: 'Plan in Markdown, with optional YAML front matter; - reads stdin' }),
   message: text().nullable().default(null).register(about, {
@@ -41,7 +41,7 @@ export const TASK_SETTINGS = {
   issueComments: choice(ISSUE_COMMENTS).default('maintainers').register(about, {
     flag: 'issue-comments', value: ISSUE_COMMENTS.join('|'), group: 'Task', file: 'refused',
     help: 'Whose comments to include as context with --plan-from-issue and --plan-from-comment: those of owners, members, collaborators and allowed bots, or everyone\'s; the title and text of the issue always are' }),
-  principles: texts(entry()).nullable().default(null).register(about, {
+  principles: texts(pathEntry()).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File with the principles: how changes are made in this repository',
     defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
@@ -104,10 +104,10 @@ export const TASK_SETTINGS = {
   mcp: mappingOrTexts().default([]).register(about, {
     flag: 'mcp', value: 'NAME=COMMAND|URL', repeatable: true, group: 'Task', file: 'set',
     help: 'MCP server whose tools the model gets as NAME__TOOL: a command, which runs in the sandbox, or an https address; in the project file a mapping as in --mcp-config', defaultHelp: 'none' }),
-  mcpConfig: text().nullable().default(null).register(about, {
+  mcpConfig: path().nullable().default(null).register(about, {
     flag: 'mcp-config', value: 'FILE', group: 'Task', file: 'refused',
     help: 'JSON or YAML with mcpServers, as for other clients: command, args and env, or url and headers, with variables in env and headers', defaultHelp: 'none' }),
-  outputSchema: text().nullable().default(null).register(about, {
+  outputSchema: path().nullable().default(null).register(about, {
     flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
     help: 'JSON Schema of the answer that the model has to end with, which is then in the result', defaultHelp: 'no answer' }),
 };

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { scalarText, value } from './value.ts';
+import { scalarText, shown, value } from './value.ts';
 
 /** Non-empty text without surrounding whitespace. */
 export function text() {
@@ -10,6 +10,37 @@ export function text() {
     const tidy = typeof given === 'string' ? given.trim() : '';
     return tidy === '' || tidy.includes('\0') ? undefined : tidy;
   }).register(z.globalRegistry, { type: 'string', pattern: '^\\s*[^\\s\\u0000][^\\u0000]*$' });
+}
+
+/** Bytes of a name on Linux. */
+const MAX_NAME_BYTES = 255;
+
+/** Bytes of a path: fewer than Linux allows, because it is joined to the working directory, or names are appended to it. */
+const MAX_PATH_BYTES = 2_000;
+
+/** Whether it can be a path, or several with one a line. Bytes that are not UTF-8 arrive as U+FFFD, which names another file. */
+function canBePath(given: string): boolean {
+  const fits = (text: string, bytes: number) => Buffer.byteLength(text) <= bytes;
+  return (
+    !/[\0\ufffd]/.test(given) &&
+    given.split('\n').every((line) => fits(line, MAX_PATH_BYTES)) &&
+    given.split(/[\n/]/).every((name) => fits(name, MAX_NAME_BYTES))
+  );
+}
+
+const A_PATH = {
+  error: ({ input }: { input?: unknown }) =>
+    `expected a path in UTF-8 of at most ${formatNumber(MAX_PATH_BYTES)} bytes, ${MAX_NAME_BYTES} for each name, got ${shown(input)}`,
+};
+
+/** The path of a file or a folder. */
+export function path() {
+  return text().refine(canBePath, A_PATH);
+}
+
+/** An entry of a list of paths. */
+export function pathEntry() {
+  return entry().refine(canBePath, A_PATH);
 }
 
 /** Characters of a text that goes into a commit or a pull request: enough for a template, and far from GitHub's limits. */

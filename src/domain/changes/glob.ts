@@ -46,6 +46,9 @@ function plainMatcher(rooted: string, foldersOnly: boolean): GlobMatcher | null 
  */
 export function whyNoGlob(glob: string): string | null {
   if (glob === '' || glob.length > MAX_GLOB_LENGTH) return `has to have 1 to ${MAX_GLOB_LENGTH} characters`;
+  // A byte of an argument or a variable that is not UTF-8 arrives as U+FFFD, which no such name contains.
+  if (/[\0\ufffd]/.test(glob))
+    return 'cannot have NUL, or bytes that are not UTF-8; write ? for each of those';
   const segments = glob.split('/');
   if (segments.includes('..')) return 'cannot have "..": it names paths below the root of the repository';
   if (segments.slice(1).includes('.')) return 'cannot have "." as a component in the middle';
