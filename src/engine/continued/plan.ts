@@ -1,5 +1,8 @@
 /** The plan of a run that continues a pull request: the first run's, and what asks for more. */
 
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { OwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
 import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
@@ -81,7 +84,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     followUp: facts,
   });
   const hasAsks = asks.length > 0 || plan.outside !== undefined || isGiven(task);
-  const refusal = whyNot(task, { round, conflict, hasAsks });
+  const refusal = whyNot(task, { round, conflict, hasAsks }) ?? (await whyTaken(task, round));
   return refusal === null ? { status: 'ok', plan } : { status: 'failed', outcome: refusal };
 }
 
@@ -146,6 +149,30 @@ function roundOf({ continued, session, settings }: ContinueTask): RoundVerdict {
 
 function notRecorded({ number, head }: OwnPull): string {
   return `Pull request #${number} is not continued: no round was recorded for its head ${head.slice(0, 8)} in this workflow run. A job with mode: prepare and the same continue has to go before it, as in the workflow of patchsmith init; re-run all jobs, not only this one.`;
+}
+
+/**
+ * Null unless an earlier step of this job has used up the round that a preparation recorded. Without write access to the log,
+ * the steps of a job know this from a file.
+ */
+async function whyTaken(
+  { continued: { pull }, session: { input } }: ContinueTask,
+  round: RoundVerdict,
+): Promise<RunOutcome | null> {
+  const job = jobOfRound(input.env);
+  const isFirst = input.isCheck !== true && (input.attempt?.number ?? 1) === 1;
+  if (round.status !== 'recorded' || job === null || !isFirst) return null;
+  const name = `patchsmith-round-${job.run}-${job.attempt}-${pull.number}`;
+  try {
+    await writeFile(join(input.env.RUNNER_TEMP || tmpdir(), name), '', { flag: 'wx', mode: 0o600 });
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return publishFailed(
+      'ERR_ROUND_NOT_RECORDED',
+      `Pull request #${pull.number} is not continued: an earlier step of this job has already used the round that was recorded for it. Steps with mode: run-and-publish, and no preparation, record a round each.`,
+    );
+  }
 }
 
 function whyNot(

@@ -216,13 +216,13 @@ test('a request is paid once, not again by "Re-run failed jobs", and nothing beg
   expect(await rounds(), bot.stderr).toEqual(['Pull request 2: round 1 without a person asking (request)']);
 });
 
-test('each step of a job that runs and publishes is a round of its own, and delivered again they are paid for once', async () => {
+/** Steps of one job, each on the head of the pull request as it is by then. */
+async function stepsOfJob(shared: Record<string, string> = {}) {
   const payload = await commentedBy('ann', '/patchsmith line: fine');
   const comment = (payload.comment as { id: number }).id;
   const event = await payloadBy('ann', payload);
   const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
-  /** One step, on the head of the pull request as it is by then. */
-  const step = (line: string, env: Record<string, string>): Promise<ActionEnd> => {
+  const step = (mode: string, line: string, env: Record<string, string>): Promise<ActionEnd> => {
     const workspace = join(temporaryFolder(), 'shop');
     execFileSync('git', ['clone', '-q', '--no-hardlinks', repository.gitFolder, workspace]);
     const { head } = repository.issues.get(2)?.pull ?? {};
@@ -231,7 +231,7 @@ test('each step of a job that runs and publishes is a round of its own, and deli
       workspace,
       built: true,
       inputs: {
-        mode: 'run-and-publish',
+        mode,
         continue: '2',
         'plan-from-comment': String(comment),
         prompt: `line: ${line}`,
@@ -246,10 +246,17 @@ test('each step of a job that runs and publishes is a round of its own, and deli
         GITHUB_SERVER_URL: github.serverUrl,
         ANTHROPIC_BASE_URL: claude.url,
         GITHUB_RUN_ATTEMPT: '1',
+        ...shared,
         ...env,
       },
     });
   };
+  return { event, step };
+}
+
+test('each step of a job that runs and publishes is a round of its own, and delivered again they are paid for once', async () => {
+  const { step: either } = await stepsOfJob();
+  const step = (line: string, env: Record<string, string>) => either('run-and-publish', line, env);
   const first = await step('one', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'one' });
   const second = await step('two', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'two' });
   expect([first.exitCode, second.exitCode], second.stderr).toEqual([0, 0]);
@@ -261,6 +268,21 @@ test('each step of a job that runs and publishes is a round of its own, and deli
   const again = await step('one', { GITHUB_RUN_ID: '100', GITHUB_ACTION: 'one' });
   expect(again.stderr).toContain('has had a round for this already');
   expect([paid(), (await rounds()).length]).toEqual([before, 2]);
+});
+
+test('what a preparation recorded is for one step of a job', async () => {
+  const { event, step } = await stepsOfJob({ RUNNER_TEMP: temporaryFolder(), GITHUB_RUN_ID: '99' });
+  const prepared = await prepare(event, { event: 'issue_comment', GITHUB_RUN_ID: '99' });
+  expect(prepared.exitCode, prepared.stderr).toBe(0);
+  const first = await step('run', 'one', {});
+  expect(first.exitCode, first.stderr).toBe(0);
+  const before = paid();
+  for (const mode of ['run', 'run-and-publish']) {
+    const second = await step(mode, 'two', {});
+    expect([second.exitCode, second.outputs['error-code']]).toEqual([11, 'ERR_ROUND_NOT_RECORDED']);
+    expect(second.stderr).toContain('an earlier step of this job has already used the round');
+  }
+  expect([paid(), await rounds()]).toEqual([before, ['Pull request 2: as requested (request)']]);
 });
 
 testAtNight(
