@@ -70,7 +70,8 @@ export function withBoundedRefusals(ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await ask(input, init);
     if (response.ok || response.body === null) return response;
-    const text = (): Promise<string> => startOfText(response.body, MAX_REFUSAL_BYTES);
+    // Without its text, the status says enough.
+    const text = (): Promise<string> => startOfText(response.body, MAX_REFUSAL_BYTES).catch(() => '');
     return Object.defineProperty(response, 'text', { value: text });
   };
 }
@@ -120,8 +121,7 @@ async function refusalIn(
   { redact, clock, table }: StreamAttempt,
 ): Promise<AttemptFailure> {
   const { status, headers } = response;
-  // Without its text, the status says enough.
-  const said = refusalSaid(redact(await response.text().catch(() => '')));
+  const said = refusalSaid(redact(await response.text()));
   return refusalFailure({ status, said, retryAfterMs: said.waitMs ?? waitAsked(headers, clock()) }, table);
 }
 
