@@ -129,10 +129,15 @@ type LedTo = { status: 'folder' | 'reachable'; path: string };
  */
 function gitDirsBehind(root: string, folder: string): LedTo[] {
   const dotGit = join(root, folder, '.git');
-  const named = /^gitdir: (.*)$/s.exec(withoutTail(textAt(dotGit), '\r\n'))?.[1];
-  const gitDir = named ? resolve(root, folder, named) : dotGit;
+  const gitDir = gitDirNamedIn(dotGit) ?? dotGit;
   const common = textAt(join(gitDir, 'commondir')).trim();
   return [...ledTo(root, gitDir), ...(common === '' ? [] : ledTo(root, resolve(gitDir, common)))];
+}
+
+/** The folder that the file `.git` of a submodule or a linked worktree names, or null. */
+export function gitDirNamedIn(dotGit: string): string | null {
+  const named = /^gitdir: (.*)$/s.exec(withoutTail(textAt(dotGit), '\r\n'))?.[1];
+  return named ? resolve(dirname(dotGit), named) : null;
 }
 
 /** The place, if it is in the work tree and not below a `.git`, which has its own cover. */

@@ -80,7 +80,8 @@ export class Candidates {
   }
 
   async #dirty(signal?: AbortSignal): Promise<string[]> {
-    const args = ['diff-files', '--name-only', '-z'];
+    // A setting has no effect here: for a submodule, git would read `.gitmodules` and run itself with the submodule's own settings.
+    const args = ['diff-files', '--ignore-submodules=all', '--name-only', '-z'];
     return [...new Set(await this.#git.names({ args, ...(signal && { signal }) }))];
   }
 

@@ -126,7 +126,7 @@ export class LookingGit {
       args: [
         ...['-c', `core.excludesFile=${join(folder, 'excludes')}`],
         ...['-c', `core.attributesFile=${join(folder, 'attributes')}`],
-        ...['-c', 'diff.ignoreSubmodules=all', '-c', 'core.preloadIndex=true'],
+        ...['-c', 'core.preloadIndex=true'],
         ...args,
       ],
       env: {

@@ -63,7 +63,7 @@ export class WorkTree {
     // A git that waits for a pipe is not waited for.
     const stop = new AbortController();
     const begun = planted.begin(clock).then((found) => {
-      refuseBlocking(git.root, found.special);
+      refuseBlocking(git.root, found);
       return found;
     });
     begun.catch(() => stop.abort());
@@ -100,7 +100,7 @@ export class WorkTree {
     setIds.recall();
     hidden.recall();
     const folders = await planted.begin(tree.#clock());
-    removeBlocking({ ...contents, root: git.root }, folders.special);
+    removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
     await tree.#seen.learn([]);
     await tree.#seen.recall(base, states);
@@ -136,7 +136,7 @@ export class WorkTree {
       return this.#changes.of(await this.#visibleAmong(paths), some);
     }
     const folders = await planted.look(clock, scope === 'all' ? 'outside' : 'commands');
-    removeBlocking({ ...contents, root: git.root }, folders.special);
+    removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
     // What an earlier look has read may have changed without new times: a process can go on writing to a file that it mapped.
     if (scope === 'all') this.#seen.distrustStats();

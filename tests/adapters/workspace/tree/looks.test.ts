@@ -185,6 +185,37 @@ describe('rule files', () => {
     );
   });
 
+  test.each(['n/.git/HEAD', 'n/.git/commondir', '../elsewhere/HEAD'])(
+    'a pipe as %s, which git opens to tell a repository from a folder, is refused at the start',
+    async (path) => {
+      const scratch = committed({ a: 'x\n' });
+      scratch.gitIn(scratch.root, 'init', '--quiet', 'n');
+      if (path.startsWith('..')) {
+        scratch.gitIn(scratch.root, 'init', '--quiet', '--bare', '../elsewhere');
+        scratch.remove('n/.git');
+        scratch.write('n/.git', 'gitdir: ../../elsewhere\n');
+      }
+      scratch.remove(path);
+      scratch.mkfifo(path);
+      await expect(scratch.open()).rejects.toMatchObject({
+        name: 'UnusableFile',
+        message: expect.stringContaining(`${path.replace('..', '')}" is a pipe or device`),
+      });
+    },
+  );
+
+  test('one that a command makes in what may be a copy of a lost repository is removed', async () => {
+    const scratch = committed({ a: 'x\n', '.gitignore': 'bare\n' });
+    scratch.gitIn(scratch.root, 'init', '--quiet', '--bare', 'bare');
+    const workspace = await scratch.open();
+    await workspace.capture('all');
+    scratch.remove('bare');
+    scratch.write('n/.git/objects/x', '');
+    scratch.mkfifo('n/.git/HEAD');
+    expect(await look(workspace)).toEqual([]);
+    expect(existsSync(scratch.path('n/.git/HEAD'))).toBe(false);
+  });
+
   test('links in their place are not followed', async () => {
     const scratch = committed({ a: 'x\n' });
     scratch.mkfifo('../pipe');
@@ -202,6 +233,31 @@ describe('rule files', () => {
     expect(await reopened(scratch, workspace)).toMatchObject({ status: 'ok', found: [] });
     expect(filesBelow(scratch.root)).not.toHaveProperty(['.gitattributes']);
   });
+});
+
+test('of a submodule git reads no settings, which could name programs or say that it looks into it', async () => {
+  const scratch = committed({ a: 'x\n' });
+  scratch.gitIn(scratch.folder, 'init', '--quiet', 'library');
+  const library = join(scratch.folder, 'library');
+  writeFileSync(join(library, '.gitattributes'), '* filter=trap\n');
+  writeFileSync(join(library, 'file'), 'x\n');
+  scratch.gitIn(library, 'add', '--all');
+  scratch.gitIn(library, 'commit', '--quiet', '--message', 'File');
+  scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'sub');
+  scratch.git('config', '--file', '.gitmodules', 'submodule.sub.ignore', 'none');
+  scratch.commit();
+  const trap = join(scratch.folder, 'ran');
+  for (const name of ['filter.trap.clean', 'filter.trap.process', 'core.fsmonitor'])
+    scratch.gitIn(join(scratch.root, 'sub'), 'config', name, `touch ${trap}; cat`);
+  writeFileSync(scratch.path('sub/file'), 'y\n');
+  const workspace = await scratch.open();
+  writeFileSync(scratch.path('sub/file'), 'z\n');
+  scratch.write('a', 'y\n');
+  expect(await look(workspace)).toEqual(['~a']);
+  expect(existsSync(trap)).toBe(false);
+  scratch.remove('.gitmodules');
+  scratch.mkfifo('.gitmodules');
+  expect(await look(workspace)).toEqual(['-.gitmodules']);
 });
 
 test('a git that fails is a message that says what it said', async () => {
