@@ -25,7 +25,7 @@ export function parseRepoPath(written: string): PathVerdict {
   const parts = written.split('/').filter((part) => part !== '' && part !== '.');
   for (const part of parts) {
     if (part === '..') return refuse('contains "..". Paths may not leave the repository.');
-    if (isGitDirName(part))
+    if (isRefusedName(part))
       return refuse("names git's own folder, which is off limits. Use run_command with git.");
     if (new TextEncoder().encode(part).length > MAX_COMPONENT_BYTES) {
       return refuse(`has a component longer than ${MAX_COMPONENT_BYTES} bytes.`);
@@ -97,6 +97,18 @@ export function isGitDirName(component: string): boolean {
   const folded = foldedName(component);
   return folded === '.git' || folded === 'git~1';
 }
+
+/** Whether git accepts no path with this name: it reads a backslash as Windows does, on every system. */
+export function isRefusedName(component: string): boolean {
+  return component.split('\\').some(isGitDirName);
+}
+
+/** Whether git accepts no link whose path has this name: `.gitmodules`, also by its short names on Windows. */
+export function isRefusedForLinks(component: string): boolean {
+  return component.split('\\').some((name) => MODULES.test(foldedName(name)));
+}
+
+const MODULES = /^(?:\.gitmodules|gitmod~[1-4]|(?=.{8}$)(?:g(?:i(?:7(?:e(?:ba?)?)?)?)?)?~[1-9]\d*)$/;
 
 /** A name as the least strict file systems compare it: without case, NTFS streams, trailing dots and HFS+ ignorables. */
 export function foldedName(component: string): string {

@@ -322,15 +322,24 @@ describe('the workspace', () => {
   test('names that git refuses are left out, and said', async () => {
     const scratch = committed();
     const workspace = await scratch.open();
-    for (const name of ['GIT~1', '.git ', '.gi\u200ct', 'sub/.GIT/x']) scratch.write(name, 'x\n');
-    scratch.link('.gitmodules', 'a.txt');
-    scratch.link('sub/.GitModules', 'a.txt');
+    const files = ['GIT~1', '.git ', '.gi\u200ct', 'sub/.GIT/x', 'x\\.git', '.git\\x', 'x\\git~1'];
+    for (const name of files) scratch.write(name, 'x\n');
+    const links = [
+      '.gitmodules',
+      'sub/.GitModules',
+      'x\\.gitmodules',
+      'gitmod~4',
+      'sub/gi7eba~1',
+      'g~123456',
+    ];
+    for (const name of links) scratch.link(name, 'a.txt');
+    scratch.write('sub/gitmod~4', 'x\n');
     scratch.write('kept.txt', 'x\n');
     const patch = await patchOfAll(workspace);
-    expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
+    expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt', 'sub/gitmod~4']);
     const refused = workspace.notes().warnings.filter((one) => one.startsWith('[WARN_NAME_NOT_ACCEPTED]'));
     expect([...refused].sort()).toEqual(
-      ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GIT', 'sub/.GitModules']
+      [...files.map((name) => name.replace('/x', '')), ...links]
         .map(
           (name) =>
             `[WARN_NAME_NOT_ACCEPTED] ${JSON.stringify(name)} has a name that git does not accept and is left out.`,

@@ -1,7 +1,7 @@
 /** What people are warned of about the work tree. */
 
 import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
-import { foldedName, isGitDirName, quotedName } from '../../../domain/changes/path.ts';
+import { isRefusedForLinks, isRefusedName, quotedName } from '../../../domain/changes/path.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { attributesOf } from './committed-forms.ts';
@@ -44,8 +44,7 @@ export function startWarnings(submodules: readonly string[], repositories: reado
 /** About a name that no patch can hold, or null. `kind` is what is there, if anything is. */
 export function nameWarning(path: string, kind: FileStat['kind'] | null): Warning | null {
   const names = path.split('/');
-  const isLink = kind === 'link' && foldedName(names.at(-1) ?? '') === '.gitmodules';
-  const at = isLink ? names.length - 1 : names.findIndex(isGitDirName);
+  const at = names.findIndex((name) => isRefusedName(name) || (kind === 'link' && isRefusedForLinks(name)));
   if (at < 0) return null;
   const refused = quotedName(names.slice(0, at + 1).join('/'));
   return warning('WARN_NAME_NOT_ACCEPTED', `${refused} has a name that git does not accept and is left out.`);
