@@ -97,19 +97,31 @@ export class CommittedForms {
     const index = 'turning.index';
     // What the index has decides whether git leaves CRLF alone.
     new ScratchIndex(git.shadowDir, index).copy(START_INDEX, 'sha1');
-    const input = Buffer.concat(paths.map((path) => encodeName(`${path}\0`)));
     const at = { index, workTree: this.#folder };
-    const call = { ...at, args: ['update-index', '--add', '--replace', '-z', '--stdin'], input };
+    const call = {
+      ...at,
+      args: ['update-index', '--add', '--replace', '-z', '--stdin'],
+      input: listOf(paths),
+    };
     const answer = await git.ask(call);
     if (answer.exitCode !== 0) {
       const encoded = paths.filter((path) => this.#attributes.get(path)?.hasEncoding);
       if (encoded.length === 0) throw git.failure(call, answer);
-      // Git gives up at the first that is not in its encoding.
-      if (paths.length > 1) return this.#turnedApart(new Set(encoded), paths);
-      const why = /fatal: ([^\n]*)/.exec(answer.stderr)?.[1] ?? answer.stderr;
-      const name = quotedName(paths[0] ?? '');
-      warn(warning('WARN_NOT_CONVERTED', sentence(`${name} is stored as it is on disk: ${why}`)));
-      return new Map();
+      // Git gives up at the first that is not in its encoding. Only when it stores nothing, it names them all.
+      const args = ['update-index', '--info-only', '--add', '--replace', '-z', '--stdin'];
+      const { stderr } = await git.ask({ ...at, args, input: listOf(encoded) });
+      const errors = stderr.replace(/^hint: .*\n?/gm, '');
+      const said = new Map(encoded.map((path) => [path, lineWith(`'${path}'`, errors)]));
+      const named = encoded.filter((path) => said.get(path) !== null);
+      // A long or odd name is not written as it is.
+      const left = new Set(named.length > 0 ? named : encoded);
+      for (const path of left) {
+        const why = (said.get(path) ?? answer.stderr).replace(/^(?:error|fatal): /, '');
+        warn(
+          warning('WARN_NOT_CONVERTED', sentence(`${quotedName(path)} is stored as it is on disk: ${why}`)),
+        );
+      }
+      return left.size === paths.length ? new Map() : this.#turned(paths.filter((path) => !left.has(path)));
     }
     const forms = new Map<string, string>();
     const wanted = new Set(paths);
@@ -122,13 +134,6 @@ export class CommittedForms {
       if (wanted.has(path)) forms.set(path, id);
     }
     return forms;
-  }
-
-  async #turnedApart(apart: ReadonlySet<string>, paths: readonly string[]): Promise<Map<string, string>> {
-    const others = paths.filter((path) => !apart.has(path));
-    const forms: [string, string][] = others.length > 0 ? [...(await this.#turned(others))] : [];
-    for (const path of apart) forms.push(...(await this.#turned([path])));
-    return new Map(forms);
   }
 
   /** The attribute files that apply to these paths. */
@@ -158,7 +163,7 @@ export async function attributesOf(
   if (paths.length === 0) return attributes;
   const answer = await git.tell({
     args: ['check-attr', '--stdin', '-z', 'filter', 'working-tree-encoding'],
-    input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+    input: listOf(paths),
   });
   const values = answer.toString('latin1').split('\0');
   paths.forEach((path, at) => {
@@ -170,6 +175,19 @@ export async function attributesOf(
     });
   });
   return attributes;
+}
+
+/** From the line in which `part` begins to the one in which it ends; null if the text does not have it. */
+function lineWith(part: string, text: string): string | null {
+  const at = text.indexOf(part);
+  if (at < 0) return null;
+  const end = text.indexOf('\n', at + part.length);
+  return text.slice(text.lastIndexOf('\n', at) + 1, end < 0 ? text.length : end);
+}
+
+/** Each followed by NUL. */
+function listOf(paths: readonly string[]): Buffer {
+  return Buffer.concat(paths.map((path) => encodeName(`${path}\0`)));
 }
 
 const NONE: ReadonlySet<string> = new Set(['', 'unspecified', 'set', 'unset']);

@@ -187,6 +187,19 @@ describe('contents are kept as git add keeps them', () => {
     ]);
   });
 
+  test('many that do not fit cost as much as one, and the others are converted', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitattributes', '*.txt working-tree-encoding=UTF-16\n');
+    scratch.write('good.txt', Buffer.from('\ufeffhé\n', 'utf16le'));
+    const names = Array.from({ length: 40 }, (_, at) => `new\nline ${at}.txt`);
+    for (const name of names) scratch.write(name, 'no mark');
+    const workspace = await scratch.open();
+    const warnings = workspace.notes().warnings.filter((one) => one.includes('WARN_NOT_CONVERTED'));
+    expect(warnings).toHaveLength(40);
+    const good = `${workspace.base().tree}:good.txt`;
+    expect(scratch.git(`--git-dir=${scratch.shadow}`, 'cat-file', 'blob', good)).toBe('h\xc3\xa9\n');
+  });
+
   test('with attributes of every level and of the repository and the user', async () => {
     const scratch = new ScratchCheckout();
     scratch.git('config', 'core.attributesFile', '~/attrs');
