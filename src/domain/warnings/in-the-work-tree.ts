@@ -28,7 +28,7 @@ export const TREE_WARNINGS = {
   WARN_GIT_DIR_REMOVED:
     'A git dir that a command made was removed, since its configuration could name programs. Let tests create repositories in a temporary folder.',
   WARN_SPECIAL_REMOVED:
-    'A pipe, socket or device named like a rule file (.gitignore, .gitattributes) was removed, since git would wait for it. Find out which command makes it.',
+    'A pipe, socket or device at which git would wait was removed: a rule file (.gitignore, .gitattributes) or HEAD of a nested git dir. Find out which command makes it.',
   WARN_GIT_DIR_KEPT:
     'A git dir that appeared or moved may be yours, and was kept. Check its configuration and hooks before you use git there.',
   WARN_GIT_DIR_UNSEARCHED:
