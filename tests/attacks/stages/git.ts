@@ -233,6 +233,12 @@ const MODEL: readonly Attack[] = [
     (victim) => [...shell(makingBare(victim, 'bare')), writesOfBare(victim, 'bare-by-tools')],
   ),
   byPolicy(
+    'bare-hidden',
+    'The same by a command that writes ignore rules which hide the folder and themselves',
+    toRun('bare', 'bare-hidden'),
+    (victim) => shell(`${makingBare(victim, 'bare-hidden')}\necho '*' > bare-hidden/.gitignore`),
+  ),
+  byPolicy(
     'bare-rest',
     'The model adds the part that makes git treat files of the repository as a repository',
     toRun('bare', 'half'),

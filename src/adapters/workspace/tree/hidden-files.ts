@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { foldersOf } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
 import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
@@ -94,15 +95,23 @@ export class HiddenFiles {
 
   /**
    * The untracked paths that count. `all` are those that git finds without any rule, if rules may differ: of them, what the
-   * policy protects, and rule files that it does not permit, are only hidden where they were hidden at the start.
+   * policy protects, rule files that it does not permit, and what git would take for a repository, are only hidden where they
+   * were hidden at the start.
    */
-  visible(untracked: readonly string[], all: readonly string[] | null, guard: PathGuard): string[] {
+  visible(
+    untracked: readonly string[],
+    all: readonly string[] | null,
+    { guard, repositories }: { guard: PathGuard; repositories: readonly string[] },
+  ): string[] {
     const shown = new Set(untracked);
     for (const path of this.#exposed.keys()) if (!shown.has(path)) this.#exposed.delete(path);
     if (all === null) return [...untracked];
     // A rule file may hide itself, and then what it hides from being put back. What setup commands write are the operator's rules.
     const differing = new Set(this.#parts.began() === null ? [] : this.#differing);
-    const isHeld = (path: string) => guard.protects(path) || (differing.has(path) && !guard.permits(path));
+    const isHeld = (path: string) =>
+      guard.protects(path) ||
+      (differing.has(path) && !guard.permits(path)) ||
+      repositories.some((folder) => belongsTo(path, folder));
     const counts = (path: string) => !shown.has(path) && isHeld(path) && !this.mayHaveBeen(path);
     return [...untracked, ...all.filter(counts)];
   }

@@ -142,7 +142,7 @@ export class WorkTree {
     if (scope === 'all') this.#seen.distrustStats();
     const { dirty, untracked, all } = await this.#candidates.find(folders.tooLarge);
     this.#warn(repositoryWarnings(untracked));
-    const visible = new Set(hidden.visible(untracked, all, guard));
+    const visible = new Set(hidden.visible(untracked, all, { guard, repositories: folders.repositories }));
     const closed = new Set(folders.unreadable);
     return this.#changes.of([...dirty, ...visible], { clock, visible, isStart: false, closed });
   }
