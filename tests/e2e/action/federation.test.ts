@@ -64,27 +64,35 @@ function everything({ stdout, stderr, summary, outputs }: Ended): string {
   );
 }
 
-test('a job logs in with its identity instead of a key, and both tokens are masked and kept nowhere', async () => {
-  const ended = await run();
-  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
-  const { server, identities } = ended;
-  const [identity] = identities.given;
-  expect(identities.given.map(({ audience }) => audience)).toEqual(['https://api.anthropic.com']);
-  expect(server.exchanges).toEqual([
-    {
-      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      assertion: identity?.token,
-      federation_rule_id: 'fdrl_0123',
-      organization_id: RULE.organizationId,
-      service_account_id: 'svac_0123',
-    },
-  ]);
-  const bearer = server.requests.map(({ headers }) => headers.authorization?.replace('Bearer ', ''));
-  expect(new Set(bearer).size).toBe(1);
-  expect(ended.masks).toEqual([identity?.token, bearer[0]]);
-  const all = everything(ended);
-  for (const secret of ended.masks) expect(all).not.toContain(secret);
-});
+const AUDIENCE = 'https://gateway.example';
+
+test.each([
+  ['https://api.anthropic.com', {}],
+  [AUDIENCE, { 'oidc-audience': AUDIENCE }],
+])(
+  'a job logs in with its identity for %s instead of a key, and both tokens are masked and kept nowhere',
+  async (wanted, inputs) => {
+    const ended = await run({ inputs });
+    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+    const { server, identities } = ended;
+    const [identity] = identities.given;
+    expect(identities.given.map(({ audience }) => audience)).toEqual([wanted]);
+    expect(server.exchanges).toEqual([
+      {
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: identity?.token,
+        federation_rule_id: 'fdrl_0123',
+        organization_id: RULE.organizationId,
+        service_account_id: 'svac_0123',
+      },
+    ]);
+    const bearer = server.requests.map(({ headers }) => headers.authorization?.replace('Bearer ', ''));
+    expect(new Set(bearer).size).toBe(1);
+    expect(ended.masks).toEqual([identity?.token, bearer[0]]);
+    const all = everything(ended);
+    for (const secret of ended.masks) expect(all).not.toContain(secret);
+  },
+);
 
 testAtNight('a token that ends within the run is exchanged again, with a fresh identity', async () => {
   const ended = await run({ rule: { lifetime: 20 } });

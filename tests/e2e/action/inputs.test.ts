@@ -103,15 +103,17 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'organization-id': 'tests/e2e/action/federation.test.ts',
   'service-account-id': 'tests/e2e/action/federation.test.ts',
   'workspace-id': 'tests/e2e/action/federation.test.ts',
+  'oidc-audience': 'tests/e2e/action/federation.test.ts',
   'plan-file': 'tests/e2e/refusals/publication.test.ts',
+  'plan-from-comment': 'tests/e2e/follow-up/rounds.test.ts',
   'plan-from-issue': 'tests/e2e/refusals/before-the-work.test.ts',
   continue: 'tests/e2e/follow-up/rounds.test.ts',
   'team-reviewer': 'tests/e2e/refusals/publication.test.ts',
   'trigger-label': 'tests/e2e/refusals/before-the-work.test.ts',
 };
 
-/** Which the command line has tests of; as inputs they are what settings are, and the list of them is complete. */
-const AS_SETTINGS = ['plan-from-comment', 'mcp', 'head-repo', 'recording', 'rules-from', 'oidc-audience'];
+/** Set in jobs of their own, below. */
+const IN_OTHER_JOBS = ['mcp', 'head-repo', 'recording', 'rules-from'];
 
 const NO_ERROR = ['error-code'];
 /** tests/e2e/follow-up/rounds.test.ts and tests/e2e/action/workflows.test.ts have them. */
@@ -119,7 +121,7 @@ const OF_OTHER_MODES = ['continue', 'ref', 'pull-requests', 'plans'];
 
 test('each input of action.yml is in one of these lists', () => {
   const known = [FOUND, SEEN, READ, UNSEEN, ELSEWHERE].flatMap((list) => Object.keys(list));
-  expect([...known, ...REST, ...AS_SETTINGS].sort()).toEqual(Object.keys(MANIFEST.inputs).sort());
+  expect([...known, ...REST, ...IN_OTHER_JOBS].sort()).toEqual(Object.keys(MANIFEST.inputs).sort());
   for (const [name, path] of Object.entries(ELSEWHERE))
     expect([name, readFileSync(path, 'utf8')]).toEqual([
       name,
@@ -176,4 +178,49 @@ test('each that has a form is refused by its name in another', async () => {
     names.filter((name) => !new RegExp(`\\] --${name}: `).test(ended.stderr)),
     ended.stderr,
   ).toEqual([]);
+});
+
+test('principles of another commit, a server for the model, and a fork for the branch', async () => {
+  const at = await place([edit, { text: 'Done.' }]);
+  const { git, write } = at.checkout;
+  write('AGENTS.md', 'Rule of before.\n');
+  await git('add', '-A');
+  await git('commit', '-q', '-m', 'Rule');
+  const before = await git('rev-parse', 'HEAD');
+  write('AGENTS.md', 'Rule of now.\n');
+  await git('commit', '-q', '-a', '-m', 'Other rule');
+  const answers =
+    "{ initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'n', version: '1' } }, 'tools/list': { tools: [{ name: 'look', inputSchema: { type: 'object' } }] } }";
+  const server = file(
+    'notes.mjs',
+    `import { createInterface } from 'node:readline';
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: ${answers}[method] ?? {} }));
+});
+`,
+  );
+  const ended = await oneJob(at, {
+    inputs: { 'rules-from': before, mcp: `notes=node ${server}`, mount: FOLDER },
+  });
+  const [request] = at.model.requests.map(({ body }) => JSON.stringify(body));
+  expect(request, ended.stderr).toContain('notes__look');
+  expect(request).toContain('Rule of before.');
+  expect(request).not.toContain('Rule of now.');
+
+  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
+  const fork = await place([edit, { text: 'Done.' }], { collaborators: { ann: 'write' } });
+  await fork.github.addRepository('ann/shop', { forkOf: NAME });
+  const token = fork.github.addToken({ kind: 'user', login: 'ann', permissions });
+  const published = await oneJob(fork, { inputs: { 'head-repo': 'ann/shop', 'github-token': token } });
+  expect(published.exitCode, published.stderr).toBe(0);
+  expect(await fork.hosted.head(published.outputs.branch ?? '')).toBe(null);
+});
+
+test('a recording in place of an API', async () => {
+  const at = await place([]);
+  const script = file('script.yml', '- text: Played.\n');
+  const inputs = { mode: 'run', 'api-key': '', 'base-url': '', provider: 'replay', recording: script };
+  const played = await oneJob(at, { inputs });
+  expect([played.exitCode, played.outputs.outcome], played.stderr).toEqual([0, 'no_change']);
 });
