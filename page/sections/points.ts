@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 /** Number of entries of a list that are shown before the rest is collapsed. */
 const MOST = 30;
 
-/** With its code, if it has one: results of earlier versions have none. */
+/** With its code as a badge. */
 function warningEntry(text: string): Child[] {
   const [, code, said = ''] = /^\[(WARN_[A-Z_]+)\] (.*)$/s.exec(text) ?? [];
   return code === undefined ? [text] : [h('span', { class: 'badge' }, code), ` ${said}`];

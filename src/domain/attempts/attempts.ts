@@ -33,7 +33,7 @@ export const AttemptFacts = z.strictObject({
   costUsd: z.union([z.number(), z.literal('unknown')]),
   estimated: z.boolean(),
   models: z.array(ModelUse),
-  hosts: z.array(HostUse).default([]).describe('The hosts that it asked for'),
+  hosts: z.array(HostUse).describe('The hosts that it asked for'),
 });
 export type AttemptFacts = z.infer<typeof AttemptFacts>;
 

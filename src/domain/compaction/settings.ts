@@ -23,10 +23,3 @@ export const CompactionSettings = z.strictObject({
   maxMessages: z.int().positive().nullable(),
 });
 export type CompactionSettings = z.infer<typeof CompactionSettings>;
-
-/** How journals without the settings are read: their runs knew of nothing else. */
-export const NO_COMPACTION: CompactionSettings = {
-  strategy: 'none',
-  at: DEFAULT_COMPACT_AT,
-  maxMessages: null,
-};

@@ -15,7 +15,7 @@ export const ModelUse = z.strictObject({
     .strictObject({ why: ModelReplaced.shape.why, reason: z.string() })
     .nullable()
     .describe('Why another model went on; null for the last one'),
-  role: z.enum(['work', 'review']).default('work').describe('What it was asked for'),
+  role: z.enum(['work', 'review']).describe('What it was asked for'),
 });
 export type ModelUse = z.infer<typeof ModelUse>;
 

@@ -21,7 +21,7 @@ export const Round = z.strictObject({
   /** The workflow run that carries it out; null outside a workflow. */
   job: z.strictObject({ run: z.string().max(40), attempt: z.int().positive() }).nullable(),
   /** The run that recorded it for itself alone; null for one that a preparation recorded for the runs after it. */
-  runId: z.string().max(100).nullable().default(null),
+  runId: z.string().max(100).nullable(),
 });
 export type Round = z.infer<typeof Round>;
 

@@ -24,8 +24,8 @@ export const HostUse = z.strictObject({
       'reached: it answered, or a tunnel to it was opened; refused: patchsmith did not let the request through; failed: there was no answer',
     ),
   times: z.int().positive(),
-  why: z.string().default('').describe('Why it was refused or failed, as the command was told'),
-  allow: z.string().nullable().default(null).describe('The flag that allows it; null where none does'),
+  why: z.string().describe('Why it was refused or failed, as the command was told'),
+  allow: z.string().nullable().describe('The flag that allows it; null where none does'),
 });
 export type HostUse = z.infer<typeof HostUse>;
 

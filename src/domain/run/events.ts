@@ -8,7 +8,7 @@ import { NearCap, ReachedCap } from '../budget/caps.ts';
 import { Retry, SpentTokens } from '../budget/spent.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
 import { CompactionFailed, ContextCompacted } from '../compaction/compaction.ts';
-import { CompactionSettings, NO_COMPACTION } from '../compaction/settings.ts';
+import { CompactionSettings } from '../compaction/settings.ts';
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
@@ -81,23 +81,23 @@ const ToolSettings = z.strictObject({
   maxCommandTimeoutMs: z.int().positive(),
   verifyTimeoutMs: z.int().positive(),
   /** The only tools of the run besides `finish`; null for all. */
-  tools: z.array(z.string()).nullable().default(null),
+  tools: z.array(z.string()).nullable(),
   /** The JSON Schema of the answer in `finish`; null if none was requested. */
-  answerSchema: z.record(z.string(), z.json()).nullable().default(null),
+  answerSchema: z.record(z.string(), z.json()).nullable(),
   /** Hosts whose pages the model may read, `*` for all; empty for none. */
-  webFetch: z.array(z.string()).default([]),
+  webFetch: z.array(z.string()),
   /** Names of tools that only the program has that started the run. */
-  ownTools: z.array(z.string()).default([]),
+  ownTools: z.array(z.string()),
   /** Whether the model may search the web. */
-  webSearch: z.boolean().default(false),
+  webSearch: z.boolean(),
   /** Tools of MCP servers; their definitions are among the run's. */
-  serverTools: z.array(ServerTool).default([]),
+  serverTools: z.array(ServerTool),
 });
 
 /** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
-  journalVersion: z.literal([1, 2, 3, 4, 5, JOURNAL_VERSION]),
+  journalVersion: z.literal(JOURNAL_VERSION),
   runId: z.string(),
   /** Of a replay: the run that is played again, in a copy of its checkout. */
   replayOf: z.string().optional(),
@@ -106,9 +106,9 @@ const RunStarted = z.strictObject({
   model: z.string(),
   sandbox: SandboxLevel,
   /** The hosts commands may reach; without a sandbox the runner does not control this, and the list is empty. */
-  allowedDomains: z.array(AllowedDomain).default([]),
+  allowedDomains: z.array(AllowedDomain),
   /** The same, for hosts in a private network. */
-  allowedPrivate: z.array(AllowedPrivate).default([]),
+  allowedPrivate: z.array(AllowedPrivate),
   /** Absolute path of the work tree. */
   root: z.string(),
   base: BaseRevision,
@@ -120,11 +120,9 @@ const RunStarted = z.strictObject({
     protect: z.array(z.string()),
   }),
   /** The pull request that the run continues. */
-  followUp: FollowUp.nullable().default(null),
+  followUp: FollowUp.nullable(),
   /** The settings' globs; a change must be permitted by these and by the plan. */
-  paths: z
-    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
-    .default({ allow: [], protect: [] }),
+  paths: z.strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) }),
   principles: z.array(
     z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
   ),
@@ -133,28 +131,28 @@ const RunStarted = z.strictObject({
   /** Changes made by them, and by verify commands that ran before the work; they stay out of the patch. */
   setupChanges: z.array(PathChange),
   /** Globs of paths in which the patch may add what looks like a secret. */
-  acceptSecrets: z.array(z.string()).default([]),
+  acceptSecrets: z.array(z.string()),
   verify: z.array(z.string()),
   /** Where the verify commands run. */
-  verifyIn: z.enum(VERIFY_PLACES).default('worktree'),
+  verifyIn: z.enum(VERIFY_PLACES),
   /** How the verify commands ended before the model was asked; null when they were not run. */
-  verifyBaseline: z.array(CommandReport).nullable().default(null),
+  verifyBaseline: z.array(CommandReport).nullable(),
   /** Changes that no call explains are included in the patch. */
-  includeForeign: z.boolean().default(false),
+  includeForeign: z.boolean(),
   limits: Limits,
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,
   /** The model that takes over if this one refuses or cannot be reached; null for none. */
-  fallback: FallbackModel.nullable().default(null),
+  fallback: FallbackModel.nullable(),
   /** How the finished work is reviewed; null if it is not. */
-  review: ReviewSettings.nullable().default(null),
+  review: ReviewSettings.nullable(),
   /** How the conversation is kept short. */
-  compaction: CompactionSettings.default(NO_COMPACTION),
+  compaction: CompactionSettings,
   /** Why the run ends before the model is asked, as when a setup command failed; left out where it does not. */
   unready: z.string().exactOptional(),
   ifNoChanges: z.enum(NO_CHANGES),
   /** Whether a run to which something was denied ends well. */
-  ifDenied: z.enum(IF_DENIED).default('report'),
+  ifDenied: z.enum(IF_DENIED),
   price: Price.nullable(),
   system: z.string(),
   tools: z.array(ToolDefinition),
@@ -167,7 +165,7 @@ const VerifyCompleted = z.strictObject({
   /** In a fresh checkout, setup commands that failed, so that the verify commands did not run. */
   reports: z.array(CommandReport),
   /** Paths of the patch that had other contents when the commands had ended. */
-  otherwise: z.array(z.string()).default([]),
+  otherwise: z.array(z.string()),
 });
 
 /** The event recorded when forbidden changes were reverted. */
@@ -194,9 +192,9 @@ const RunResumed = z.strictObject({
   type: z.literal('run.resumed'),
   patchsmith: z.string(),
   /** Its result until then, which is no longer valid; null if it had none. */
-  supersedes: SupersededEnd.nullable().default(null),
-  /** Those of the whole run from here on; absent in older journals, where they stayed as they were. */
-  limits: Limits.optional(),
+  supersedes: SupersededEnd.nullable(),
+  /** Those of the whole run from here on. */
+  limits: Limits,
   /** The earlier base, or a new one that includes the accepted changes. */
   base: BaseRevision,
   /** Changes found in the work tree that the run did not make, and that were accepted as they are. */

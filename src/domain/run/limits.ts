@@ -1,7 +1,7 @@
 /** The limits of a run, and the reasons it can end. */
 
 import * as z from 'zod';
-import { DEFAULT_CHANGE_LIMITS, ExceededChangeLimit } from './change-limits.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
 import { StopSignal } from './exit-code.ts';
 
 /** Null is "no limit". */
@@ -14,10 +14,10 @@ export const Limits = z.strictObject({
   fixRounds: z.int().nonnegative(),
   /** How many times in a row an answer cut off by the output limit is continued. */
   maxTokensRecoveries: z.int().nonnegative(),
-  maxChangedFiles: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedFiles),
+  maxChangedFiles: z.int().positive(),
   /** Maximum bytes of changed files that are recorded, in total and per file. */
-  maxChangedBytes: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes),
-  maxChangedFileBytes: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes),
+  maxChangedBytes: z.int().positive(),
+  maxChangedFileBytes: z.int().positive(),
   /** Number of identical turns with identical results in a row that count as a stall. */
   stallTurns: z.int().min(2),
 });

@@ -22,9 +22,9 @@ export const ModelSettings = z.strictObject({
   showThinking: z.boolean(),
   idleTimeoutMs: z.int().positive(),
   /** How long a rate limit is waited out, from the first refusal to the last attempt. */
-  rateLimitWaitMs: z.int().positive().default(DEFAULT_RATE_LIMIT_WAIT_MS),
+  rateLimitWaitMs: z.int().positive(),
   /** The same for an outage. */
-  outageWaitMs: z.int().positive().default(DEFAULT_OUTAGE_WAIT_MS),
+  outageWaitMs: z.int().positive(),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 

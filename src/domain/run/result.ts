@@ -34,24 +34,17 @@ export const RunResult = z.strictObject({
   outcome: OutcomeName.nullable().describe('null while the run is running'),
   exitCode: z.int().nullable(),
   reason: z.string(),
-  errorCode: ErrorCodeText.nullable()
-    .default(null)
-    .describe(
-      'Why it did not end well, such as ERR_NO_TASK; docs/errors.md says what each means and what to do. null for a run that is still running or has ended well',
-    ),
+  errorCode: ErrorCodeText.nullable().describe(
+    'Why it did not end well, such as ERR_NO_TASK; docs/errors.md says what each means and what to do. null for a run that is still running or has ended well',
+  ),
   superseded: z
     .array(SupersededEnd)
-    .default([])
     .describe('Earlier ends of this run, before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
   aliases: z
     .record(z.string(), z.int().positive())
-    .default({})
     .describe('How often the model used other tools\' names for parameters: {"edit_file.old_string": 3}'),
-  answer: z
-    .json()
-    .default(null)
-    .describe("The model's answer, which fits the schema of --output-schema; null without one"),
+  answer: z.json().describe("The model's answer, which fits the schema of --output-schema; null without one"),
   plan: z
     .strictObject({
       title: z.string(),
@@ -63,9 +56,9 @@ export const RunResult = z.strictObject({
       protect: z.array(z.string()),
     })
     .nullable(),
-  followUp: FollowUp.nullable()
-    .default(null)
-    .describe('The pull request that the run continues; null when it starts a new one'),
+  followUp: FollowUp.nullable().describe(
+    'The pull request that the run continues; null when it starts a new one',
+  ),
   paths: z
     .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
     .nullable()
@@ -75,11 +68,7 @@ export const RunResult = z.strictObject({
   ),
   provider: z.string().nullable(),
   model: z.string().nullable(),
-  root: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('The checkout, on the machine of the run; null where none was found'),
+  root: z.string().nullable().describe('The checkout, on the machine of the run; null where none was found'),
   baseSha: z.string().nullable().describe('HEAD when the run started; null in a repository without commits'),
   baseBranch: z
     .string()
@@ -100,7 +89,6 @@ export const RunResult = z.strictObject({
   uncommittedPatch: z
     .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
     .nullable()
-    .default(null)
     .describe(
       'The uncommitted work that the run started with, as a patch of baseSha: `patch` applies after it. null where baseDirty is false, and where there is no patch',
     ),
@@ -131,16 +119,14 @@ export const RunResult = z.strictObject({
     .describe(
       'Files that changed since the work began, whoever changed them (the changes in the journal say who), and that ignore rules, as they are at the end, keep out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; also pipes, sockets and empty folders, which git does not have; of more than 100, programs, settings and dependencies first',
     ),
-  ignoredFileCount: z.int().default(0).describe('Number of all such files and folders'),
+  ignoredFileCount: z.int().describe('Number of all such files and folders'),
   hiddenFiles: z
     .array(z.string())
-    .default([])
     .describe(
       'Files that the run made and that an ignore rule written later keeps out of the patch; at most 1,000',
     ),
   exposedFiles: z
     .array(z.string())
-    .default([])
     .describe(
       'Files that existed before the run and were ignored, but that no rule hides any more: git add --all would add them, the patch has none of them; at most 1,000',
     ),
@@ -168,29 +154,25 @@ export const RunResult = z.strictObject({
         costUsd: z.union([z.number(), z.literal('unknown')]).describe('Of the summary; part of costUsd'),
       }),
     )
-    .default([])
     .describe('Compactions of the conversation, oldest first'),
   failedCompactions: z
     .int()
-    .default(0)
     .describe('Compactions that failed, so that the conversation continued as it was'),
   models: z
     .array(ModelUse)
-    .default([])
     .describe(
       'Every model that answered, in order, with its part of tokens and costUsd; more than one only with --fallback-model and --review',
     ),
-  review: ReviewPart.nullable()
-    .default(null)
-    .describe('What a reviewer found in the finished work; null if no review was requested'),
-  attempts: Attempts.nullable()
-    .default(null)
-    .describe('With --attempts: all of them, and which one is in the work tree; null for a run without'),
+  review: ReviewPart.nullable().describe(
+    'What a reviewer found in the finished work; null if no review was requested',
+  ),
+  attempts: Attempts.nullable().describe(
+    'With --attempts: all of them, and which one is in the work tree; null for a run without',
+  ),
   tokens: Usage.describe('Of the whole run, including all its attempts'),
   costUsd: z.union([z.number(), z.literal('unknown')]).describe('As tokens'),
   estimated: z
     .boolean()
-    .default(false)
     .describe(
       'tokens and costUsd are partly estimated from the bytes: the provider does not count tokens, an answer was cut off before it had reported them, or a request was given up before its answer',
     ),
@@ -202,14 +184,12 @@ export const RunResult = z.strictObject({
   verify: z.array(CommandReport),
   unverified: z
     .array(z.string())
-    .default([])
     .describe(
       'Paths which the verify commands saw with other contents than the base with the patch has: they changed a file of the patch, it changed afterwards, or something outside the run changed the path',
     ),
   verifyIn: z
     .enum(VERIFY_PLACES)
     .nullable()
-    .default(null)
     .describe(
       'Where the verify commands ran: in the work tree, or in a fresh checkout of the base with the patch; null before the run has started',
     ),
@@ -227,10 +207,7 @@ export const RunResult = z.strictObject({
   network: NetworkUse.nullable().describe(
     'What commands may reach, and every host that the run asked for; null before there is a sandbox, or none was wanted',
   ),
-  mcp: z
-    .array(ServerUse)
-    .default([])
-    .describe('MCP servers of the run, their tools and how often they were called'),
+  mcp: z.array(ServerUse).describe('MCP servers of the run, their tools and how often they were called'),
   warnings: z
     .array(z.string())
     .describe(

@@ -36,25 +36,16 @@ function rewrite({ runDir }: FinishedRun, seq: number, change: (event: RunEvent)
 const proven =
   /^patchsmith: done \(exit 0\): \d+ events replayed to the same patch, byte for byte \([\d,]+ bytes\)\.$/;
 
-describe('a journal of another version', () => {
-  test('that knows of no compaction is replayed without one, and one that is not known is refused', async () => {
-    const repository = await makeRepository({ 'a.txt': 'a\n' });
-    const large = (_: unknown, at: number) => ({ ...command(`echo ${at}`), outputTokens: 90_000 });
-    const run = await scriptedRun({
-      repository,
-      turns: [...Array.from({ length: 6 }, large), write('b.txt', 'b\n'), done],
-      args: ['--sandbox', 'off', '--compaction', 'none', '--keep-base'],
-    });
-    expect(run.lastLine).toContain('done (exit 0)');
-    rewrite(run, 1, ({ compaction: _, ...event }: Partial<RunEvent> & { compaction?: unknown }) => ({
-      ...event,
-      journalVersion: 2,
-    }));
-    expect((await replay(run, '--sandbox', 'off')).lastLine).toMatch(proven);
-    rewrite(run, 1, (event) => ({ ...event, journalVersion: 7 }));
-    const unknown = await replay(run, '--sandbox', 'off');
-    expect([unknown.exitCode, unknown.lastLine]).toEqual([2, expect.stringContaining('journalVersion')]);
+test('a journal of another version is refused', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const run = await scriptedRun({
+    repository,
+    turns: [write('b.txt', 'b\n'), done],
+    args: ['--sandbox', 'off'],
   });
+  rewrite(run, 1, (event) => ({ ...event, journalVersion: 2 }));
+  const unknown = await replay(run, '--sandbox', 'off');
+  expect([unknown.exitCode, unknown.lastLine]).toEqual([2, expect.stringContaining('journalVersion')]);
 });
 
 describe('a replay proves the same patch', () => {

@@ -1,4 +1,3 @@
-import { NO_COMPACTION } from '../../../src/domain/compaction/settings.ts';
 import type { LlmTurn, ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
@@ -72,7 +71,7 @@ export const started: RunStarted = {
   },
   fallback: null,
   review: null,
-  compaction: NO_COMPACTION,
+  compaction: { strategy: 'none', at: 80_000, maxMessages: null },
   ifNoChanges: 'ok',
   ifDenied: 'report',
   price: null,

@@ -15,9 +15,9 @@ export const Publication = z.strictObject({
   outcome: OutcomeName,
   exitCode: z.int(),
   reason: z.string(),
-  errorCode: ErrorCodeText.nullable()
-    .default(null)
-    .describe('Why it did not end well; docs/errors.md says what each code means. null when it did'),
+  errorCode: ErrorCodeText.nullable().describe(
+    'Why it did not end well; docs/errors.md says what each code means. null when it did',
+  ),
   dryRun: z.boolean().describe('Nothing was changed; this is what would have been changed'),
   repository: z.string().nullable(),
   base: z

@@ -18,7 +18,7 @@ export function afterResuming(before: RunState, event: RunResumed & EventPlace):
         ? { at: 'model' }
         : withoutStoppedVerification(before.phase),
     base: event.base,
-    limits: event.limits ?? before.limits,
+    limits: event.limits,
     superseded: event.supersedes ? [...before.superseded, event.supersedes] : before.superseded,
     startedAt: event.at - Math.max(0, before.now - before.startedAt),
     cutOffsInARow: wasCutOff ? 0 : before.cutOffsInARow,
