@@ -20,7 +20,7 @@ export async function namedRun(
 ): Promise<NamedRun> {
   const { cwd, env } = context;
   if (asked !== undefined && asked !== LAST) return { status: 'ok', run: asked };
-  const { findLastRun } = await import('../adapters/storage/last-run.ts');
+  const { findLastRun } = await import('../adapters/storage/find-run.ts');
   const found = await findLastRun({ cwd: repo === null ? cwd : resolve(cwd, repo), env: withoutKey(env) });
   if (found.status === 'failed')
     return { status: 'refused', problems: [problem('ERR_RUN_NOT_FOUND', found.message)] };

@@ -3,8 +3,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { removeOldWork } from '../adapters/storage/checked-work.ts';
-import { listChecks, listRuns } from '../adapters/storage/listing/list-runs.ts';
-import { summarise } from '../adapters/storage/listing/run-summary.ts';
+import { listChecks, listRuns, summarise } from '../adapters/storage/list-runs.ts';
 import { RUN_ID } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';

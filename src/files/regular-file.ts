@@ -4,10 +4,8 @@
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { readUpTo } from './opened-file.ts';
-import { checkTime } from './time-limit.ts';
 
 /** `why` is for people and follows the name of the file. */
 export type RegularFileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
@@ -19,9 +17,6 @@ export interface Reading {
   /** Whether to follow a link. Default: false. */
   readonly follow?: boolean;
 }
-
-/** Bytes read at a time. */
-const CHUNK_BYTES = 1024 * 1024;
 
 /** Why a path could not be opened, for people; other errors do not concern the path. */
 const WHY: Readonly<Record<string, string>> = {
@@ -47,25 +42,13 @@ export function readRegularFile(path: string, maxBytes: number, reading: Reading
   }
 }
 
-/**
- * Passes the bytes of a regular file to `take` in chunks; a chunk is valid until the next one. `take` returns whether it
- * wants more. Null if the file could be read. Signals are heard after each chunk; rejects with `CutShort` when the time is over.
- */
-export async function eachChunkInTime(
-  path: string,
-  take: (chunk: Buffer) => boolean,
-): Promise<FileReadFailure | null> {
+/** At most the first `maxBytes` bytes of a regular file; none if it cannot be opened. Throws disk errors. */
+export function readBeginning(path: string, maxBytes: number): Buffer {
   const opened = openRegularFile(path);
-  if (opened.status === 'failed') return opened;
+  if (opened.status === 'failed') return Buffer.alloc(0);
   try {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, opened.bytes + 1));
-    for (let read = readSync(opened.file, chunk); read > 0; read = readSync(opened.file, chunk)) {
-      const isWanted = take(chunk.subarray(0, read));
-      await setImmediate();
-      checkTime();
-      if (!isWanted) break;
-    }
-    return null;
+    const bytes = Buffer.allocUnsafe(Math.min(maxBytes, opened.bytes));
+    return bytes.subarray(0, readSync(opened.file, bytes, 0, bytes.length, 0));
   } finally {
     closeSync(opened.file);
   }

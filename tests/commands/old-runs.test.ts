@@ -36,7 +36,7 @@ function home() {
     /** A run that ended on a day of January. */
     put(day: number, part: Partial<RunResult> = {}, folder = at(id(day))) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const result = { ...finishedRun(), runId: id(day), ...part };
+      const result = { ...finishedRun(), runId: id(day), root: '/work/shop', ...part };
       const event = { ...started, root: '/work/shop', runId: id(day), seq: 1, at: 1 };
       writeFileSync(join(folder, 'result.json'), JSON.stringify(result));
       writeFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(event)}\n`);
@@ -152,7 +152,7 @@ test('clean removes what checks have kept, even if no run used it', async () => 
   put(2, { outcome: 'usage_error', exitCode: 2 }, at(`checks/${id(2)}`));
   const letGo = await lockRun(put(3, { status: 'running' }, at(`checks/${id(3)}`)));
   const work = at(`checks/${'a'.repeat(64)}.json`);
-  for (const path of [work, `${work}.new`, at('checks/mine.json')]) {
+  for (const path of [work, `${work}.1.new`, at('checks/mine.json')]) {
     writeFileSync(path, '{}');
     utimesSync(path, 1, 1);
   }
@@ -167,7 +167,7 @@ test('clean removes what checks have kept, even if no run used it', async () => 
     0,
     expect.stringMatching(/ 1 run and 2 checks \(.*\) removed; 0 runs \(0 KB\) stay\.$/),
   ]);
-  expect([existsSync(work), existsSync(`${work}.new`), existsSync(at('checks/mine.json'))]).toEqual([
+  expect([existsSync(work), existsSync(`${work}.1.new`), existsSync(at('checks/mine.json'))]).toEqual([
     false,
     false,
     true,

@@ -3,7 +3,7 @@
  * where sandboxed commands can neither see nor write anything.
  */
 
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import * as z from 'zod';
@@ -13,6 +13,7 @@ import { CommandReport } from '../../domain/run/events.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
+import { replaceFile } from '../../files/replace-file.ts';
 import { CHECKS, nearestReal, placesOf } from './run-directory.ts';
 import { jsonOf } from './run-file.ts';
 
@@ -21,7 +22,7 @@ const MAX_AGE_MS = 3_600_000;
 const MAX_BYTES = 4_000_000;
 
 const CheckedWork = z.strictObject({
-  version: z.literal(2),
+  version: z.literal(1),
   /** Unix time in milliseconds. */
   at: z.number(),
   /** Of the work tree as the check left it, by `folderState`. */
@@ -52,17 +53,11 @@ export function keepWork(
 ): void {
   const path = pathOf(place);
   if (path === null) return;
-  const temporary = `${path}.new`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!isOurs(dirname(path))) return;
     removeOldWork(dirname(path), work.at);
-    rmSync(temporary, { force: true });
-    writeFileSync(temporary, redactedJson({ version: 2, ...work }, place.redact), {
-      flag: 'wx',
-      mode: 0o600,
-    });
-    renameSync(temporary, path);
+    replaceFile(path, redactedJson({ version: 1, ...work }, place.redact));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
   }
@@ -70,7 +65,7 @@ export function keepWork(
 
 /** Removes what is too old for any run, and what a killed check left. */
 export function removeOldWork(folder: string, now: number): void {
-  for (const name of readdirSync(folder).filter((one) => /^[0-9a-f]{64}\.json(?:\.new)?$/.test(one))) {
+  for (const name of readdirSync(folder).filter((one) => /^[0-9a-f]{64}\.json(?:\.\d+\.new)?$/.test(one))) {
     const path = join(folder, name);
     const { mtimeMs = now } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
     if (now - mtimeMs > MAX_AGE_MS) rmSync(path, { force: true });

@@ -1,14 +1,15 @@
-/** Finds the folder of an earlier run by its path or its id. */
+/** Finds the folder of an earlier run: by its path or its id, or as the last one of a checkout. */
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
 import { endDeadRun } from './dead-run.ts';
 import { readStart } from './read-journal.ts';
 import { checkPlacesOf, placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
-import { notedPlaces } from './run-places.ts';
+import { idsIn, notedPlaces } from './run-places.ts';
 
 /** The directory of a run, or why it was not found. */
 export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
@@ -59,6 +60,36 @@ export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun
       : `${named} (looked in ${candidates.join(', ')})`;
   return { status: 'failed', message: `There is no run ${where}. Name its run directory.` };
 }
+
+/**
+ * The newest run that started work in the checkout around `cwd`, among the runs in the default places and those that
+ * left a pointer there (`--run-dir`). Replays, which work in a copy, do not count.
+ */
+export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
+  const root = await repositoryRoot(cwd);
+  if (root === null) return failed(`${cwd} is not in a git repository, so it has no last run. ${NAME_IT}`);
+  const folders = placesOf('any', env).map((place) => dirname(place));
+  const ids = [...new Set(folders.flatMap((folder) => [...idsIn(folder), ...notedPlaces(folder).keys()]))];
+  let last: { id: string; at: number; found: FoundRun } | null = null;
+  for (const id of ids.sort().reverse()) {
+    // Ids have a resolution of one second; for runs that began in the same second, the journal has the order.
+    if (last !== null && secondOf(id) !== secondOf(last.id)) break;
+    const found = await findRun(id, { cwd: '/', env });
+    if (found.status === 'failed') continue;
+    const start = await readStart(found.directory.events);
+    if (start === null || start.root !== root || start.replayOf !== undefined) continue;
+    if (last === null || start.at > last.at) last = { id, at: start.at, found };
+  }
+  if (last !== null) return last.found;
+  return failed(`There is no run of ${root} in ${folders.join(', ')}. ${NAME_IT}`);
+}
+
+/** `20261122-170352` of `20261122-170352-c5ef0f`. */
+function secondOf(id: string): string {
+  return id.slice(0, id.lastIndexOf('-'));
+}
+
+const NAME_IT = 'Name the run by its id or run directory.';
 
 /** True for a dangling link too. */
 function isThere(path: string): boolean {

@@ -1,8 +1,9 @@
 /** Writes the proven patch to a file. */
 
-import { accessSync, constants, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sentence } from '../../domain/text/sentence.ts';
+import { replaceFile } from '../../files/replace-file.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Publisher } from '../../ports.ts';
 
@@ -14,7 +15,8 @@ export function patchFilePublisher(path: string): Publisher {
       try {
         const obstacle = obstacleTo(path);
         if (obstacle !== null) return obstacle;
-        replaceFile(path, patch.bytes);
+        // The file may be in the work tree, where commands of the model could have put a link.
+        replaceFile(path, patch.bytes, 0o666);
         return null;
       } catch (error) {
         if (error instanceof Error && 'code' in error)
@@ -45,17 +47,5 @@ function isWritable(folder: string): boolean {
   } catch (error) {
     if (error instanceof Error && 'code' in error) return false;
     throw error;
-  }
-}
-
-/** The file may be in the work tree, where commands of the model could have put a link in the temporary file's place. */
-function replaceFile(path: string, bytes: Uint8Array): void {
-  const temporary = `${path}.${process.pid}.new`;
-  rmSync(temporary, { force: true });
-  try {
-    writeFileSync(temporary, bytes, { flag: 'wx' });
-    renameSync(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }

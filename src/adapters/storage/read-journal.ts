@@ -14,7 +14,7 @@ import { type RunState, startOf } from '../../domain/run/state.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import { eachChunkInTime } from '../../files/regular-file.ts';
+import { readBeginning, readRegularFile } from '../../files/regular-file.ts';
 import { Breath } from '../../files/time-limit.ts';
 
 /**
@@ -40,19 +40,17 @@ export const MAX_EVENTS = 100_000;
 const EventPosition = z.object({ seq: z.int().positive(), at: z.number() });
 
 /**
- * Every complete line is one event, numbered from 1 without gaps. Keeps only one line in memory besides the events.
- * Rejects with `CutShort` when time is up.
+ * Every complete line is one event, numbered from 1 without gaps. Rejects with `CutShort` when time is up.
  */
 export async function readJournal(path: string): Promise<JournalRead> {
-  const journal = new Journal();
-  const failure = await eachChunkInTime(path, (chunk) => journal.take(chunk));
-  if (failure !== null)
+  const read = readRegularFile(path, MAX_JOURNAL_BYTES);
+  if (read.status === 'failed')
     return failed(
-      failure.missing
+      read.missing
         ? `There is no journal ${path}: the run ended before it started to work.`
-        : sentence(`The journal ${path} ${failure.why}`),
+        : sentence(`The journal ${path} ${read.why}`),
     );
-  const { problem, events, torn, bytes } = journal.end();
+  const { problem, events, torn, bytes } = await eventsIn(read.bytes);
   if (problem !== null) return failed(`The journal ${path}${problem}.`);
   const [first, ...rest] = events;
   if (first?.type !== 'run.started') return failed(`The journal ${path} does not begin with run.started.`);
@@ -61,10 +59,9 @@ export async function readJournal(path: string): Promise<JournalRead> {
 
 /** The first event of a journal; null if there is none that can be read. */
 export async function readStart(path: string): Promise<(RunStarted & EventPlace) | null> {
-  const journal = new Journal();
-  const failure = await eachChunkInTime(path, (chunk) => journal.take(chunk) && journal.isEmpty);
-  const [first] = failure === null ? journal.end().events : [];
-  return first?.type === 'run.started' ? first : null;
+  const beginning = readBeginning(path, MAX_LINE_BYTES);
+  const { events } = await eventsIn(beginning.subarray(0, beginning.indexOf(NEWLINE) + 1));
+  return events[0]?.type === 'run.started' ? events[0] : null;
 }
 
 /**
@@ -84,84 +81,35 @@ export async function stateAfter([start, ...rest]: RunEvents): Promise<RunState>
 /** An event can take as long as looking at some entries of a folder. */
 const STEPS_OF_AN_EVENT = 4;
 
-/** A journal that is being read. */
-class Journal {
-  readonly #events: RunEvent[] = [];
-  readonly #budget: JsonBudget = { values: MAX_VALUES };
-  /** The current incomplete line. */
-  #pieces: Buffer[] = [];
-  #pieceBytes = 0;
-  #seenBytes = 0;
-  /** Total of the lines that were read. */
-  #bytes = 0;
-  /** Number of a line that is not JSON: if it is the last one, it was damaged and counts as not written. */
-  #damaged: number | null = null;
-  #problem: string | null = null;
+/** The events in the complete lines of a journal, which take `bytes` bytes, or what is wrong with it. */
+interface ReadEvents {
+  readonly problem: string | null;
+  readonly events: RunEvent[];
+  readonly torn: boolean;
+  readonly bytes: number;
+}
 
-  /** No event has been read yet. */
-  get isEmpty(): boolean {
-    return this.#events.length === 0;
-  }
-
-  /** False if the rest is not needed. */
-  take(chunk: Buffer): boolean {
-    this.#seenBytes += chunk.length;
-    if (this.#seenBytes > MAX_JOURNAL_BYTES)
-      return this.#fail(` is larger than ${formatNumber(MAX_JOURNAL_BYTES)} bytes`);
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      if (!this.#keep(chunk.subarray(from, end)) || !this.#endLine()) return false;
-      from = end + 1;
-    }
-    return this.#keep(Buffer.from(chunk.subarray(from)));
-  }
-
-  end() {
-    if (this.#problem === null && this.#damaged === 1) this.#fail(`, line 1: ${NO_JSON}`);
-    // What follows the last newline was never completed.
-    const torn = this.#pieceBytes > 0 || this.#damaged !== null;
-    if (this.#damaged !== null && this.#pieceBytes > 0) this.#fail(`, line ${this.#damaged}: ${NO_JSON}`);
-    return { problem: this.#problem, events: this.#events, torn, bytes: this.#bytes };
-  }
-
-  #keep(piece: Buffer): boolean {
-    if (piece.length === 0) return true;
-    this.#pieces.push(piece);
-    this.#pieceBytes += piece.length;
-    if (this.#pieceBytes <= MAX_LINE_BYTES) return true;
-    return this.#fail(`, line ${this.#line}: longer than ${formatNumber(MAX_LINE_BYTES)} bytes`);
-  }
-
-  /** The number of the line that is being read. */
-  get #line(): number {
-    return this.#events.length + (this.#damaged === null ? 1 : 2);
-  }
-
-  #endLine(): boolean {
+async function eventsIn(journal: Buffer): Promise<ReadEvents> {
+  const events: RunEvent[] = [];
+  const budget: JsonBudget = { values: MAX_VALUES };
+  const breath = new Breath();
+  let from = 0;
+  const end = (problem: string | null) => ({ problem, events, torn: from < journal.length, bytes: from });
+  for (let to = journal.indexOf(NEWLINE); to !== -1; to = journal.indexOf(NEWLINE, from)) {
+    await breath.after(STEPS_OF_AN_EVENT, to - from);
+    const line = events.length + 1;
+    const wrong = (what: string) => end(`, line ${line}: ${what}`);
+    if (to - from > MAX_LINE_BYTES) return wrong(`longer than ${formatNumber(MAX_LINE_BYTES)} bytes`);
+    const event = eventOf(journal.toString('utf8', from, to), budget);
     // After a power failure the last line may have its length but not its content; this cannot happen to any other line.
-    if (this.#damaged !== null) return this.#fail(`, line ${this.#damaged}: ${NO_JSON}`);
-    const text = Buffer.concat(this.#pieces).toString('utf8');
-    const line = this.#line;
-    const length = this.#pieceBytes + 1;
-    this.#pieces = [];
-    this.#pieceBytes = 0;
-    const event = eventOf(text, this.#budget);
-    if (event === NO_JSON) {
-      this.#damaged = line;
-      return true;
-    }
-    if (typeof event === 'string') return this.#fail(`, line ${line}: ${event}`);
-    if (line > MAX_EVENTS) return this.#fail(` has more than ${formatNumber(MAX_EVENTS)} events`);
-    if (event.seq !== line) return this.#fail(`, line ${line}: holds event ${event.seq} instead of ${line}`);
-    this.#events.push(event);
-    this.#bytes += length;
-    return true;
+    if (event === NO_JSON && line > 1 && to === journal.length - 1) return end(null);
+    if (typeof event === 'string') return wrong(event);
+    if (line > MAX_EVENTS) return end(` has more than ${formatNumber(MAX_EVENTS)} events`);
+    if (event.seq !== line) return wrong(`holds event ${event.seq} instead of ${line}`);
+    events.push(event);
+    from = to + 1;
   }
-
-  #fail(problem: string): false {
-    this.#problem ??= problem;
-    return false;
-  }
+  return end(null);
 }
 
 const NEWLINE = 0x0a;

@@ -1,12 +1,38 @@
-/** Reads the result of an earlier run. Code that only writes one does not need its schema. */
+/** Reads the result of an earlier run, and its patch. Code that only writes one does not need its schema. */
 
+import type { ChangedFile } from '../../domain/changes/changed-file.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
+import { sentence } from '../../domain/text/sentence.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
 
 /** The stored result; null if there is none that can be parsed. */
 export function readResult(directory: Pick<RunDirectory, 'result'>): RunResult | null {
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   return read.status === 'ok' ? (RunResult.safeParse(jsonOf(read.bytes)).data ?? null) : null;
+}
+
+/** The patch of a finished run, checked against its result, or why it cannot be used. */
+export type PatchRead = { status: 'ok'; patch: Uint8Array; files: ChangedFile[] } | Failed;
+
+/** Fails if there is no patch, or if it is not the one that the run wrote. */
+export function readPatch({ path, result: resultPath, patch }: RunDirectory): PatchRead {
+  const result = readResult({ result: resultPath });
+  if (result === null) return failed(`${resultPath} is missing or not the result of a run of this version.`);
+  if (result.status === 'running')
+    return failed(
+      `The run in ${path} has not ended. Unless it is still running, its process died; patchsmith resume continues it.`,
+    );
+  if (result.patch === null)
+    return failed(`The run in ${path} ended without a patch: ${oneLine(result.reason, 2_000)}`);
+  const read = readRegularFile(patch, MAX_PATCH_BYTES);
+  if (read.status === 'failed')
+    return failed(read.missing ? `The run in ${path} has made no patch.` : sentence(`${patch} ${read.why}`));
+  if (sha256Of(read.bytes) !== result.patch.sha256)
+    return failed(`${patch} is not the patch that the run wrote.`);
+  return { status: 'ok', patch: read.bytes, files: result.changedFiles };
 }

@@ -1,17 +1,7 @@
 /** The folder of one run: journal, result, patch, log and shadow repository, outside the work tree. */
 
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -21,6 +11,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { replaceFile } from '../../files/replace-file.ts';
 
 /** Absolute paths of the files in which a run is stored. */
 export interface RunDirectory {
@@ -118,7 +109,6 @@ export function runDirectoryAt(path: string): RunDirectory {
     report: join(path, 'report.html'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),
-    // The name is part of the format on disk: earlier run directories have it, and docs/outcomes.md says it.
     sandboxGitDir: join(path, 'agent.git'),
     scratch: join(path, 'scratch'),
   };
@@ -162,13 +152,9 @@ function isPlace(path: string | undefined): path is string {
   return path !== undefined && isAbsolute(path);
 }
 
-/** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
-export function writeResult(directory: RunDirectory, text: string): void {
-  const temporary = `${directory.result}.new`;
-  // Left by a killed process, or put there by someone else: do not write through it.
-  rmSync(temporary, { force: true });
-  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
-  renameSync(temporary, directory.result);
+/** Replaces `result.json`. */
+export function writeResult({ result }: RunDirectory, text: string): void {
+  replaceFile(result, text);
 }
 
 /** Removes the page of a run that continues. */

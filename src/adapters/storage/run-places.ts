@@ -1,10 +1,13 @@
-/** Where runs with their own `--run-dir` are: a small file for each, next to the runs in the default place. */
+/**
+ * Where runs are, without reading any: in the default folders, and where `--run-dir` has put them, which a small file for each says
+ * there.
+ */
 
-import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import { placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
+import { CHECKS, placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
 
 const SUFFIX = '.elsewhere';
 
@@ -62,6 +65,41 @@ function notesIn(folder: string): string[] {
     return names.map((name) => name.slice(0, -SUFFIX.length)).filter((id) => RUN_ID.test(id));
   } catch (error) {
     if (error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+}
+
+/** The folders in which runs are by default, without links in their paths. */
+export function runFolders(env: RunDirectoryRequest['env']): string[] {
+  const folders = placesOf('any', env).map((place) => dirname(place));
+  return [...new Set(folders.filter(isFolder).map((folder) => realpathSync(folder)))];
+}
+
+/** The same for what checks have kept. */
+export function checkFolders(env: RunDirectoryRequest['env']): string[] {
+  return runFolders(env)
+    .map((folder) => join(folder, CHECKS))
+    .filter(isFolder);
+}
+
+/** Folders with the name of a run, unsorted. */
+export function idsIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name)).map(({ name }) => name);
+  } catch (error) {
+    // There has been no run there yet, or it is not a readable folder.
+    if (error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+}
+
+/** False for a link, and for what does not exist. */
+export function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
-import { readPatch } from '../../adapters/storage/read-patch.ts';
+import { readPatch } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';

@@ -3,7 +3,6 @@
  * the repository. Every step finds what an earlier publication of the same plan has made.
  */
 
-import { writeDocument } from '../../adapters/storage/write-document.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { askedIn } from '../../domain/github/publishing/identity.ts';
@@ -20,6 +19,7 @@ import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
+import { writeDocument } from '../../files/replace-file.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { readBase } from './base.ts';
 import { findClosed } from './closing/reopen.ts';

@@ -1,12 +1,12 @@
 /** The verdict on a replay: whether it went the recorded way to the recorded patch. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { sameBytes } from '../../adapters/storage/same-bytes.ts';
 import { type Divergence, describeDivergence } from '../../domain/journal/divergence.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { BroughtFiles } from './ignored-files.ts';
@@ -31,7 +31,7 @@ export function judgeReplay(
 ): RunOutcome {
   if (signal.aborted || decided.name === 'publish_failed') return decided;
   const [first, ...more] = tracker.divergences();
-  const same = sameBytes(run.patch, patch?.bytes ?? null);
+  const same = isPatch(run.patch, patch?.bytes ?? null);
   if (first) {
     const others =
       more.length > 0
@@ -56,6 +56,12 @@ export function judgeReplay(
   return done(
     `${pluralize(events.length, 'event')} replayed to the same patch, byte for byte (${pluralize(bytes, 'byte')}).${having}`,
   );
+}
+
+/** `bytes` null means that the file is absent. */
+function isPatch(path: string, bytes: Uint8Array | null): boolean {
+  const read = readRegularFile(path, bytes?.length ?? 0);
+  return read.status === 'ok' ? bytes !== null && read.bytes.equals(bytes) : read.missing && bytes === null;
 }
 
 /** Where a missing ignored file shows: in what commands and tools did and said. A sentence with a leading space, or empty. */

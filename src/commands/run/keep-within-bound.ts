@@ -2,9 +2,8 @@
 
 import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { idsIn, runFolders } from '../../adapters/storage/listing/run-folders.ts';
 import { CHECKS } from '../../adapters/storage/run-directory.ts';
-import { notedPlaces } from '../../adapters/storage/run-places.ts';
+import { idsIn, notedPlaces, runFolders } from '../../adapters/storage/run-places.ts';
 import { formatSize } from '../../domain/text/format-size.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import type { HostContext } from '../../host/context.ts';

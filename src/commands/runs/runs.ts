@@ -1,7 +1,7 @@
 /** `patchsmith runs`: lists the runs of this user, newest first. */
 
-import { listRuns } from '../../adapters/storage/listing/list-runs.ts';
-import { readSpending } from '../../adapters/storage/listing/run-spending.ts';
+import { listRuns } from '../../adapters/storage/list-runs.ts';
+import { readSpending } from '../../adapters/storage/run-spending.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';

@@ -2,7 +2,7 @@
 
 import { endDeadRun } from '../../adapters/storage/dead-run.ts';
 import { findRun } from '../../adapters/storage/find-run.ts';
-import { summarise } from '../../adapters/storage/listing/run-summary.ts';
+import { summarise } from '../../adapters/storage/list-runs.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { Environment } from '../../domain/environment.ts';

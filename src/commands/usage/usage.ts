@@ -1,9 +1,9 @@
 /** `patchsmith usage`: what past runs have spent, by model, plan and day. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
-import { findRuns } from '../../adapters/storage/listing/list-runs.ts';
-import { type RunSpending, readSpending } from '../../adapters/storage/listing/run-spending.ts';
+import { findRuns } from '../../adapters/storage/list-runs.ts';
 import { startOfId } from '../../adapters/storage/run-directory.ts';
+import { type RunSpending, readSpending } from '../../adapters/storage/run-spending.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { SpendingGroup } from '../../domain/runs/spending-groups.ts';

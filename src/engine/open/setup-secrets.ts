@@ -84,7 +84,7 @@ export async function whyLeft(session: Session, root: string, since: number): Pr
       .map((mount) => ({ root: mount.slice(0, -':rw'.length) }))
       .filter((one) => !isWithin(one.root, root)),
   ];
-  const { findValues } = await import('../../adapters/storage/leaks/find-values.ts');
+  const { findValues } = await import('../../adapters/storage/find-values.ts');
   const found: string[] = [];
   const closed: string[] = [];
   for (const place of places) {

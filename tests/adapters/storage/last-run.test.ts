@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findLastRun } from '../../../src/adapters/storage/last-run.ts';
+import { findLastRun } from '../../../src/adapters/storage/find-run.ts';
 import type { RunStarted } from '../../../src/domain/run/events.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { started } from '../../support/runs/events.ts';

@@ -29,9 +29,9 @@ function home() {
     env,
     at,
     folder,
-    result(day: number, part: object = {}, path = at(day)) {
-      const run: Partial<RunResult> = { runId: id(day), tokens, costUsd: 0.25 };
-      writeFileSync(join(folder(day, path), 'result.json'), JSON.stringify({ ...finishedRun(run), ...part }));
+    result(day: number, part: Partial<RunResult> = {}, path = at(day)) {
+      const run = finishedRun({ runId: id(day), tokens, costUsd: 0.25, ...part });
+      writeFileSync(join(folder(day, path), 'result.json'), JSON.stringify(run));
       return path;
     },
     journal(day: number, ...events: RunAction[]) {
@@ -47,12 +47,21 @@ function home() {
   };
 }
 
+const PLAN: NonNullable<RunResult['plan']> = {
+  title: '',
+  sha256: '',
+  source: { kind: 'message' },
+  allow: [],
+  protect: [],
+};
+
 const answered = turn({ usage: tokens });
 
 test('usage sums finished runs by model, plan and day; recorded answers cost nothing', async () => {
   const { result, usage, json } = home();
+  const plan = { ...PLAN, title: 'Other\u001b[31m' };
   result(1);
-  result(2, { model: 'claude-opus-5-5', costUsd: 1, estimated: true, plan: { title: 'Other\u001b[31m' } });
+  result(2, { model: 'claude-opus-5-5', costUsd: 1, estimated: true, plan });
   result(4, { provider: 'replay', costUsd: 5 });
   result(5, { costUsd: 'unknown', model: 'house-model' });
   const all = await json();
@@ -96,19 +105,14 @@ test('usage sums finished runs by model, plan and day; recorded answers cost not
 test('a run that two models worked on counts by model for both, and once elsewhere', async () => {
   const { result, journal, json } = home();
   const [first, second] = ['claude-sonnet-5-5', SECOND.model];
-  const use = { provider: 'anthropic', turns: 1, tokens, replaced: null };
+  const use = { provider: 'anthropic', turns: 1, tokens, replaced: null, role: 'work' } as const;
   const models = [
     { ...use, model: first, costUsd: 0.5 },
-    { ...use, model: second, costUsd: 'unknown' },
+    { ...use, model: second, costUsd: 'unknown' as const },
   ];
   const both = { ...noUsage, input: 200, cacheRead: 600, output: 100 };
   result(1, { tokens: both, costUsd: 'unknown', model: first, models });
-  // Not what a run writes: it counts for its first model.
-  result(2, {
-    model: first,
-    costUsd: 0.25,
-    models: [{ model: 7 }, { model: '', tokens: { ...tokens, input: -1 } }],
-  });
+  result(2, { model: first });
   const replaced: RunAction = {
     type: 'model.replaced',
     why: 'refusal',
@@ -142,8 +146,7 @@ test('a run that is running, dead or half written counts with what its journal s
   journal(3, answered);
   // Before it has a journal, nothing is known of what it has asked for.
   result(4, { status: 'running', outcome: null, tokens: noUsage, costUsd: 0 });
-  // An older version, and one that says nonsense.
-  result(5, { tokens: { input: 10, output: 1 }, costUsd: -1, estimated: undefined, plan: 'x', model: 7 });
+  result(5, { tokens, costUsd: -1 });
   result(6, { tokens: { ...noUsage, input: 1e300 } });
   makePipe(join(folder(7), 'result.json'));
   result(8, { runId: id(1) });
@@ -153,28 +156,28 @@ test('a run that is running, dead or half written counts with what its journal s
   notePlace({ runId: id(1), path: twice, env, workTree: null });
   notePlace({ runId: id(12), path: tempFolder(), env, workTree: null });
   const { total, by, unread } = await json();
-  expect(total).toMatchObject({ runs: 5, unknownCosts: 2, tokens: { input: 410 } });
+  expect(total).toMatchObject({ runs: 4, unknownCosts: 1, tokens: { input: 400 } });
   expect(by.day.map((sum: { name: string; costUsd: unknown }) => [sum.name, sum.costUsd])).toEqual([
     ['2026-01-01', 2 * costUsd],
     ['2026-01-02', costUsd],
     ['2026-01-03', costUsd],
     ['2026-01-04', 'unknown'],
-    ['2026-01-05', 'unknown'],
   ]);
   expect(unread.map(({ runId, problem }: { runId: string; problem: string }) => [runId, problem])).toEqual([
     [id(10), 'result.json is not the result of a run'],
     [id(8), 'result.json is that of another run'],
     [id(7), 'result.json is not a file'],
     [id(6), 'result.json is not the result of a run'],
+    [id(5), 'it states more tokens than a run can spend'],
   ]);
   const { stderr } = await usage();
   expect(stderr).toContain(`not counted: ${id(7)}: result.json is not a file\n`);
-  expect(stderr).toContain('; 4 runs could not be read.');
+  expect(stderr).toContain('; 5 runs could not be read.');
 });
 
 test('a resumed run counts once, with all its attempts, and a retried answer with what it cost', async () => {
   const { result, journal, json } = home();
-  result(1, { status: 'running', outcome: null, superseded: [{}], costUsd: 0.25 });
+  result(1, { status: 'running', outcome: null, superseded: [], costUsd: 0.25 });
   const lost = { usage: { ...noUsage, input: 1000 }, estimated: true };
   const retry = { attempt: 2, kind: 'stream' as const, status: null, cause: 'reset', waitMs: 1 };
   journal(1, { type: 'turn.retried', ...retry, spent: lost }, answered);

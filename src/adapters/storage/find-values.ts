@@ -2,7 +2,7 @@
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
-import { decodeName, encodeName } from '../../../files/names.ts';
+import { decodeName, encodeName } from '../../files/names.ts';
 
 /** Where to search, and for what. */
 export interface ValueSearch {

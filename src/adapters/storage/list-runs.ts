@@ -1,30 +1,73 @@
-/** What a list says about a run. Its folder is untrusted and only read: nothing in it can make a list fail. */
+/** Lists all runs of this user. Their folders are untrusted and only read: nothing in them can make a list fail. */
 
 import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
-import { CutShort } from '../../../domain/run/cut-short.ts';
-import type { RunSummary } from '../../../domain/runs/retention.ts';
-import { readRegularFile } from '../../../files/regular-file.ts';
-import { readStart } from '../read-journal.ts';
-import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
-import { jsonOf } from '../run-file.ts';
-import { isRunLocked } from '../run-lock.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
+import type { RunSummary } from '../../domain/runs/retention.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+import { type RunDirectory, type RunDirectoryRequest, runDirectoryAt, startOfId } from './run-directory.ts';
+import { jsonOf } from './run-file.ts';
+import { isRunLocked } from './run-lock.ts';
+import { checkFolders, idsIn, isFolder, notedPlaces, runFolders } from './run-places.ts';
+
+/** The runs, newest first, and the folders of the default places that exist. */
+export interface RunList {
+  readonly folders: readonly string[];
+  readonly runs: readonly RunSummary[];
+}
+
+/** Where a run is. */
+export type RunPlace = Pick<RunSummary, 'runId' | 'path' | 'place'>;
+
+/** Skips entries of the default places that are links, or whose name is not a run's. */
+export async function listRuns(env: RunDirectoryRequest['env']): Promise<RunList> {
+  const { folders, found } = findRuns(env);
+  const runs: RunSummary[] = [];
+  for (const { runId, path, place } of found) {
+    const run = await summarise(runId, path, place);
+    // The folder of a pointer may have a different run now.
+    if (place === 'default' || run.status !== 'unreadable') runs.push(run);
+  }
+  return { folders, runs };
+}
+
+/** What checks have kept, in the form of runs: newest first. */
+export async function listChecks(env: RunDirectoryRequest['env']): Promise<RunList> {
+  const folders = checkFolders(env);
+  const runs: RunSummary[] = [];
+  for (const folder of folders)
+    for (const runId of idsIn(folder)) runs.push(await summarise(runId, join(folder, runId), 'default'));
+  return { folders, runs: runs.sort((a, b) => (a.runId < b.runId ? 1 : -1)) };
+}
+
+/** The folders of the runs in `listRuns`, unread, newest first. */
+export function findRuns(env: RunDirectoryRequest['env']): {
+  readonly folders: readonly string[];
+  readonly found: readonly RunPlace[];
+} {
+  const folders = runFolders(env);
+  const found = folders.flatMap((folder): RunPlace[] => [
+    ...idsIn(folder).map((runId) => ({ runId, path: join(folder, runId), place: 'default' as const })),
+    ...[...notedPlaces(folder)].flatMap(([runId, path]) =>
+      isFolder(path) ? [{ runId, path, place: 'elsewhere' as const }] : [],
+    ),
+  ]);
+  return { folders, found: found.sort((a, b) => (a.runId < b.runId ? 1 : a.runId > b.runId ? -1 : 0)) };
+}
 
 /** Larger results are not read for a list. */
 const MAX_LISTED_BYTES = 16 * 1024 * 1024;
 
-/** The needed part of the result; a newer version may have more, and other outcomes. */
+/** The needed part of the result. */
 const Glimpse = z.object({
   runId: z.string(),
   status: z.enum(['running', 'finished']),
   outcome: z.string().nullable(),
   exitCode: z.number().nullable(),
-  root: z.string().nullable().catch(null),
-  plan: z.object({ title: z.string() }).nullable().catch(null),
-  costUsd: z
-    .union([z.number(), z.literal('unknown')])
-    .nullable()
-    .catch(null),
+  root: z.string().nullable(),
+  plan: z.object({ title: z.string() }).nullable(),
+  costUsd: z.union([z.number(), z.literal('unknown')]),
 });
 
 /**
@@ -45,11 +88,10 @@ export async function summarise(
     if (read.status === 'failed') return { ...blank, ...measured, problem: `result.json ${read.why}` };
     const glimpse = Glimpse.safeParse(jsonOf(read.bytes));
     if (!glimpse.success) return { ...blank, ...measured, problem: 'result.json is not the result of a run' };
-    const { runId: said, status, plan, root: recorded, ...ended } = glimpse.data;
+    const { runId: said, status, plan, ...ended } = glimpse.data;
     if (said !== runId) return { ...blank, ...measured, problem: 'result.json is that of another run' };
-    const root = recorded ?? (await readStart(directory.events))?.root ?? null;
     const now = status === 'finished' ? status : (await isRunLocked(path)) ? 'running' : 'died';
-    return { ...unknown, ...ended, ...measured, root, plan: plan?.title ?? null, status: now, problem: null };
+    return { ...unknown, ...ended, ...measured, plan: plan?.title ?? null, status: now, problem: null };
   } catch (error) {
     if (error instanceof CutShort) throw error;
     const problem = error instanceof Error ? error.message : String(error);

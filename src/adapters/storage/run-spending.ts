@@ -2,19 +2,19 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
-import { type AttemptSpending, MAX_ATTEMPTS, spentTogether } from '../../../domain/attempts/attempts.ts';
-import { totalTokens } from '../../../domain/conversation/conversation.ts';
-import { type Failed, failed } from '../../../domain/failed.ts';
-import { CutShort } from '../../../domain/run/cut-short.ts';
-import { usesOf } from '../../../domain/run/state.ts';
-import { dayOf, type SpentEntry } from '../../../domain/runs/spending.ts';
-import { readRegularFile } from '../../../files/regular-file.ts';
-import { readJournal, stateAfter } from '../read-journal.ts';
-import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
-import { jsonOf, MAX_RESULT_BYTES } from '../run-file.ts';
+import { type AttemptSpending, MAX_ATTEMPTS, spentTogether } from '../../domain/attempts/attempts.ts';
+import { totalTokens } from '../../domain/conversation/conversation.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
+import { RunResult } from '../../domain/run/result.ts';
+import { usesOf } from '../../domain/run/state.ts';
+import { dayOf, type SpentEntry } from '../../domain/runs/spending.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import type { RunPlace } from './list-runs.ts';
-import { isFolder } from './run-folders.ts';
+import { readJournal, stateAfter } from './read-journal.ts';
+import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
+import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
+import { isFolder } from './run-places.ts';
 
 /** What a run has spent in all its attempts, and which models answered. */
 export interface RunSpending extends SpentEntry {
@@ -26,38 +26,6 @@ export interface RunSpending extends SpentEntry {
 /** No run can spend more; sums of smaller counts stay exact. */
 const MOST_TOKENS = 1e12;
 const MOST_USD = 1e9;
-
-const Count = z.int().nonnegative().max(MOST_TOKENS).default(0);
-const Tokens = z.object({
-  input: Count,
-  output: Count,
-  cacheRead: Count,
-  cacheWrite: Count,
-  cacheWrite1h: Count,
-});
-const Cost = z.number().nonnegative().max(MOST_USD);
-
-/** Maximum models of a run; a longer list is not plausible. */
-const MOST_MODELS = 100;
-
-const ModelPart = z.object({
-  model: z.string(),
-  tokens: Tokens,
-  costUsd: Cost.or(z.literal('unknown')).catch('unknown'),
-});
-
-/** The needed part of the result. Older versions have less, newer ones more. */
-const Spent = z.object({
-  runId: z.string(),
-  status: z.enum(['running', 'finished']),
-  provider: z.string().nullable().catch(null),
-  model: z.string().nullable().catch(null),
-  plan: z.object({ title: z.string() }).nullable().catch(null),
-  tokens: Tokens,
-  costUsd: Cost.or(z.literal('unknown')).catch('unknown'),
-  estimated: z.boolean().catch(false),
-  models: z.array(ModelPart).max(MOST_MODELS).catch([]),
-});
 
 /** The message of a failure follows the name of the run. Rejects only with `CutShort`, when time is up. */
 export async function readSpending({ runId, path }: RunPlace): Promise<RunSpending | Failed> {
@@ -87,20 +55,15 @@ function spentByResult(
 ): (Undated & { readonly isFinal: boolean }) | Failed {
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (read.status === 'failed') return failed(`result.json ${read.why}`);
-  const parsed = Spent.safeParse(jsonOf(read.bytes));
+  const parsed = RunResult.safeParse(jsonOf(read.bytes));
   if (!parsed.success) return failed('result.json is not the result of a run');
-  const { runId: said, status, costUsd, plan, models, ...spent } = parsed.data;
+  const { runId: said, status, plan, provider, model, ...spent } = parsed.data;
   if (said !== runId) return failed('result.json is that of another run');
   // This is also written for a run whose process died.
-  const isUnknown = costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
-  return {
-    ...spent,
-    status: 'ok',
-    plan: plan?.title ?? null,
-    costUsd: costUsd === 'unknown' ? null : costUsd,
-    parts: partsOf(models),
-    isFinal: status === 'finished' && !isUnknown,
-  };
+  const isUnknown = spent.costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
+  const isFinal = status === 'finished' && !isUnknown;
+  const undated = undatedOf({ provider, model, plan: plan?.title ?? null }, spent);
+  return undated.status === 'ok' ? { ...undated, isFinal } : undated;
 }
 
 /**
@@ -115,12 +78,21 @@ async function spentByJournals(directory: RunDirectory, runId: string): Promise<
   }
   const [first, ...others] = recorded;
   if (first === undefined) return NO_JOURNAL;
-  const { tokens, costUsd, estimated, models } = others.reduce<AttemptSpending>(spentTogether, first);
-  const isUsual = Tokens.safeParse(tokens).success && (costUsd === 'unknown' || costUsd <= MOST_USD);
-  if (!isUsual) return failed('events.jsonl has more tokens than a run can spend');
-  const { status, provider, model, plan } = first;
+  return undatedOf(first, others.reduce<AttemptSpending>(spentTogether, first));
+}
+
+/** Anyone may have written these numbers. */
+function undatedOf(
+  { provider, model, plan }: Pick<Undated, 'provider' | 'model' | 'plan'>,
+  { tokens, costUsd, estimated, models }: AttemptSpending,
+): Undated | Failed {
+  const isUsual = (one: Pick<AttemptSpending, 'tokens' | 'costUsd'>) =>
+    Object.values(one.tokens).every((count) => count >= 0 && count <= MOST_TOKENS) &&
+    (one.costUsd === 'unknown' || (one.costUsd >= 0 && one.costUsd <= MOST_USD));
+  if (![{ tokens, costUsd }, ...models].every(isUsual))
+    return failed('it states more tokens than a run can spend');
   return {
-    ...{ status, provider, model, plan, tokens, estimated },
+    ...{ status: 'ok', provider, model, plan, tokens, estimated },
     costUsd: costUsd === 'unknown' ? null : costUsd,
     parts: partsOf(models),
   };
@@ -170,7 +142,7 @@ async function spentByJournal({ events }: RunDirectory, runId: string): Promise<
 }
 
 /** The models that answered, if there are several; with one, the run says it all. */
-function partsOf(models: readonly z.infer<typeof ModelPart>[]): NonNullable<SpentEntry['parts']> {
+function partsOf(models: AttemptSpending['models']): NonNullable<SpentEntry['parts']> {
   const parts = models.map(({ model, tokens, costUsd }) => ({
     model,
     tokens,
