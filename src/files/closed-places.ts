@@ -20,7 +20,7 @@ import { quotedName } from '../domain/changes/path.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { hasCode } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
-import { below } from './nofollow-path.ts';
+import { below } from './nofollow.ts';
 import { invisible } from './stat.ts';
 import { lookAt, O_PATH } from './tree-view.ts';
 

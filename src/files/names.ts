@@ -6,12 +6,13 @@
 /** The bytes of a name. Lone surrogates other than U+DC80 … U+DCFF do not come from file names and become U+FFFD. */
 export function encodeName(name: string): Buffer {
   if (!FOREIGN.test(name)) return Buffer.from(name, 'utf8');
-  const parts: Buffer[] = [];
-  for (const piece of name.split(FOREIGN)) {
-    const code = piece.length === 1 ? piece.charCodeAt(0) : 0;
-    parts.push(code >= 0xdc80 && code <= 0xdcff ? Buffer.of(code - 0xdc00) : Buffer.from(piece, 'utf8'));
-  }
-  return Buffer.concat(parts);
+  const parts = name.split(FOREIGN);
+  // Every other part is a foreign byte.
+  return Buffer.concat(
+    parts.map((part, at) =>
+      at % 2 === 0 ? Buffer.from(part, 'utf8') : Buffer.of(part.charCodeAt(0) - 0xdc00),
+    ),
+  );
 }
 
 /** The bytes of a path below a folder. */
@@ -21,35 +22,20 @@ export function encodePath(folder: string, path: string): Buffer {
 
 /** The string for a name; `encodeName` returns exactly these bytes. */
 export function decodeName(bytes: Buffer): string {
-  return decodeNameIn(bytes, 0, bytes.length);
-}
-
-/** The same for a part of the bytes, without a buffer for it. */
-export function decodeNameIn(bytes: Buffer, from: number, end: number): string {
-  const text = bytes.toString('utf8', from, end);
-  return text.includes('\ufffd') ? decodeForeign(bytes.subarray(from, end)) : text;
-}
-
-function decodeForeign(bytes: Buffer): string {
-  let name = '';
-  for (let at = 0; at < bytes.length; ) {
-    const length = sequenceLength(bytes, at);
-    name +=
-      length === 0 ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0)) : bytes.toString('utf8', at, at + length);
-    at += length || 1;
-  }
-  return name;
+  const text = bytes.toString('utf8');
+  if (!text.includes('\ufffd')) return text;
+  return bytes
+    .toString('latin1')
+    .replace(BEYOND_ASCII, (part) =>
+      part.length === 1
+        ? String.fromCharCode(0xdc00 + part.charCodeAt(0))
+        : Buffer.from(part, 'latin1').toString('utf8'),
+    );
 }
 
 /** A lone low surrogate that represents a byte; the `u` flag keeps real pairs together. */
 const FOREIGN = /([\udc80-\udcff])/u;
 
-/** Length of the well-formed UTF-8 sequence at `at`, or 0. */
-function sequenceLength(bytes: Buffer, at: number): number {
-  const lead = bytes[at] ?? 0;
-  if (lead < 0x80) return 1;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  const decoded = bytes.toString('utf8', at, at + length);
-  return Buffer.from(decoded, 'utf8').equals(bytes.subarray(at, at + length)) ? length : 0;
-}
+/** In bytes as Latin-1 characters: the well-formed sequences of UTF-8 (table 3-7 of the Unicode standard), or any other byte. */
+const BEYOND_ASCII =
+  /[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2}|[\x80-\xff]/g;

@@ -3,7 +3,7 @@
  * meantime, and never throws for entries that it cannot see.
  *
  * A folder is opened by one name relative to the descriptor of its parent, and an entry is named relative to its folder's
- * descriptor, so the kernel resolves nothing that could be swapped (as in `nofollow-path.ts`). Needs Linux's `/proc`.
+ * descriptor, so the kernel resolves nothing that could be swapped (as in `nofollow.ts`). Needs Linux's `/proc`.
  */
 
 import {

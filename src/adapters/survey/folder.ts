@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { readFile } from '../../files/nofollow-files.ts';
 import { textOf } from '../../files/read-bytes.ts';
 import type { Folder } from './project.ts';
 
@@ -77,7 +77,7 @@ function namesIn(path: string): string[] | null {
 function readText(root: string, written: string): string | null {
   const path = parseRepoPath(written);
   if (!path.ok) return null;
-  const read = openNofollowFiles(root).read(path.path, MAX_BYTES);
+  const read = readFile(root, path.path, MAX_BYTES);
   return read.status === 'ok' ? textOf(read.bytes) : null;
 }
 

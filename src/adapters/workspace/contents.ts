@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { RepoPath } from '../../domain/changes/path.ts';
-import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { readFile } from '../../files/nofollow-files.ts';
 import { Breath } from '../../files/time-limit.ts';
 import { viewing } from '../../files/tree-view.ts';
 
@@ -30,6 +30,6 @@ async function contentOf(root: string, path: string, breath: Breath): Promise<st
 }
 
 function bytesOf(root: string, path: string): Uint8Array | null {
-  const read = openNofollowFiles(root).read(path as RepoPath, MAX_BYTES);
+  const read = readFile(root, path as RepoPath, MAX_BYTES);
   return read.status === 'ok' ? read.bytes : null;
 }

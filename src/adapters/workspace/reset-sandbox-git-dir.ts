@@ -8,7 +8,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RepoPath } from '../../domain/changes/path.ts';
 import { decodeName } from '../../files/names.ts';
-import { below, enterParent, through } from '../../files/nofollow-path.ts';
+import { below, enterParent, through } from '../../files/nofollow.ts';
 import { Breath } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { alternatesOf, configOf, readsFrom } from '../../git/store/bare-repository.ts';

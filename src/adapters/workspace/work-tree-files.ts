@@ -4,7 +4,7 @@ import type { FileState, FoundChange, PathChange } from '../../domain/changes/ch
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
 import { foldersAround, type RepoPath } from '../../domain/changes/path.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { readFile, writeFile } from '../../files/nofollow-files.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import { blobId } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports/workspace.ts';
@@ -27,10 +27,9 @@ export function workTreeFiles(
   { root, shadowDir, tree }: FilePlaces,
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
-  const files = openNofollowFiles(root);
   /** Nothing is known about an ignored file until it is read. */
   const unknownState = (path: RepoPath): FileState | null => {
-    const read = files.read(path, MAX_READ_BYTES);
+    const read = readFile(root, path, MAX_READ_BYTES);
     if (read.status === 'failed') return null;
     return { mode: read.mode, blob: blobId(read.bytes, objectFormat), size: read.bytes.length };
   };
@@ -46,7 +45,7 @@ export function workTreeFiles(
   };
   return {
     async readFile(path) {
-      const read = files.read(path, MAX_READ_BYTES);
+      const read = readFile(root, path, MAX_READ_BYTES);
       if (read.status === 'failed') return read;
       const { bytes } = read;
       return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
@@ -60,7 +59,7 @@ export function workTreeFiles(
       }
       keepBeginning(shadowDir);
       const before = (await tree.stateOf(path)) ?? unknownState(path);
-      const written = files.write(path, bytes);
+      const written = writeFile(root, path, bytes);
       if (written.status === 'failed') return written;
       const ignored = !(await tree.isVisible(path));
       const blob = blobId(bytes, objectFormat);

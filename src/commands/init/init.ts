@@ -9,12 +9,13 @@ import type { Project } from '../../adapters/survey/project.ts';
 import { type Survey, surveyRepository } from '../../adapters/survey/survey.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
-import { absolutePath } from '../../domain/changes/path.ts';
+import { absolutePath, type RepoPath } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { sentence } from '../../domain/text/sentence.ts';
-import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
+import { writeNewFile } from '../../files/nofollow-files.ts';
+import { lookAt } from '../../files/tree-view.ts';
 import { withAppToken } from './app-token.ts';
 import { surveyLines } from './report.ts';
 import { withResumeJob } from './resume-job.ts';
@@ -82,12 +83,14 @@ export async function initialise({
   let written = 0;
   const kept: string[] = [];
   for (const file of filesToWrite(root, { ...template, name, workflow }, survey)) {
-    const came = writeNewFile(root, file);
-    if (came.status === 'failed')
-      return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${file.path} cannot be written: ${came.why}`));
-    if (came.status === 'written') written += 1;
-    else kept.push(file.path);
-    say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);
+    const { path, text, unless } = file;
+    const there = [path, ...unless].find((one) => lookAt(root, one).status === 'seen');
+    const why = there === undefined ? writeNewFile(root, path as RepoPath, text) : null;
+    if (why !== null)
+      return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${path} cannot be written: ${why}`));
+    if (there === undefined) written += 1;
+    else kept.push(path);
+    say(there === undefined ? `wrote ${path}` : `left ${there} as it is`);
   }
   say('Left to do:');
   const steps = stepsLeft(template, survey, { kept, withApp });
@@ -96,7 +99,14 @@ export async function initialise({
   return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }
 
-/** Each file, with the names of existing files that make it unnecessary. */
+interface FileToWrite {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly text: string;
+  /** Files that make it unnecessary. */
+  readonly unless: readonly string[];
+}
+
 function filesToWrite(
   root: string,
   { name, workflow, ...template }: WorkflowTemplate & { readonly name: string },

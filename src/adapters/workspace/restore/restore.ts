@@ -4,9 +4,9 @@ import { closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:f
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
-import { type FileFailure, fileFailure, hasCode, ioFailure } from '../../../files/failures.ts';
-import { openNofollowFiles } from '../../../files/nofollow-files.ts';
-import { below, enterParent, openNamedPlace, type Place } from '../../../files/nofollow-path.ts';
+import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';
+import { below, inParent, openNamedPlace, type Place } from '../../../files/nofollow.ts';
+import { writeFile } from '../../../files/nofollow-files.ts';
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
@@ -153,10 +153,8 @@ async function holds(
 }
 
 function remove(root: string, path: RepoPath, emptyFolders: ReadonlySet<string>): FileFailure | null {
-  const place = enterParent(root, path, 'existing');
-  if (place.status === 'failed') return place.reason === 'not_found' ? null : place;
-  const failure = at(place, () => unlinkIn(place));
-  if (failure) return failure;
+  const failure = inParent(root, path, 'existing', unlinkIn);
+  if (failure) return failure.reason === 'not_found' ? null : failure;
   for (const folder of foldersOf(path)) {
     if (emptyFolders.has(folder) || !removeIfEmpty(root, folder as RepoPath)) break;
   }
@@ -172,18 +170,18 @@ function unlinkIn(place: Place): FileFailure | null {
   return null;
 }
 
+/** False if it is not empty, or cannot be removed. */
 function removeIfEmpty(root: string, folder: RepoPath): boolean {
-  const place = enterParent(root, folder, 'existing');
-  if (place.status === 'failed') return false;
-  try {
-    rmdirSync(below(place.folder, place.name));
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EBUSY')) return false;
-    throw error;
-  } finally {
-    closeSync(place.folder);
-  }
+  const removed = inParent(root, folder, 'existing', ({ folder: parent, name }) => {
+    try {
+      rmdirSync(below(parent, name));
+      return true;
+    } catch (error) {
+      if (hasCode(error, 'EEXIST', 'EBUSY')) return false;
+      throw error;
+    }
+  });
+  return removed === true;
 }
 
 function put(root: string, path: RepoPath, { mode }: FileState, held: KeptContent): FileFailure | null {
@@ -192,13 +190,14 @@ function put(root: string, path: RepoPath, { mode }: FileState, held: KeptConten
   for (const above of foldersOf(path)) if (kindAt(root, above) === 'special') clear(root, above as RepoPath);
   const failure = isLink || kindAt(root, path) !== 'file' ? clear(root, path) : null;
   if (failure) return failure;
-  if (isLink) {
-    const place = enterParent(root, path, 'make');
-    if (place.status === 'failed') return place;
-    return at(place, () => symlinkSync(held.bytes, below(place.folder, place.name)) ?? null);
+  if (!isLink) {
+    const written = writeFile(root, path, held.bytes, mode === '100755');
+    return written.status === 'failed' ? written : null;
   }
-  const written = openNofollowFiles(root).write(path, held.bytes, mode === '100755');
-  return written.status === 'failed' ? written : null;
+  return inParent(root, path, 'make', ({ folder, name }) => {
+    symlinkSync(held.bytes, below(folder, name));
+    return null;
+  });
 }
 
 function kindAt(root: string, path: string): FileStat['kind'] | null {
@@ -219,27 +218,13 @@ function clear(root: string, path: RepoPath): FileFailure | null {
     removeIfEmpty(root, path);
     return null;
   }
-  const place = enterParent(root, path, 'existing');
-  if (place.status === 'failed') return place.reason === 'not_found' ? null : place;
-  return at(place, () => unlinkIn(place));
+  const failure = inParent(root, path, 'existing', unlinkIn);
+  return failure?.reason === 'not_found' ? null : failure;
 }
 
 function makeFolder(root: string, path: RepoPath): FileFailure | null {
-  const place = enterParent(root, path, 'make');
-  if (place.status === 'failed') return place;
-  return at(place, () => {
-    if (lookAt(root, path).status === 'absent') mkdirSync(below(place.folder, place.name));
+  return inParent(root, path, 'make', ({ folder, name }) => {
+    if (lookAt(root, path).status === 'absent') mkdirSync(below(folder, name));
     return null;
   });
-}
-
-/** Works in an open folder and closes it; operating system errors become failures. */
-function at(place: Place, work: () => FileFailure | null): FileFailure | null {
-  try {
-    return work();
-  } catch (error) {
-    return ioFailure(error, place.path, 'written');
-  } finally {
-    closeSync(place.folder);
-  }
 }

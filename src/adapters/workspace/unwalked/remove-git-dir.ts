@@ -10,7 +10,7 @@ import { readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import type { RepoPath } from '../../../domain/changes/path.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { encodeName } from '../../../files/names.ts';
-import { enterParent, through } from '../../../files/nofollow-path.ts';
+import { enterParent, through } from '../../../files/nofollow.ts';
 import { Breath } from '../../../files/time-limit.ts';
 
 const FOLDER_ITSELF = 0o10000000 /* O_PATH */ | constants.O_DIRECTORY | constants.O_NOFOLLOW;
