@@ -6,7 +6,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { constants as osConstants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../domain/environment.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
@@ -17,8 +16,6 @@ export interface GitCall {
   /** Folder in which git runs; never the work tree, unless the call only asks where things are. */
   readonly cwd: string;
   readonly args: readonly string[];
-  /** Arguments of a second call that follows if the first succeeds, in the same process: nothing is awaited in between. */
-  readonly next?: readonly string[];
   /** Added to the environment built from scratch; undefined removes a variable from it. */
   readonly env?: Environment;
   /** Bytes for stdin; if absent, stdin is closed. */
@@ -42,11 +39,9 @@ export interface GitAnswer {
  */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
   checkTime();
-  const next = call.next === undefined ? null : [...QUIET, ...call.next];
-  const { program, args } = commandLine(gitProgram(), [...QUIET, ...call.args], next);
-  // The process that talks to the network is a child of git, and keeps its pipes open; the first of two is one of the shell.
-  const isGroup = call.signal !== undefined || next !== null;
-  const child = spawn(program, args, {
+  // The process that talks to the network is a child of git, and keeps its pipes open.
+  const isGroup = call.signal !== undefined;
+  const child = spawn('/bin/sh', ['-c', WITHIN_MEMORY, gitProgram(), ...QUIET, ...call.args], {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -66,18 +61,10 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   });
   if (stdout === null || stderr === null)
     throw new Error(`git ${call.args.join(' ')} printed more than 1 GiB.`);
-  const killedBy = next === null ? child.signalCode : (child.signalCode ?? signalIn(child.exitCode));
-  if (child.exitCode === null || killedBy !== null)
-    throw new Error(`git ${call.args.join(' ')}: killed by ${killedBy}`);
+  if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
   const said = stderr.toString('utf8').trim();
   const isOut = child.exitCode !== 0 && OUT_OF_MEMORY.test(said);
   return { exitCode: child.exitCode, stdout, stderr: isOut ? `${said} ${MEMORY_LIMIT}` : said };
-}
-
-/** The signal that killed the first of two gits, as their shell reports it; null if none did. Git itself exits with 129 at most. */
-function signalIn(exitCode: number | null): string | null {
-  if (exitCode === null || exitCode <= 129) return null;
-  return Object.entries(osConstants.signals).find(([, number]) => number === exitCode - 128)?.[0] ?? null;
 }
 
 /** Whether git failed because it needed more memory than its limit. */
@@ -91,45 +78,11 @@ export function needsMoreMemory({ exitCode, stderr }: Pick<GitAnswer, 'exitCode'
  */
 const MAX_DATA_KIB = 2 ** 20;
 
-/**
- * The shell that sets the limit becomes git, with the same process id, or the last of two. A lower existing limit is kept. This costs 0.3 ms of
- * processor time, and 0.5 ms of waiting.
- */
-const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; `;
+/** The shell that sets the limit becomes git, with the same process id. A lower existing limit is kept. */
+const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; exec "$0" "$@"`;
 
 /** Ends the message of a git that failed because of this limit. */
 const MEMORY_LIMIT = '(git may allocate 1 GiB)';
-
-/**
- * Commands that read settings and the names of refs, whose file sizes `checkRepositoryOf` has checked before the first of
- * them. Any other command reads objects, trees, indexes, rules or a network, and is limited.
- */
-const PLAIN_QUESTIONS: ReadonlySet<string> = new Set(['config', 'rev-parse', 'symbolic-ref']);
-
-/** The program to start for `git ARGS`, with its arguments; `next` are those of a second git that follows if the first succeeds. */
-export function commandLine(
-  git: string,
-  args: readonly string[],
-  next: readonly string[] | null = null,
-): { program: string; args: string[] } {
-  if (next === null && isPlainQuestion(args)) return { program: git, args: [...args] };
-  const script =
-    next === null
-      ? `${WITHIN_MEMORY}exec "$0" "$@"`
-      : `${WITHIN_MEMORY}"$0" ${words(1, args.length)} && exec "$0" ${words(args.length + 1, next.length)}`;
-  return { program: '/bin/sh', args: ['-c', script, git, ...args, ...(next ?? [])] };
-}
-
-/** `count` arguments of a shell, from the one with this number on. */
-function words(from: number, count: number): string {
-  return Array.from({ length: count }, (_, at) => `"\${${from + at}}"`).join(' ');
-}
-
-function isPlainQuestion(args: readonly string[]): boolean {
-  const at = args.findIndex((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c');
-  // `NAME^{commit}` reads the object that has the name.
-  return PLAIN_QUESTIONS.has(args[at] ?? '') && !args.slice(at + 1).some((arg) => arg.includes('^'));
-}
 
 const OUT_OF_MEMORY = /out of memory|cannot allocate memory|(?:malloc|calloc|realloc|mmap) failed/i;
 

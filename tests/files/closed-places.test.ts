@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
@@ -9,6 +9,8 @@ const NOBODY = 65_534;
 
 /** Works as a user without privileges, whom everything of the checkout belongs to. */
 async function asNobody<T>(scratch: ScratchCheckout, work: () => Promise<T>): Promise<T> {
+  // The shell that starts git goes back to the user who started this process.
+  writeFileSync(join(scratch.env.HOME ?? '', '.gitconfig'), '[safe]\n\tdirectory = *\n');
   execFileSync('chown', ['-R', String(NOBODY), scratch.folder]);
   process.seteuid?.(NOBODY);
   try {

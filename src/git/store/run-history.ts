@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { askGit } from '../git.ts';
+import { askGit, runGit } from '../git.ts';
 import type { TreeEdit } from './trees.ts';
 
 /** A commit on top of the one before. */
@@ -22,14 +22,15 @@ const REF = 'refs/patchsmith/run';
 export async function writeHistory(gitDir: string, commits: readonly NewCommit[]): Promise<string[] | null> {
   rmSync(join(gitDir, 'refs/patchsmith'), { recursive: true, force: true });
   const inThere = [`--git-dir=${gitDir}`];
-  const { exitCode, stdout } = await askGit({
+  const imported = await askGit({
     cwd: gitDir,
     args: [...inThere, '-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'],
-    next: [...inThere, 'rev-list', '--reverse', REF, '--'],
     input: Buffer.from(commits.map(importedAs).join('')),
   });
-  const ids = stdout.toString('latin1').match(/^[0-9a-f]+$/gm) ?? [];
-  if (exitCode === 0 && ids.length === commits.length) return ids;
+  if (imported.exitCode === 0) {
+    const listed = await runGit({ cwd: gitDir, args: [...inThere, 'rev-list', '--reverse', REF, '--'] });
+    return listed.toString('latin1').match(/^[0-9a-f]+$/gm) ?? [];
+  }
   for (const name of readdirSync(gitDir))
     if (name.startsWith('fast_import_crash_')) rmSync(join(gitDir, name), { force: true });
   return null;

@@ -55,9 +55,8 @@ export class ScratchIndex {
 
   /** The tree of the index with these edits. */
   async editedTree(edits: readonly TreeEdit[]): Promise<string> {
-    if (edits.length === 0) return idIn(await runGit(this.#call(WRITE)));
-    const call = { ...this.#call(UPDATE), next: this.#args(WRITE), input: this.#records(edits) };
-    return idIn(await runGit(call));
+    if (edits.length > 0) await runGit({ ...this.#call(UPDATE), input: this.#records(edits) });
+    return idIn(await runGit(this.#call(WRITE)));
   }
 
   /** Deletions come first, so that a file can replace a folder and a folder a file. */
@@ -72,16 +71,12 @@ export class ScratchIndex {
    * tree; null if git refused.
    */
   async appliedTree(patch: Uint8Array): Promise<GitAnswer & { tree: string | null }> {
-    const answer = await askGit({ ...this.#call(APPLY), next: this.#args(WRITE), input: patch });
-    return { ...answer, tree: answer.exitCode === 0 ? idIn(answer.stdout) : null };
+    const answer = await askGit({ ...this.#call(APPLY), input: patch });
+    return { ...answer, tree: answer.exitCode === 0 ? idIn(await runGit(this.#call(WRITE))) : null };
   }
 
   #call(args: readonly string[]) {
-    return { cwd: this.#shadowDir, args: this.#args(args), env: this.#env };
-  }
-
-  #args(args: readonly string[]): string[] {
-    return [`--git-dir=${this.#shadowDir}`, ...args];
+    return { cwd: this.#shadowDir, args: [`--git-dir=${this.#shadowDir}`, ...args], env: this.#env };
   }
 }
 
