@@ -9,8 +9,7 @@ import { parseEnv } from 'node:util';
 import type { Environment } from '../domain/environment.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
-import { repositoryRoot } from '../git/repository-root.ts';
-import { trackedPaths } from '../git/tracked-paths.ts';
+import { repositoryRoot, trackedPaths } from '../git/checkout-layout.ts';
 
 const MAX_BYTES = 65_536;
 

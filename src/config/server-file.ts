@@ -6,7 +6,7 @@ import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/serv
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
 import { textOf } from '../files/read-bytes.ts';
-import { readNamedFile } from '../git/named-file.ts';
+import { readNamedFile } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 1024 * 1024;

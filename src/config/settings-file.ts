@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
-import { repositoryRoot } from '../git/repository-root.ts';
+import { repositoryRoot } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 65_536;

@@ -1,5 +1,11 @@
-/** The locations of a checkout's parts. */
+/** Where a checkout is, where its parts are, and which files are its own. */
 
+import { lstat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { isInWorkTree, realpathExisting, realpathOrNull } from '../files/path-within.ts';
+import { type BytesRead, readBytes } from '../files/read-bytes.ts';
+import { timeoutSignal } from '../files/time-limit.ts';
+import { askGit, findGit } from './git.ts';
 import type { ObjectFormat } from './store/object-store.ts';
 
 /** A checkout: its work tree and where its repository stores what. All paths are absolute and real. */
@@ -21,4 +27,79 @@ export interface Checkout {
 export interface CheckedOutHead {
   readonly commit: string | null;
   readonly branchRef: string | null;
+}
+
+/**
+ * The nearest folder at or above `start` that contains a `.git` of any kind, as a real path; null if there is none. This alone
+ * says where a checkout is: the settings of a repository do not.
+ */
+export async function repositoryRoot(start: string): Promise<string | null> {
+  for (let folder = await realpathExisting(resolve(start)); ; folder = dirname(folder)) {
+    if (await exists(join(folder, '.git'))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    // A folder without search permission cannot be examined; git gives up on it too.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
+    throw error;
+  }
+}
+
+/**
+ * All bytes of the file at an absolute path. From a folder of a checkout, any checkout, links are followed only to other files
+ * of its work tree; elsewhere the machine is the user's own.
+ */
+export async function readNamedFile(
+  path: string,
+  options: { readonly maxBytes: number; readonly pipes?: boolean },
+): Promise<BytesRead> {
+  const target = await realpathOrNull(path);
+  let isOurs = true;
+  for (let folder = path; folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    const root = await repositoryRoot(folder);
+    if (root === null) continue;
+    isOurs = false;
+    const plain = join(await realpathExisting(folder), relative(folder, path));
+    if (target !== null && target !== plain && !isInWorkTree(root, target)) {
+      const why = `links to ${target}, which is not in the work tree ${root}: name that file itself`;
+      return { status: 'failed', missing: false, why };
+    }
+  }
+  if (isOurs) return readBytes(path, options);
+  // If it leads nowhere, reading says why.
+  return readBytes(target ?? path, { ...options, follow: false });
+}
+
+/** Reading an index takes milliseconds; anything slower is not an index. */
+const MAX_GIT_MS = 10_000;
+
+/**
+ * Relative to `folder`, and only those below it, each followed by NUL. Null where git is missing, fails or is too slow, or no
+ * repository is found. It may belong to others, and say of its work tree what it likes: git runs nothing from it here.
+ */
+export async function trackedPaths(
+  folder: string,
+  pathspecs: readonly string[] = [],
+): Promise<Buffer | null> {
+  const root = await repositoryRoot(folder);
+  if (root === null || findGit() === null) return null;
+  const signal = timeoutSignal(MAX_GIT_MS);
+  const selected = pathspecs.length === 0 ? [] : ['--', ...pathspecs];
+  try {
+    const places = [`--git-dir=${root}/.git`, `--work-tree=${root}`];
+    const args = [...places, 'ls-files', '-z', ...selected];
+    const { exitCode, stdout } = await askGit({ cwd: folder, args, signal });
+    return exitCode === 0 ? stdout : null;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
 }

@@ -10,7 +10,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { textOf } from '../../files/read-bytes.ts';
-import { readNamedFile } from '../../git/named-file.ts';
+import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { AnswerSchema } from '../../ports.ts';
 
 const MAX_SCHEMA_BYTES = 65_536;

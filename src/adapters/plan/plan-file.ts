@@ -16,7 +16,7 @@ import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../doma
 import { sentence } from '../../domain/text/sentence.ts';
 import { pathWithin } from '../../files/path-within.ts';
 import { type BytesRead, collect, textOf } from '../../files/read-bytes.ts';
-import { readNamedFile } from '../../git/named-file.ts';
+import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;

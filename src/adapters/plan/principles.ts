@@ -10,7 +10,7 @@ import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { isInWorkTree, pathBelow, pathWithin, realpathOrNull } from '../../files/path-within.ts';
 import { textOf } from '../../files/read-bytes.ts';
-import { readNamedFile } from '../../git/named-file.ts';
+import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 /** Real principles are never this large; a longer file is something else under that name. */

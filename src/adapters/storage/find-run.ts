@@ -4,7 +4,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
+import { repositoryRoot } from '../../git/checkout-layout.ts';
 import { endDeadRun } from './dead-run.ts';
 import { readStart } from './read-journal.ts';
 import { checkPlacesOf, placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';

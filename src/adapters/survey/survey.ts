@@ -4,7 +4,7 @@
  */
 
 import { listed } from '../../domain/text/listed.ts';
-import { trackedPaths } from '../../git/tracked-paths.ts';
+import { trackedPaths } from '../../git/checkout-layout.ts';
 import { makeTarget } from './ecosystems/make.ts';
 import { ECOSYSTEMS } from './ecosystems/registry.ts';
 import { openFolder, readWorkflows, type Workflows } from './folder.ts';

@@ -11,8 +11,8 @@ import { shellWord } from '../../domain/shell-word.ts';
 import { decodeName } from '../../files/names.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import { repositoryRoot } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, type GitCall, PROGRAM_FOLDERS } from '../../git/git.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import { checkRepositoryOf, looksLikeGitDir, type RepositoryFolders } from './repository-check.ts';
 

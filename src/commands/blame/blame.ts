@@ -19,7 +19,7 @@ import { withoutTail } from '../../domain/text/shorten.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { openKeptObjects } from '../../git/store/kept-objects.ts';
+import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { blameText } from './text.ts';
 
 /** The arguments of `patchsmith blame`. */

@@ -8,8 +8,7 @@ import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { Session } from '../../engine/session.ts';
-import { makeRepository } from '../../git/store/bare-repository.ts';
-import { openKeptObjects } from '../../git/store/kept-objects.ts';
+import { makeRepository, openKeptObjects } from '../../git/store/bare-repository.ts';
 
 /** Which base to copy, and where to. */
 export interface BaseOfReplay {

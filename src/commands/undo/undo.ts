@@ -25,7 +25,7 @@ import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { openKeptObjects } from '../../git/store/kept-objects.ts';
+import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
 /** The arguments of `patchsmith undo`. */

@@ -11,7 +11,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import type { MergedTrees } from '../../git/store/merge-trees.ts';
-import { treeDifferences } from '../../git/store/tree-listing.ts';
+import { treeDifferences } from '../../git/store/trees.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
 

@@ -1,6 +1,9 @@
 /** Reads contents back from the shadow repository. */
 
+import type { FileState } from '../../domain/changes/change.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { runGit } from '../git.ts';
+import type { ObjectFormat } from './object-store.ts';
 
 /** Bytes of the contents that are there, in this store or one that it reads from. */
 export async function sizesOf(gitDir: string, ids: Iterable<string>): Promise<Map<string, number>> {
@@ -47,4 +50,87 @@ export async function readBlobs(
 function askFor(gitDir: string, batch: string, ids: readonly string[]): Promise<Buffer> {
   const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
   return runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'cat-file', batch], input });
+}
+
+/** What a file contained: its bytes, no file at all (a path left out of a sparse checkout), or why that is unknown. */
+export type KeptContent =
+  | { status: 'bytes'; bytes: Buffer }
+  | { status: 'no_file' }
+  | { status: 'lost'; why: string };
+
+/** Maximum bytes that are read ahead and kept. */
+const MAX_AHEAD = 64 * 1024 * 1024;
+
+/** Maximum bytes kept of one content: as many as a run may change by default. */
+const MAX_HELD = 256 * 1024 * 1024;
+
+/** Reads the contents of recorded states. */
+export class KeptBlobs {
+  readonly #shadowDir: string;
+  #ahead: ReadonlyMap<string, Buffer | null> = new Map();
+
+  constructor(shadowDir: string) {
+    this.#shadowDir = shadowDir;
+  }
+
+  /** Reads the contents of many states at once, as many as should fit in memory, so that each query is cheap. */
+  async readAhead(states: readonly FileState[]): Promise<void> {
+    const sizes = new Map<string, number>();
+    let bytes = 0;
+    for (const { mode, blob, size, raw } of states) {
+      bytes += size;
+      const id = raw ?? blob;
+      if (mode !== '160000' && bytes <= MAX_AHEAD)
+        sizes.set(id, Math.max(heldBytes(size), sizes.get(id) ?? 0));
+    }
+    this.#ahead = await readBlobs(this.#shadowDir, sizes.keys(), (id) => sizes.get(id) ?? 0);
+  }
+
+  /** The bytes as they were in the work tree. For a link: its target. */
+  async heldBy({ mode, blob, size, raw }: FileState): Promise<KeptContent> {
+    if (mode === '160000') return lost('it is a submodule');
+    if (size > MAX_HELD)
+      return lost(`its content is larger than ${formatNumber(MAX_HELD)} bytes, the most that is put back`);
+    const kept = await this.#read(raw ?? blob, size);
+    if (kept === null)
+      return lost('its content is no longer in any repository, or larger than the run has recorded');
+    if (kept.length === size) return { status: 'bytes', bytes: kept };
+    if (size === 0) return { status: 'no_file' };
+    // Git drops at most one CR per LF: if as many are missing as there are LFs, every LF had its CR.
+    const turned = withCrlf(kept);
+    if (turned.length === size) return { status: 'bytes', bytes: turned };
+    return lost(
+      kept.toString('latin1', 0, 40).startsWith('version https://git-lfs')
+        ? 'its content is stored by Git LFS; try git lfs checkout'
+        : 'it had line endings of both kinds, and git keeps only one',
+    );
+  }
+
+  async objectFormat(): Promise<ObjectFormat> {
+    const args = [`--git-dir=${this.#shadowDir}`, 'rev-parse', '--show-object-format'];
+    const format = await runGit({ cwd: this.#shadowDir, args });
+    return format.toString('latin1').trim() === 'sha256' ? 'sha256' : 'sha1';
+  }
+
+  async #read(id: string, size: number): Promise<Buffer | null> {
+    const ahead = this.#ahead.get(id);
+    if (ahead !== undefined) return ahead;
+    return (await readBlobs(this.#shadowDir, [id], () => heldBytes(size))).get(id) ?? null;
+  }
+}
+
+/** What git stores for a file is no larger than the file, except for a Git LFS pointer. */
+function heldBytes(size: number): number {
+  return Math.max(size, MAX_LFS_POINTER_BYTES);
+}
+
+/** The limit used by git-lfs. */
+const MAX_LFS_POINTER_BYTES = 1024;
+
+function withCrlf(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
+}
+
+function lost(why: string): KeptContent {
+  return { status: 'lost', why };
 }

@@ -11,8 +11,7 @@ import { askGit } from '../git.ts';
 import { makeRepository } from './bare-repository.ts';
 import { readBlobs } from './blobs.ts';
 import { ObjectStore } from './object-store.ts';
-import { listTree } from './tree-listing.ts';
-import { ScratchIndex, type TreeEdit } from './trees.ts';
+import { listTree, ScratchIndex, type TreeEdit } from './trees.ts';
 
 /** A private repository for trying patches and making merges. */
 export type ScratchRepository = ReturnType<typeof openScratchRepository>;

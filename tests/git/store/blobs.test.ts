@@ -2,8 +2,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileState } from '../../../src/domain/changes/change.ts';
-import { readBlobs } from '../../../src/git/store/blobs.ts';
-import { KeptBlobs } from '../../../src/git/store/kept-blobs.ts';
+import { KeptBlobs, readBlobs } from '../../../src/git/store/blobs.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
 
 /** A repository with a text, and with a large file of zeros: 300 MB in 300 KB. */

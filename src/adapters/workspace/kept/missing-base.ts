@@ -7,7 +7,7 @@ import { chunksOf, openRegular } from '../../../files/opened-file.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { askGit } from '../../../git/git.ts';
 import { type ObjectFormat, ObjectStore } from '../../../git/store/object-store.ts';
-import { treeEntries } from '../../../git/store/tree-listing.ts';
+import { treeEntries } from '../../../git/store/trees.ts';
 import { leftOut } from './base-copy.ts';
 
 /** The base to complete, and where to store it. */

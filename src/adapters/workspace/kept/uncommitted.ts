@@ -4,8 +4,7 @@ import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
-import { treeDifferences } from '../../../git/store/tree-listing.ts';
-import { ScratchIndex, type TreeEdit } from '../../../git/store/trees.ts';
+import { ScratchIndex, type TreeEdit, treeDifferences } from '../../../git/store/trees.ts';
 import type { UncommittedPatch } from '../../../ports/workspace.ts';
 import { makeTreePatch } from '../patch/patch.ts';
 

@@ -10,8 +10,7 @@ import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
-import { pathsOfTree } from '../../../git/store/tree-listing.ts';
-import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
+import { BASE_INDEX, pathsOfTree, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */

@@ -12,7 +12,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
-import { KeptBlobs, type KeptContent } from '../../../git/store/kept-blobs.ts';
+import { KeptBlobs, type KeptContent } from '../../../git/store/blobs.ts';
 import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
 import { emptyFoldersFile, readList } from '../tree/name-list.ts';
 

@@ -16,7 +16,7 @@ import { sentence } from '../../../domain/text/sentence.ts';
 import { decodeName } from '../../../files/names.ts';
 import { askGit } from '../../../git/git.ts';
 import { mergeTrees } from '../../../git/store/merge-trees.ts';
-import { treeDifferences, treeEntries } from '../../../git/store/tree-listing.ts';
+import { treeDifferences, treeEntries } from '../../../git/store/trees.ts';
 import type { CommitOrder, GitHub, NewFile } from '../../../ports/github.ts';
 import type { PublishJob, Refused } from '../job.ts';
 import type { Change } from '../rebuild-run.ts';
