@@ -17,7 +17,7 @@ import { emptyFoldersFile, keepList } from './tree/name-list.ts';
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
-import { copyLinkedOut } from './unwalked/hard-links.ts';
+import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
 import type { NestedFolders } from './unwalked/nested-changes.ts';
 
@@ -37,21 +37,28 @@ export interface WorkspacePlaces {
   readonly keepsBase?: boolean;
 }
 
-/** A workspace whose baseline is yet to be taken; a sandbox for its commands can be opened in the meantime. */
+/** A workspace whose baseline is being taken; a sandbox for its commands can be opened in the meantime. */
 export interface BegunWorkspace {
   readonly sandboxGitDir: SandboxGitDir;
-  /** As `openWorkspace`. Call once. */
+  /** As `openWorkspace`, which writes to the checkout only from now on. Call once. */
   takeBaseline(): Promise<Workspace>;
 }
 
-/** Takes no longer for a large tree than for a small one. */
+/** Looks at the checkout and leaves it as it is. What goes wrong is reported when the baseline is taken. */
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
+  let permit = () => {};
+  const permitted = new Promise<void>((resolve) => {
+    permit = resolve;
+  });
+  const opening = openWorkspace(checkout, places, permitted);
+  opening.catch(() => undefined);
   return {
     sandboxGitDir: { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested },
     async takeBaseline() {
-      const workspace = await openWorkspace(checkout, places);
+      permit();
+      const workspace = await opening;
       nested.push(...workspace.sandboxGitDir.nested);
       return workspace;
     },
@@ -60,11 +67,16 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
 
 /**
  * Takes the current checkout as the baseline, and runs nothing from it. Of the user's files, it only replaces hard links out of
- * the work tree by copies.
+ * the work tree by copies, and not before that is permitted.
  */
-export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
+export async function openWorkspace(
+  checkout: Checkout,
+  places: WorkspacePlaces,
+  permitted?: Promise<void>,
+): Promise<Workspace> {
   const { root } = checkout;
   const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, isReadOnly = () => false, keepsBase = false } = places;
+  const unlinked = hasNoLinks(root);
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   copyIndex(checkout.gitDir, shadowDir, START_INDEX);
@@ -77,7 +89,10 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     guard: places.guard,
   });
   const { closed } = parts.contents;
-  for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warnings.add(one);
+  if (!(await unlinked)) {
+    await permitted;
+    for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warnings.add(one);
+  }
   const { tree, edits, empty } = await WorkTree.take(parts);
   keepList(emptyFoldersFile(shadowDir), empty);
   const [made, base] = await Promise.all([madeGit, baseRevision(checkout, shadowDir, edits)]);

@@ -23,7 +23,7 @@ import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sand
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
-import { copyLinkedOut } from './unwalked/hard-links.ts';
+import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
 import { type KeptRepositories, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
 import { type PlantedGitDirs, plantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
 
@@ -135,6 +135,7 @@ async function copyLinkedSince(
   { shadowDir, limits = DEFAULT_CHANGE_LIMITS }: WorkspacePlaces,
 ): Promise<Set<Warning>> {
   const warnings = new Set<Warning>();
+  if (await hasNoLinks(root)) return warnings;
   const warn = (one: Warning) => void warnings.add(one);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
   closed.recall();

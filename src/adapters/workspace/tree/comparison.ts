@@ -48,7 +48,7 @@ export class Comparison {
 
   /** The changes of these paths, and in a full look of all that are known, sorted by path. */
   async of(candidates: readonly string[], comparing: Comparing): Promise<PathChange[]> {
-    const { visible, isStart, closed } = comparing;
+    const { clock, visible, isStart, closed } = comparing;
     const isFull = visible !== null || isStart;
     const more = isFull ? [...this.#seen.paths, ...this.#seen.start.submodules] : [];
     const paths = new Set([...candidates, ...more]);
@@ -72,6 +72,7 @@ export class Comparison {
     ];
     this.#warn(unreadableWarnings(closed));
     if (isFull) this.#noteUnreadable(closed);
+    if (visible !== null && closed.size === 0) this.#seen.endRecent(clock);
     if (!isStart) this.#warn(await filterWarnings(this.#parts.contents, changes));
     return changes.filter(isChange).sort((a, b) => (a.path < b.path ? -1 : 1));
   }

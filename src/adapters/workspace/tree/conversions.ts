@@ -20,9 +20,7 @@ export async function learnTurned(
 ): Promise<void> {
   if (!contents.mayConvert()) return;
   const isDirty = new Set(dirty);
-  const files = [...index.entries((facts) => facts.startsWith('H 100'))].filter(
-    ({ path }) => !isDirty.has(path),
-  );
+  const files = [...index.entries('H 100')].filter(({ path }) => !isDirty.has(path));
   const sizes = await sizesOf(git.shadowDir, new Set(files.map(({ blob }) => blob)));
   const hiding = new Set(await hidingBytes(contents));
   const wanted: Wanted[] = [];

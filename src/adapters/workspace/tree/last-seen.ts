@@ -6,7 +6,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { learnTurned } from './conversions.ts';
 import type { WorkTreeParts } from './parts.ts';
-import { recentlyChanged } from './start-index.ts';
+import { recentlyChanged, SECOND } from './start-index.ts';
 import { StartStates, type States } from './start-states.ts';
 
 /** `stat` is null if the content must be read at the next look, whatever its stat says. `state` is null for a path that is gone. */
@@ -22,6 +22,8 @@ export class LastSeen {
   readonly #parts: WorkTreeParts;
   /** Paths that are not as in the index, or whose stat git does not compare exactly enough. */
   readonly #known = new Map<string, Known>();
+  /** Those known for their stat alone: they are as in the index. */
+  readonly #recent = new Set<string>();
   /** Where the base is not as in the index. */
   readonly base: States = new Map();
 
@@ -37,7 +39,10 @@ export class LastSeen {
     // From now on they are compared here, to the nanosecond.
     const recent = new Set(recentlyChanged(index, git, hidden.startedNs));
     for (const path of dirty) recent.delete(path);
-    for (const [path, state] of await this.start.of([...recent])) this.set(path, state);
+    for (const [path, state] of await this.start.of([...recent])) {
+      this.set(path, state);
+      this.#recent.add(path);
+    }
   }
 
   /** Makes what is known now the base, and returns how it differs from the index. */
@@ -63,7 +68,17 @@ export class LastSeen {
 
   /** From now on, what is known is read again whatever its stat says. */
   distrustStats(): void {
-    for (const [path, { state }] of this.#known) this.set(path, state);
+    for (const [path, { state }] of this.#known) if (!this.#recent.has(path)) this.set(path, state);
+  }
+
+  /** After a full look that began at `clock`: to git, later changes have another second than those before the run. */
+  endRecent(clock: bigint): void {
+    for (const path of this.#recent) {
+      const stat = this.statOf(path);
+      if (stat === null || stat.ctimeNs / SECOND >= clock / SECOND) continue;
+      this.#recent.delete(path);
+      this.#known.delete(path);
+    }
   }
 
   /** Whether there was a file at the path, or there is one in the base or the index. Rules hide none of them. */
@@ -124,7 +139,7 @@ export class LastSeen {
   /** Files that are there as far as anyone knows. */
   present(): string[] {
     const paths = new Set(this.#known.keys());
-    for (const { path } of this.#parts.index.entries()) paths.add(path);
+    for (const { path } of this.#parts.index.entries('')) paths.add(path);
     return [...paths].filter((path) => this.#known.get(path)?.state !== null && !this.start.isSparse(path));
   }
 
@@ -135,6 +150,7 @@ export class LastSeen {
 
   /** Takes in what is at a path now. Without a `stat`, its content is read again at the next look. */
   set(path: string, state: FileState | null, stat: FileStat | null = null): void {
+    if (!sameOnDisk(state, this.#known.get(path)?.state ?? null)) this.#recent.delete(path);
     this.#known.set(path, { state, stat });
   }
 }

@@ -22,20 +22,21 @@ export interface IndexEntry {
 
 /** The listing of an index, `ls-files -s -v -z`: 90 bytes for each file, in the order of their paths, and searched as it is. */
 export class StartIndex {
-  readonly #listing: Buffer;
+  /** A character for each byte. */
+  readonly #listing: string;
 
   /** Throws `UnusableFile`, which names `file`, for paths that no work tree can have. */
   constructor(listing: Buffer, file: string) {
-    if (UNUSABLE.test(listing.toString('latin1')))
+    this.#listing = listing.toString('latin1');
+    if (UNUSABLE.test(this.#listing))
       throw new UnusableFile(file, 'holds paths or modes that no work tree can have');
-    this.#listing = listing;
   }
 
   /** Null if it has none, or an unmerged one. */
   get(path: string): IndexEntry | null {
     const at = this.#entryOf(path);
     if (at === null) return null;
-    const [, mode, blob = '', stage] = this.#factsAt(at).split(' ');
+    const [, mode, blob = '', stage] = this.#listing.slice(at, this.#listing.indexOf('\t', at)).split(' ');
     return stage === '0' ? { mode: mode as FileMode, blob } : null;
   }
 
@@ -51,64 +52,49 @@ export class StartIndex {
 
   /** Paths below a folder. */
   *below(folder: string): Generator<string> {
-    const listing = this.#listing;
-    const beginning = encodeName(`${folder}/`);
-    for (let at = this.#firstFrom(beginning); at < listing.length; ) {
-      const from = listing.indexOf(TAB, at) + 1;
-      const end = listing.indexOf(0, from);
-      if (listing.compare(beginning, 0, beginning.length, from, Math.min(from + beginning.length, end)) !== 0)
-        return;
-      yield decodeName(listing.subarray(from, end));
-      at = end + 1;
+    const beginning = bytesOf(`${folder}/`);
+    for (let at = this.#firstFrom(beginning); at < this.#listing.length; ) {
+      const path = this.#pathAt(at);
+      if (!path.startsWith(beginning)) return;
+      yield nameOf(path);
+      at = this.#listing.indexOf('\0', at) + 1;
     }
   }
 
-  /** Those of the entries whose facts, `TAG MODE ID STAGE`, `wanted` accepts. */
-  *entries(wanted: (facts: string) => boolean = () => true): Generator<IndexEntry & { path: string }> {
-    const listing = this.#listing;
-    for (let at = 0; at < listing.length; ) {
-      const facts = this.#factsAt(at);
-      const from = listing.indexOf(TAB, at) + 1;
-      const end = listing.indexOf(0, from);
-      if (wanted(facts)) {
-        const [, mode, blob = ''] = facts.split(' ');
-        yield { mode: mode as FileMode, blob, path: decodeName(listing.subarray(from, end)) };
-      }
-      at = end + 1;
-    }
-  }
-
-  #factsAt(at: number): string {
-    return this.#listing.toString('latin1', at, this.#listing.indexOf(TAB, at));
+  /** Those of the entries whose facts, `TAG MODE`, begin as this pattern says. */
+  *entries(facts: string): Generator<IndexEntry & { path: string }> {
+    const pattern = new RegExp(`(?<![^\\0])(?=${facts}). (\\d+) ([0-9a-f]+) \\d\\t([^\\0]+)`, 'g');
+    for (const [, mode, blob = '', path = ''] of this.#listing.matchAll(pattern))
+      yield { mode: mode as FileMode, blob, path: nameOf(path) };
   }
 
   /** Where the first entry with this path begins, or null. */
   #entryOf(path: string): number | null {
-    const name = encodeName(path);
-    const at = this.#firstFrom(name);
-    return at < this.#listing.length && this.#compareAt(at, name) === 0 ? at : null;
+    const bytes = bytesOf(path);
+    const at = this.#firstFrom(bytes);
+    return at < this.#listing.length && this.#pathAt(at) === bytes ? at : null;
   }
 
-  /** Where the first entry begins whose path is not before `name`, in git's order: that of the bytes. */
-  #firstFrom(name: Buffer): number {
+  /** Where the first entry begins whose path is not before this one, in git's order: that of the bytes. */
+  #firstFrom(path: string): number {
     let low = 0;
     let high = this.#listing.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const at = middle === 0 ? 0 : this.#listing.lastIndexOf(0, middle - 1) + 1;
-      if (this.#compareAt(at, name) < 0) low = this.#listing.indexOf(0, middle) + 1;
+      const at = middle === 0 ? 0 : this.#listing.lastIndexOf('\0', middle - 1) + 1;
+      if (this.#pathAt(at) < path) low = this.#listing.indexOf('\0', middle) + 1;
       else high = at;
     }
     return low;
   }
 
-  #compareAt(at: number, name: Buffer): number {
-    const from = this.#listing.indexOf(TAB, at) + 1;
-    return this.#listing.compare(name, 0, name.length, from, this.#listing.indexOf(0, from));
+  #pathAt(at: number): string {
+    return this.#listing.slice(this.#listing.indexOf('\t', at) + 1, this.#listing.indexOf('\0', at));
   }
 }
 
-const TAB = 9;
+const bytesOf = (path: string) => encodeName(path).toString('latin1');
+const nameOf = (bytes: string) => decodeName(Buffer.from(bytes, 'latin1'));
 
 /** An entry that is not `TAG MODE ID STAGE TAB PATH`, or whose path leaves the work tree or enters its git dir. */
 const UNUSABLE =
@@ -151,11 +137,12 @@ export function recentlyChanged(
   const since = (startedNs / SECOND - 1n) * SECOND;
   if (stat === undefined || stat.mtimeNs < since) return [];
   return viewing(root, (view) =>
-    [...index.entries((facts) => facts.startsWith('H 1'))].flatMap(({ path }) => {
+    [...index.entries('H 1')].flatMap(({ path }) => {
       const look = view.lookAt(path);
       return look.status === 'seen' && look.stat.ctimeNs >= since ? [path] : [];
     }),
   );
 }
 
-const SECOND = 1_000_000_000n;
+/** In ns. */
+export const SECOND = 1_000_000_000n;

@@ -26,8 +26,7 @@ export class StartStates {
   constructor({ git, index }: { readonly git: LookingGit; readonly index: StartIndex }) {
     this.#git = git;
     this.#index = index;
-    const isWithoutFile = (facts: string) => facts.startsWith('S') || facts.includes(' 160000 ');
-    for (const { mode, blob, path } of index.entries(isWithoutFile)) {
+    for (const { mode, blob, path } of index.entries('S|. 160000')) {
       this.#sparse.set(path, { mode, blob, size: 0 });
       if (mode === '160000') this.#submodules.add(path);
     }

@@ -55,7 +55,6 @@ const MAX_COPIES = 3;
 
 /** Call before commands run. Throws `LinkedOutside` if a file cannot be copied, and `CutShort` when time runs out. */
 export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
-  if (await hasNone(tree.root)) return [];
   const view = new TreeView(tree.root);
   try {
     const linked = await leadingOut(view, tree);
@@ -76,8 +75,8 @@ export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   }
 }
 
-/** Most trees have no hard link at all, which `find` tells in an eighth of the time. False where it cannot tell. */
-function hasNone(root: string): Promise<boolean> {
+/** Most trees have no hard link at all, which `find` tells in an eighth of the time that the search for copies takes. False where it cannot tell. */
+export function hasNoLinks(root: string): Promise<boolean> {
   const questions = [
     '.',
     '-name',
