@@ -25,6 +25,8 @@ export class WorkTree {
   readonly #candidates: Candidates;
   readonly #seen: LastSeen;
   readonly #changes: Comparison;
+  /** Paths that git has said it sees since they were last looked at. */
+  readonly #visible = new Set<string>();
 
   private constructor(parts: WorkTreeParts) {
     this.#parts = parts;
@@ -150,7 +152,9 @@ export class WorkTree {
   /** Whether git would see a file at the path, which exists. */
   async isVisible(path: string): Promise<boolean> {
     if (path === '' || this.#seen.isKept(path)) return true;
-    return (await this.#candidates.visibleOf([path])).has(path);
+    const visible = (await this.#candidates.visibleOf([path])).has(path);
+    if (visible) this.#visible.add(path);
+    return visible;
   }
 
   /** Files that git sees below a folder: tracked, or not ignored; sorted. Links are listed and not followed. */
@@ -168,7 +172,10 @@ export class WorkTree {
   async #visibleAmong(paths: readonly string[]): Promise<string[]> {
     const all = [...this.#withNeighbours(paths)];
     const inDoubt = viewing(this.#parts.git.root, (view) =>
-      all.filter((path) => !this.#seen.isKnown(path) && view.lookAt(path).status === 'seen'),
+      all.filter(
+        (path) =>
+          !this.#visible.delete(path) && !this.#seen.isKnown(path) && view.lookAt(path).status === 'seen',
+      ),
     );
     const hidden = new Set(inDoubt);
     for (const path of await this.#candidates.visibleOf(inDoubt)) hidden.delete(path);
