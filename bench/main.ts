@@ -1,19 +1,15 @@
 /**
- * `npm run bench`: measures the built product against the floor, interleaved, prints medians and ratios, and writes them
- * to docs/performance.md. `--quick` leaves out large trees and long scripts; `--only NAME` measures one scenario and
- * `--rounds N` says how often; none of them writes the page.
+ * `npm run bench`: measures the built product against the floor, interleaved, and prints medians and ratios. `--quick` leaves
+ * out large trees and long scripts; `--only NAME` measures one scenario, and `--rounds N` says how often.
  */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildPrograms } from './clients.ts';
-import { lineOf, machineLine, tableOf, withTable } from './report.ts';
+import { lineOf, machineLine } from './report.ts';
 import { makeRepository } from './repositories.ts';
 import { forkApiServer } from './run-client.ts';
-import { type Row, SCENARIOS, SLOW } from './scenarios.ts';
-
-const PAGE = join(import.meta.dirname, '..', 'docs', 'performance.md');
+import { SCENARIOS, SLOW } from './scenarios.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,10 +24,8 @@ const names = Object.keys(SCENARIOS).filter((name) =>
 const roots = new Map<number, string>();
 const programs = await buildPrograms();
 const server = forkApiServer(programs.apiServer);
-const machine = machineLine(new Date());
-process.stdout.write(`${machine}\n`);
+process.stdout.write(`${machineLine(new Date())}\n`);
 try {
-  const rows: Row[] = [];
   for (const name of names) {
     const made = await SCENARIOS[name]?.({
       programs,
@@ -40,10 +34,7 @@ try {
       repository,
     });
     for (const row of made ?? []) process.stdout.write(`${lineOf(row)}\n`);
-    rows.push(...(made ?? []));
   }
-  const isWhole = !values.quick && !values.only && !values.rounds;
-  if (isWhole) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), `${machine}\n\n${tableOf(rows)}`));
 } finally {
   server.close();
   for (const root of roots.values()) rmSync(root, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** The rows as a table, and the page that they are kept on. */
+/** The rows as text. */
 
 import { cpus, release, totalmem } from 'node:os';
 import type { Row } from './scenarios.ts';
@@ -10,37 +10,11 @@ export function lineOf(row: Row): string {
   return `${row.what}: ${[amount(row, row.product), `floor ${amount(row, row.floor)}`, `bundled ${amount(row, row.bundled)}`].join(' · ')}${verdict}`;
 }
 
-/** A table in Markdown. */
-export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map((row) =>
-    [
-      row.what,
-      ...[row.product, row.floor, row.bundled].map((value) => amount(row, value)),
-      row.aim === null ? '' : figureOf(row.aim),
-      row.aim === null ? '' : isMet(row) ? 'met' : '**missed**',
-    ].join(' | '),
-  );
-  return [
-    '| what | patchsmith | floor | floor, bundled | figure (aim) | |',
-    '|---|---|---|---|---|---|',
-    ...lines.map((line) => `| ${line} |`),
-  ].join('\n');
-}
-
 /** Date, processor, memory, kernel and node of this machine, on one line. */
 export function machineLine(now: Date): string {
   const processors = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   return `${now.toISOString().slice(0, 10)} · ${processors.length} × ${processors[0]?.model.trim() ?? 'unknown'} · ${memory} · Linux ${release()} · node ${process.version}`;
-}
-
-/** Puts the table between the page's two marks; what people wrote around it stays. */
-export function withTable(page: string, table: string): string {
-  const [begin, end] = ['<!-- measured -->', '<!-- /measured -->'];
-  const [before, rest] = page.split(begin);
-  const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`The page has no ${begin} … ${end}.`);
-  return `${before}${begin}\n${table}\n${end}${after}`;
 }
 
 function isMet({ aim }: Row): boolean {

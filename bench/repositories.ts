@@ -32,6 +32,8 @@ export function makeRepository(files: number): string {
     '-m',
     'Begin',
   );
+  // Like a clone.
+  git(root, 'repack', '-a', '-d', '--quiet');
   return root;
 }
 
