@@ -3,7 +3,7 @@
  *
  *     locate   the checkout and the run directory
  *     admit    the account that triggered the run may do so, and the task is known
- *     open     the provider and the sandbox, side by side
+ *     open     the provider and the sandbox, side by side, while a new run looks at the work tree
  *     refuse   what is not contained: nothing has been run yet, and nothing written to the checkout
  *     take     the workspace, as the baseline or as the run left it
  *     settle   the commands that run before the work

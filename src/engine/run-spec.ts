@@ -36,7 +36,7 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   /** Aborted when waiting should stop. */
   readonly giveUp: AbortSignal;
   openProvider(): Promise<Providing>;
-  /** Prepares the workspace as far as the sandbox needs it. Leaves the checkout as it is. */
+  /** Prepares the workspace at least as far as the sandbox needs it. Leaves the checkout as it is. */
   begin(): Promise<BegunTaking<Taken>>;
   /** Why the run cannot continue in this sandbox; null if it can. */
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;

@@ -83,7 +83,7 @@ function shownAs({ input: { attempt } }: Session): { shownAs?: string } {
   return attempt === undefined ? {} : { shownAs: attempt.root };
 }
 
-/** The sandbox is opened before the baseline is taken. */
+/** The sandbox is opened while the baseline is taken. */
 function begin(
   { session, checkout, directory }: PlacedRun,
   policy: { isReadOnly: (folder: string) => boolean; guard: PathGuard },

@@ -75,7 +75,7 @@ export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   }
 }
 
-/** Most trees have no hard link at all, which `find` tells in an eighth of the time that the search for copies takes. False where it cannot tell. */
+/** Most trees have no hard link, which `find` tells in an eighth of the time of a search. False where it cannot tell. */
 export function hasNoLinks(root: string): Promise<boolean> {
   const questions = [
     '.',
