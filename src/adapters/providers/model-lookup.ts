@@ -1,7 +1,4 @@
-/**
- * Checks whether an API accepts a key and has a model, with requests that use no tokens. Does not read the answer's
- * text.
- */
+/** Checks whether an API accepts a key and has a model, with a request that uses no tokens. Does not read the answer's text. */
 
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
@@ -9,7 +6,6 @@ import { ProviderSettingsError } from './settings-error.ts';
 
 /** What to look up, and where. */
 export interface ModelQuestion {
-  /** As in `--provider`. */
   readonly provider: string;
   readonly model: string;
   /** Null for an endpoint that needs none. */
@@ -32,8 +28,8 @@ export type ModelFound =
 interface Lookup {
   readonly vendor: string;
   readonly variable: string;
-  /** Below the base URL, whose path may end with an API's path. */
-  path(base: string, model: string): string;
+  /** The folder of the models, below the base URL, whose path may end with an API's path. */
+  folder(base: string): string;
   headers(key: string): Record<string, string>;
 }
 
@@ -41,20 +37,19 @@ const LOOKUPS: Readonly<Record<string, Lookup>> = {
   anthropic: {
     vendor: 'https://api.anthropic.com',
     variable: 'ANTHROPIC_API_KEY',
-    path: (base, model) => `${base}/v1/models/${encodeURIComponent(model)}`,
+    folder: (base) => `${base}/v1/models`,
     headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
   },
   openai: {
     vendor: 'https://api.openai.com/v1',
     variable: 'OPENAI_API_KEY',
-    path: (base, model) =>
-      `${base.replace(/\/(?:responses|chat\/completions)$/, '')}/models/${encodeURIComponent(model)}`,
+    folder: (base) => `${base.replace(/\/(?:responses|chat\/completions)$/, '')}/models`,
     headers: (key) => ({ authorization: `Bearer ${key}` }),
   },
   gemini: {
     vendor: 'https://generativelanguage.googleapis.com',
     variable: 'GEMINI_API_KEY',
-    path: (base, model) => `${base}/v1beta/models/${encodeURIComponent(model.replace(/^models\//, ''))}`,
+    folder: (base) => `${base}/v1beta/models`,
     headers: (key) => ({ 'x-goog-api-key': key }),
   },
 };
@@ -65,52 +60,33 @@ export async function lookUpModel(question: ModelQuestion): Promise<ModelFound> 
   const lookup = Object.hasOwn(LOOKUPS, provider) ? LOOKUPS[provider] : undefined;
   // Azure has deployments instead of models.
   if (lookup === undefined || baseUrl?.includes('?')) return { status: 'not asked' };
+  const { host } = new URL(baseUrl ?? lookup.vendor);
+  const refused = (said: string, fix: string | null = null): ModelFound => ({ status: 'refused', said, fix });
   try {
     const url = parseEndpoint(baseUrl ?? lookup.vendor, allowInsecure);
-    url.pathname = lookup.path(withoutTail(url.pathname, '/'), model);
-    const response = await ask(url, {
-      headers: key === null ? {} : lookup.headers(checkedKey(key, lookup.variable)),
-      redirect: 'manual',
-      signal,
-    });
+    const name = encodeURIComponent(model.replace(/^models\//, ''));
+    url.pathname = `${lookup.folder(withoutTail(url.pathname, '/'))}/${name}`;
+    const headers = key === null ? {} : lookup.headers(checkedKey(key, lookup.variable));
+    const response = await ask(url, { headers, redirect: 'manual', signal });
     await response.body?.cancel();
-    return foundBy(response.status, { host: url.host, model, isVendor: baseUrl === null });
+    const { status } = response;
+    // Gemini answers 400 to an unknown key.
+    if ([400, 401, 403].includes(status))
+      return refused(
+        `${host} does not take the key (status ${status})`,
+        'set another key, or ask its administrator what it may do',
+      );
+    if (status === 404 && baseUrl === null)
+      return refused(`${host} has no model ${model}`, 'name another one with --model');
+    if (response.ok) return { status: 'known', host };
+    return { status: 'unclear', said: `${host} did not say whether it has ${model} (status ${status})` };
   } catch (error) {
-    if (error instanceof ProviderSettingsError) return { status: 'refused', said: error.message, fix: null };
-    if (signal.aborted)
-      return { status: 'unclear', said: `no answer in time from ${hostOf(question, lookup)}` };
+    if (error instanceof ProviderSettingsError) return refused(error.message);
+    if (signal.aborted) return { status: 'unclear', said: `no answer in time from ${host}` };
     // What fetch throws for a connection that failed.
     if (!(error instanceof TypeError)) throw error;
-    return {
-      status: 'refused',
-      said: `${hostOf(question, lookup)} cannot be reached${causeOf(error)}`,
-      fix: null,
-    };
+    return refused(`${host} cannot be reached${causeOf(error)}`);
   }
-}
-
-function foundBy(
-  status: number,
-  { host, model, isVendor }: { host: string; model: string; isVendor: boolean },
-): ModelFound {
-  // Gemini answers 400 to an unknown key.
-  if (status === 401 || status === 403 || status === 400)
-    return {
-      status: 'refused',
-      said: `${host} does not take the key (status ${status})`,
-      fix: 'set another key, or ask its administrator what it may do',
-    };
-  if (status === 404 && isVendor)
-    return { status: 'refused', said: `${host} has no model ${model}`, fix: 'name another one with --model' };
-  if (status >= 200 && status < 300) return { status: 'known', host };
-  return {
-    status: 'unclear',
-    said: `${host} did not say whether it has ${model} (status ${status})`,
-  };
-}
-
-function hostOf({ baseUrl }: ModelQuestion, { vendor }: Lookup): string {
-  return new URL(baseUrl ?? vendor).host;
 }
 
 /** The system's name for it; messages could repeat what was sent. */

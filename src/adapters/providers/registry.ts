@@ -4,30 +4,17 @@
  */
 
 import type { Environment } from '../../domain/environment.ts';
-import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { Price } from '../../domain/run/pricing.ts';
 import type { Federation } from '../../ports/network.ts';
-import type { Clock, LlmProvider } from '../../ports.ts';
+import type { LlmProvider } from '../../ports.ts';
+import type { OrganizationRequest, OrganizationSpending } from './anthropic/organization.ts';
+import type { EndpointOptions } from './asking/endpoint.ts';
 import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
-import type { OrganizationEntry } from './organization-spending.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
-/** How long to wait for answers; if absent, the provider's own default. */
-type Waits = Partial<Pick<ModelSettings, 'idleTimeoutMs' | 'rateLimitWaitMs' | 'outageWaitMs'>>;
-
 /** What a provider is created from; each uses the parts it needs. */
-export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Waits {
-  readonly model: string;
-  /** Null for a provider without a key, or with a federation. */
-  readonly apiKey: string | null;
+export interface ProviderSettings extends EndpointOptions {
   readonly federation?: Federation;
-  /** Default: the vendor's own. */
-  readonly baseUrl?: string;
-  /** Whether plain http to another host is allowed. */
-  readonly allowInsecureBaseUrl?: boolean;
-  /** Used to reach it. Default: the platform's own fetch. */
-  readonly fetch?: typeof fetch;
-  readonly clock?: Clock;
   /** The environment, for clients that log in with variables of their cloud. */
   readonly env?: Environment;
   /** Path of the journal or script to play; null if there is none. */
@@ -65,7 +52,11 @@ export interface ProviderEntry {
   /** It plays the file given by `--recording`, and requires one. */
   readonly playsRecording: boolean;
   /** Absent for a provider that cannot say what an organisation has spent. */
-  readonly organization?: OrganizationEntry;
+  readonly organization?: {
+    /** The variable that contains the administrator's key, in the environment or a `.env`. */
+    readonly keyVariable: string;
+    readSpending(request: OrganizationRequest): Promise<OrganizationSpending>;
+  };
   /** Loads what its first request needs; called while the process is otherwise idle. */
   readonly preload?: () => void;
   /** Throws ProviderSettingsError when settings are missing or invalid; the message is for the user. */
@@ -78,115 +69,81 @@ export type ProviderRegistry = Readonly<Record<string, ProviderEntry>>;
 /** The provider used if none is chosen. */
 export const DEFAULT_PROVIDER = 'anthropic';
 
-/** What clouds that offer other vendors' models have in common: their own login, and their own names for models. */
-const elsewhere = {
+const usual = {
   defaultModel: null,
   keyVariable: null,
+  baseUrlVariable: null,
   federation: null,
   isBilled: true,
   canResume: true,
   playsRecording: false,
 } as const;
 
+/** Node loads its HTTP client when one of its classes is first referenced, which takes 20 ms. */
+const preload = (): void => void globalThis.Headers;
+
 const providers = {
   anthropic: {
+    ...usual,
     meaning: 'the Claude API',
     defaultModel: 'claude-sonnet-5-5',
     keyVariable: 'ANTHROPIC_API_KEY',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     federation: { audience: 'https://api.anthropic.com' },
-    isBilled: true,
     // Compaction on demand, according to the vendor's page of September 2026: not for fourth-generation models before
     // 4.6.
     compacts: (model) => /^claude-/.test(model) && !/^claude-[a-z]+-4(-[0-5])?(-\d{8})?$/.test(model),
-    canResume: true,
-    playsRecording: false,
     organization: {
       keyVariable: 'ANTHROPIC_ADMIN_API_KEY',
-      async readSpending(request) {
-        const { readOrganization } = await import('./anthropic/organization.ts');
-        return readOrganization(request);
-      },
+      readSpending: async (request) =>
+        (await import('./anthropic/organization.ts')).readOrganization(request),
     },
-    // Node loads its HTTP client when one of its classes is first referenced, which takes 20 ms.
-    preload: () => void globalThis.Headers,
-    async create({ recording: _, ...options }) {
-      const { createAnthropicProvider } = await import('./anthropic.ts');
-      return createAnthropicProvider(options);
-    },
+    preload,
+    create: async (settings) => (await import('./anthropic.ts')).createAnthropicProvider(settings),
   },
   openai: {
+    ...usual,
     meaning: 'OpenAI, or any compatible endpoint',
     defaultModel: 'gpt-5.4',
     keyVariable: 'OPENAI_API_KEY',
     hostKey: { variable: 'AZURE_OPENAI_API_KEY', isAt: ({ hostname }) => isAzureHost(hostname) },
     mayLackKeyAt: ({ hostname }) => !isVendorHost(hostname),
     baseUrlVariable: 'OPENAI_BASE_URL',
-    federation: null,
-    isBilled: true,
-    canResume: true,
-    playsRecording: false,
-    preload: () => void globalThis.Headers,
-    async create({ recording: _, ...options }) {
-      const { createOpenAiProvider } = await import('./openai.ts');
-      return createOpenAiProvider(options);
-    },
+    preload,
+    create: async (settings) => (await import('./openai.ts')).createOpenAiProvider(settings),
   },
   bedrock: {
+    ...usual,
     meaning: 'Claude on Amazon Bedrock',
     telemetryName: 'aws.bedrock',
-    ...elsewhere,
     baseUrlVariable: 'ANTHROPIC_BEDROCK_BASE_URL',
-    async create(settings) {
-      const { createBedrockProvider } = await import('./bedrock.ts');
-      return createBedrockProvider(settings);
-    },
+    create: async (settings) => (await import('./bedrock.ts')).createBedrockProvider(settings),
   },
   vertex: {
+    ...usual,
     meaning: "Claude on Google's Vertex AI",
     telemetryName: 'gcp.vertex_ai',
-    ...elsewhere,
     baseUrlVariable: 'ANTHROPIC_VERTEX_BASE_URL',
-    async create(settings) {
-      const { createVertexProvider } = await import('./vertex.ts');
-      return createVertexProvider(settings);
-    },
+    create: async (settings) => (await import('./vertex.ts')).createVertexProvider(settings),
   },
   gemini: {
+    ...usual,
     meaning: 'the Gemini API',
     telemetryName: 'gcp.gemini',
     defaultModel: 'gemini-flash-latest',
     keyVariable: 'GEMINI_API_KEY',
     otherKeyVariable: 'GOOGLE_API_KEY',
     baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
-    federation: null,
-    isBilled: true,
-    canResume: true,
-    playsRecording: false,
-    preload: () => void globalThis.Headers,
-    async create({ recording: _, ...options }) {
-      const { createGeminiProvider } = await import('./gemini.ts');
-      return createGeminiProvider(options);
-    },
+    preload,
+    create: async (settings) => (await import('./gemini.ts')).createGeminiProvider(settings),
   },
   replay: {
+    ...usual,
     meaning: 'a recorded run',
-    defaultModel: null,
-    keyVariable: null,
-    baseUrlVariable: null,
-    federation: null,
     isBilled: false,
     canResume: false,
     playsRecording: true,
-    async create({ recording }) {
-      if (recording === null) {
-        throw new ProviderSettingsError(
-          'The replay provider needs a recording: the events.jsonl of an earlier run.',
-        );
-      }
-      const { createReplayProvider, readRecording } = await import('./replay.ts');
-      return createReplayProvider(await readRecording(recording));
-    },
+    create: async ({ recording }) => (await import('./replay.ts')).openRecording(recording),
   },
 } satisfies ProviderRegistry;
 
@@ -216,14 +173,13 @@ export async function createProvider(
 }
 
 /** Variables that may contain a key: no child process gets them. */
-export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap(
-  ({ keyVariable, otherKeyVariable, hostKey, organization }) =>
-    [
-      keyVariable ?? [],
-      otherKeyVariable ?? [],
-      hostKey?.variable ?? [],
-      organization?.keyVariable ?? [],
-    ].flat(),
+export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap((entry) =>
+  [
+    entry.keyVariable,
+    entry.otherKeyVariable,
+    entry.hostKey?.variable,
+    entry.organization?.keyVariable,
+  ].flatMap((name) => name ?? []),
 );
 
 /** The variables that may contain a provider's key at an address, in order of precedence. */

@@ -21,21 +21,26 @@ export interface Recording {
 
 const RecordedLine = z.looseObject({ type: z.string() });
 const Started = z.looseObject({ model: z.string() });
-const CompletedTurn = z.looseObject({ turn: LlmTurn });
-const FailedTurn = z.object({
+const Completed = z.looseObject({ turn: LlmTurn });
+const Retried = z.object(Retry.shape);
+const Failure = z.object({
   kind: ProviderFailureKind,
   message: z.string(),
   spent: SpentTokens.exactOptional(),
 });
-const Interrupted = z.object({ spent: SpentTokens });
-const Retried = z.object(Retry.shape);
-const CompactedTurn = z.object({ turn: LlmTurn.optional() });
-const Unanswered = z.object({
+const Unanswered = Failure.extend({
   kind: z.enum([...CompactionFailed.shape.kind.options, ...ReviewFailed.shape.kind.options]),
-  message: z.string(),
   turn: LlmTurn.optional(),
-  spent: SpentTokens.exactOptional(),
 });
+
+/** A provider that plays the journal or script at this path. Throws ProviderSettingsError if there is none that can be used. */
+export async function openRecording(path: string | null): Promise<LlmProvider> {
+  if (path === null)
+    throw new ProviderSettingsError(
+      'The replay provider needs a recording: the events.jsonl of an earlier run.',
+    );
+  return createReplayProvider(await readRecording(path));
+}
 
 /**
  * Reads a journal as it is, and a hand-written script as a journal. Throws ProviderSettingsError if the file cannot be used.
@@ -112,51 +117,46 @@ type Recorded =
   | { status: 'retried'; retry: Retry }
   | { status: 'stopped' };
 
+/** The events that say something about the model; reading an invalid one throws. */
+const EVENTS: Readonly<Record<string, { what: string; read(event: object): Recorded | null }>> = {
+  'turn.completed': {
+    what: 'turn',
+    read: (event) => ({ status: 'ok', turn: Completed.parse(event).turn }),
+  },
+  'turn.failed': { what: 'failure', read: (event) => ({ status: 'failed', ...Failure.parse(event) }) },
+  'turn.retried': { what: 'retry', read: (event) => ({ status: 'retried', retry: Retried.parse(event) }) },
+  'turn.interrupted': {
+    what: 'interruption',
+    read: (event) => ({ status: 'interrupted', ...Failure.pick({ spent: true }).parse(event) }),
+  },
+  'context.compacted': {
+    what: 'compaction',
+    read: (event) => answered('summary', Completed.partial().parse(event).turn),
+  },
+  'compaction.failed': {
+    what: 'failure',
+    read: (event) => unanswered('summary', Unanswered.parse(event)),
+  },
+  'review.completed': {
+    what: 'review',
+    read: (event) => answered('review', Completed.parse(event).turn),
+  },
+  'review.failed': { what: 'failure', read: (event) => unanswered('review', Unanswered.parse(event)) },
+  'run.interrupted': { what: 'interruption', read: () => ({ status: 'stopped' }) },
+};
+
 /** Null for an event that has nothing to do with the model. */
 function recordedIn(line: string, place: string): Recorded | null {
   const event = parsedLine(line);
   if (!event)
     return failedRecording(`The recording ${place}: not a JSON event; the line is torn or damaged.`);
-  const invalid = (what: string, error: z.ZodError) =>
-    failedRecording(`The recording ${place}: not a valid ${what} (${issuesOf(error)}).`);
-  switch (event.type) {
-    case 'turn.completed': {
-      const { data, error } = CompletedTurn.safeParse(event);
-      return data ? { status: 'ok', turn: data.turn } : invalid('turn', error);
-    }
-    case 'turn.failed': {
-      const { data, error } = FailedTurn.safeParse(event);
-      return data ? { status: 'failed', ...data } : invalid('failure', error);
-    }
-    case 'turn.retried': {
-      const { data, error } = Retried.safeParse(event);
-      return data ? { status: 'retried', retry: data } : invalid('retry', error);
-    }
-    case 'turn.interrupted': {
-      const { data, error } = Interrupted.safeParse(event);
-      return data ? { status: 'interrupted', ...data } : invalid('interruption', error);
-    }
-    case 'context.compacted': {
-      const { data, error } = CompactedTurn.safeParse(event);
-      if (!data) return invalid('compaction', error);
-      return data.turn ? aside('summary', { status: 'ok', turn: data.turn }) : null;
-    }
-    case 'compaction.failed': {
-      const { data, error } = Unanswered.safeParse(event);
-      return data ? unanswered('summary', data) : invalid('failure', error);
-    }
-    case 'review.completed': {
-      const { data, error } = CompletedTurn.safeParse(event);
-      return data ? aside('review', { status: 'ok', turn: data.turn }) : invalid('review', error);
-    }
-    case 'review.failed': {
-      const { data, error } = Unanswered.safeParse(event);
-      return data ? unanswered('review', data) : invalid('failure', error);
-    }
-    case 'run.interrupted':
-      return { status: 'stopped' };
-    default:
-      return null;
+  const known = Object.hasOwn(EVENTS, event.type) ? EVENTS[event.type] : undefined;
+  try {
+    return known?.read(event) ?? null;
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const issues = error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+    return failedRecording(`The recording ${place}: not a valid ${known?.what} (${issues}).`);
   }
 }
 
@@ -168,24 +168,16 @@ function asideFor(purpose: TurnRequest['purpose']): AsideKind | null {
   return purpose === 'review' ? 'review' : 'summary';
 }
 
-function aside(kind: AsideKind, result: TurnResult): Recorded {
-  return { status: 'aside', kind, result };
+/** Null if no request was made. */
+function answered(kind: AsideKind, turn: LlmTurn | undefined): Recorded | null {
+  return turn === undefined ? null : { status: 'aside', kind, result: { status: 'ok', turn } };
 }
 
-/** Null if no request was made. */
-function unanswered(
-  of: AsideKind,
-  { kind, message, turn, spent }: z.infer<typeof Unanswered>,
-): Recorded | null {
-  if (turn !== undefined) return aside(of, { status: 'ok', turn });
-  const known = ProviderFailureKind.safeParse(kind);
-  if (!known.success) return null;
-  return aside(of, {
-    status: 'failed',
-    kind: known.data,
-    message,
-    ...(spent === undefined ? {} : { spent }),
-  });
+/** The same. */
+function unanswered(of: AsideKind, { turn, ...failure }: z.infer<typeof Unanswered>): Recorded | null {
+  const kind = ProviderFailureKind.safeParse(failure.kind).data;
+  if (turn !== undefined || kind === undefined) return answered(of, turn);
+  return { status: 'aside', kind: of, result: { status: 'failed', ...failure, kind } };
 }
 
 const NOT_HERE = {
@@ -197,8 +189,7 @@ function modelOf(lines: readonly string[]): string {
   for (const line of lines) {
     const event = parsedLine(line);
     if (event?.type === 'run.started') return Started.safeParse(event).data?.model ?? 'recorded';
-    if (event?.type === 'turn.completed')
-      return CompletedTurn.safeParse(event).data?.turn.model ?? 'recorded';
+    if (event?.type === 'turn.completed') return Completed.safeParse(event).data?.turn.model ?? 'recorded';
   }
   return 'recorded';
 }
@@ -206,10 +197,6 @@ function modelOf(lines: readonly string[]): string {
 /** Undefined if it is not an event. */
 function parsedLine(line: string): z.infer<typeof RecordedLine> | undefined {
   return RecordedLine.safeParse(jsonOrUndefined(line)).data;
-}
-
-function issuesOf(error: z.ZodError): string {
-  return error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
 }
 
 function failedRecording(message: string): TurnResult {

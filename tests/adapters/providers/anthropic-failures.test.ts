@@ -202,7 +202,8 @@ describe('retry-after', () => {
 
   test('is seconds or a date; nonsense counts as absent', () => {
     const now = Date.parse('2026-11-21T10:00:00Z');
-    const read = (header: string | null) => retryAfterMs(header, now);
+    const read = (header: string | null) =>
+      retryAfterMs(new Headers(header === null ? {} : { 'retry-after': header }), now);
     expect(read('1.5')).toBe(1500);
     expect(read('Sat, 21 Nov 2026 10:00:20 GMT')).toBe(20_000);
     expect(read('Sat, 21 Nov 2026 09:00:00 GMT')).toBe(0);

@@ -162,18 +162,18 @@ test('refusals are answered in words, once, and the run of a hostile server ends
   const wrong = await ask({ apiKey: 'sk-ant-api03-ordinary' });
   expect(wrong).toMatchObject({
     message: expect.stringContaining(
-      'answers 401: invalid x-api-key. Check ANTHROPIC_ADMIN_API_KEY: it has to be an Admin API key',
+      'answers 401 authentication_error: invalid x-api-key. Check ANTHROPIC_ADMIN_API_KEY: it has to be an Admin API key',
     ),
   });
   expect(await said({ status: 403, body: error(`no ${key}`) })).toMatch(
-    /^The Admin API answers 403: no \*\*\*\. This key may not read/,
+    /^The Admin API answers 403 x: no \*\*\*\. This key may not read/,
   );
   expect(await said({ status: 429, body: error('slow'), headers: { 'retry-after': '37' } })).toContain(
     'try again in 37 s.',
   );
   expect(await said({ status: 429, headers: { 'retry-after': 'x' } })).toContain('try again in a minute.');
   expect(await said({ status: 307, headers: { location: 'http://127.0.0.1:1/' } })).toContain(
-    'Redirects are not followed',
+    'redirects are not followed',
   );
   expect(await said({ status: 502, body: '<html><title>Bad Gateway</title>' })).toContain(
     '502: an HTML page titled "Bad Gateway". Try again later',
@@ -193,6 +193,6 @@ test('refusals are answered in words, once, and the run of a hostile server ends
   );
   expect(await said(bucket(row('m', { output_tokens: -1 })))).toContain('data.0.results.0.output_tokens');
   expect(await ask({ baseUrl: 'http://127.0.0.1:1' })).toMatchObject({
-    message: expect.stringContaining('No connection to the Admin API: '),
+    message: expect.stringContaining('No connection: '),
   });
 });

@@ -16,7 +16,6 @@ import {
   earlierIds,
   extend,
   inputOf,
-  MAX_CONTENT_BYTES,
   MORE,
   type ReadEnd,
   type ReadStep,
@@ -65,7 +64,6 @@ export class ClaudeReader implements StreamReader {
   readonly #blocks: OpenBlock[] = [];
   #model: string | null = null;
   #tokens: TokenCounts = noTokens;
-  #contentBytes = 0;
   #stop: { reason: string; detail: string } | null = null;
   #isWhole = false;
 
@@ -156,7 +154,7 @@ export class ClaudeReader implements StreamReader {
     if (!start.success || start.data.index !== this.#blocks.length)
       return broken('A content block began out of order');
     const { content_block: block } = start.data;
-    if (!this.#hasRoomFor(block)) return { status: 'too_large' };
+    this.count.answerBytes += textBytes(block);
     this.#blocks.push({ block: { ...block }, json: null, isOpen: true });
     return MORE;
   }
@@ -166,10 +164,8 @@ export class ClaudeReader implements StreamReader {
     const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
     if (!parsed.success || !open?.isOpen) return broken('A delta belongs to no open content block');
     const { delta } = parsed.data;
-    if (!this.#hasRoomFor(delta)) return { status: 'too_large' };
-    const { type, text, thinking, partial_json: json, signature, content } = delta;
-    // Hidden thoughts leave only their signature.
-    this.count.answerBytes += writtenBytes([text, thinking, json, signature, content]);
+    const { type, text, thinking, partial_json: json, signature } = delta;
+    this.count.answerBytes += textBytes(delta);
     if (type === 'input_json_delta') {
       open.json = (open.json ?? '') + String(json ?? '');
     } else if (type === 'citations_delta') {
@@ -192,14 +188,6 @@ export class ClaudeReader implements StreamReader {
     return MORE;
   }
 
-  #hasRoomFor(piece: ContentBlock): boolean {
-    const texts = Object.values(piece).map((value) =>
-      typeof value === 'string' ? value : JSON.stringify(value),
-    );
-    this.#contentBytes += writtenBytes(texts);
-    return this.#contentBytes <= MAX_CONTENT_BYTES;
-  }
-
   #applyDelta(event: object): ReadStep {
     const parsed = MessageDelta.safeParse(event);
     if (!parsed.success) return broken('A message_delta has an unknown form');
@@ -215,4 +203,9 @@ export class ClaudeReader implements StreamReader {
     this.#tokens = withReport(this.#tokens, usage);
     this.count.report(reportOf(toUsage(this.#tokens)), this.#stop !== null && hasOutput(usage));
   }
+}
+
+/** Bytes of what the model wrote. Hidden thoughts leave only their signature. */
+function textBytes({ text, thinking, partial_json: json, signature, content, data }: ContentBlock): number {
+  return writtenBytes([text, thinking, json, signature, content, data]);
 }

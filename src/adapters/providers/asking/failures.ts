@@ -183,9 +183,14 @@ function waitIn(details: readonly unknown[]): number | null {
   return null;
 }
 
-/** The `retry-after` header (seconds or an HTTP date) in milliseconds, never negative; null if there is none. */
-export function retryAfterMs(header: string | null, now: number): number | null {
-  if (header === null || header.trim() === '') return null;
+/**
+ * The wait that the headers request, in milliseconds and never negative; null if they request none. OpenAI also gives it in
+ * milliseconds, which is more precise; otherwise it is in seconds or an HTTP date.
+ */
+export function retryAfterMs(headers: Headers, now: number): number | null {
+  const [exact, header] = [headers.get('retry-after-ms')?.trim(), headers.get('retry-after')?.trim()];
+  if (exact && Number.isFinite(Number(exact))) return Math.max(0, Math.round(Number(exact)));
+  if (!header) return null;
   const seconds = Number(header);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : null;

@@ -23,20 +23,13 @@ export type ReadStep =
   | { status: 'more'; text: string }
   | { status: 'done' }
   | { status: 'broken'; why: string }
-  | { status: 'refused'; said: RefusalSaid }
-  | { status: 'too_large' };
+  | { status: 'refused'; said: RefusalSaid };
 
 /** The whole answer; `broken`: another attempt may succeed; `unusable`: none will. */
 export type ReadEnd =
   | { status: 'ok'; answer: Answer }
   | { status: 'broken'; why: string }
   | { status: 'unusable'; why: string };
-
-/**
- * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;
- * a larger one would use several times its size before any tool could refuse it.
- */
-export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 /** An event with nothing to show. */
 export const MORE: ReadStep = { status: 'more', text: '' };

@@ -18,14 +18,12 @@ import {
   retryAfterMs,
   streamFailure,
 } from './failures.ts';
-import { type Answer, errorIn, MAX_CONTENT_BYTES, type StreamReader } from './reader.ts';
-
-/** Sends a request and resolves with the answer's beginning. Rejects with `AttemptFailed`, or as fetch does. */
-export type Send = (signal: AbortSignal) => Promise<Response>;
+import { type Answer, errorIn, type StreamReader } from './reader.ts';
 
 /** One request, and what becomes of its answer. */
 export interface StreamAttempt {
-  readonly send: Send;
+  /** Resolves with the answer's beginning. Rejects with `AttemptFailed`, or as fetch does. */
+  send(signal: AbortSignal): Promise<Response>;
   readonly reader: StreamReader;
   readonly table: RefusalTable;
   /** Longest silence before and during the answer; any byte ends a silence. */
@@ -122,15 +120,7 @@ async function refusalIn(
 ): Promise<AttemptFailure> {
   const { status, headers } = response;
   const said = refusalSaid(redact(await response.text()));
-  return refusalFailure({ status, said, retryAfterMs: said.waitMs ?? waitAsked(headers, clock()) }, table);
-}
-
-/** OpenAI also gives the wait in milliseconds, which is more precise. */
-function waitAsked(headers: Headers, now: number): number | null {
-  const ms = headers.get('retry-after-ms')?.trim() || 'none';
-  return Number.isFinite(Number(ms))
-    ? Math.max(0, Math.round(Number(ms)))
-    : retryAfterMs(headers.get('retry-after'), now);
+  return refusalFailure({ status, said, retryAfterMs: said.waitMs ?? retryAfterMs(headers, clock()) }, table);
 }
 
 async function readAnswer(
@@ -154,7 +144,7 @@ async function readAnswer(
     const said = errorIn(name, event);
     const step = said === null ? reader.add(event) : ({ status: 'refused', said } as const);
     if (step.status === 'broken') return streamFailure(step.why);
-    if (step.status === 'too_large') throw tooLarge('answer', MAX_CONTENT_BYTES);
+    if (reader.count.answerBytes > MAX_CONTENT_BYTES) throw tooLarge('answer', MAX_CONTENT_BYTES);
     if (step.status === 'refused') {
       // A refusal in the stream costs nothing, just like one with an error status.
       reader.count.hasBegun &&= !isFirst;
@@ -170,6 +160,11 @@ async function readAnswer(
   return streamFailure(end.why, end.status === 'broken' ? 'broken' : 'never');
 }
 
+/**
+ * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;
+ * a larger one would use several times its size before any tool could refuse it.
+ */
+const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 /** Maximum bytes of a whole stream, most of which is overhead around small pieces. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;

@@ -17,7 +17,6 @@ import {
 import {
   broken,
   earlierIds,
-  MAX_CONTENT_BYTES,
   type ReadEnd,
   type ReadStep,
   readChunk,
@@ -73,7 +72,6 @@ export class GeminiReader implements StreamReader {
   readonly #parts: Part[] = [];
   #finish: { reason: string; detail: string } | null = null;
   #model = '';
-  #bytes = 0;
 
   constructor(conversation: Conversation, count: AnswerCount) {
     this.count = count;
@@ -96,8 +94,6 @@ export class GeminiReader implements StreamReader {
     this.count.report(reportedIn(usageMetadata), this.#finish !== null);
     const parts = candidate?.content?.parts ?? [];
     this.count.answerBytes += parts.reduce((sum, part) => sum + writtenBytes(part), 0);
-    this.#bytes += parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
-    if (this.#bytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
     for (const part of parts) this.#addPart(part);
     return { status: 'more', text: parts.map(({ text }) => text ?? '').join('') };
   }

@@ -15,7 +15,6 @@ import {
   earlierIds,
   extend,
   inputOf,
-  MAX_CONTENT_BYTES,
   MORE,
   type ReadEnd,
   type ReadStep,
@@ -146,7 +145,6 @@ export class ChatReader implements StreamReader {
   #refusal = '';
   #finish: string | null = null;
   #model = '';
-  #bytes = 0;
 
   constructor(conversation: Conversation, count: AnswerCount) {
     this.count = count;
@@ -164,11 +162,9 @@ export class ChatReader implements StreamReader {
     this.count.report(reportedIn(usage), this.#finish !== null);
     if (!choice?.delta) return MORE;
     const { content, refusal, tool_calls: calls, role: _, ...others } = choice.delta;
-    this.#bytes += Buffer.byteLength(JSON.stringify(choice.delta));
     const called = (calls ?? []).flatMap((call) => [call.function?.name, call.function?.arguments]);
     this.count.answerBytes += writtenBytes([content, refusal, ...called, ...Object.values(others)]);
-    // Each piece is wrapped in names of fields, several times its own size.
-    if (this.#bytes > 8 * MAX_CONTENT_BYTES || this.#calls.length > MAX_CALLS) return { status: 'too_large' };
+    if (this.#calls.length > MAX_CALLS) return broken('The answer has too many tool calls');
     this.#text += content ?? '';
     this.#refusal += refusal ?? '';
     for (const call of calls ?? []) this.#extendCall(call);

@@ -17,7 +17,6 @@ import {
   broken,
   earlierIds,
   inputOf,
-  MAX_CONTENT_BYTES,
   MORE,
   type ReadEnd,
   type ReadStep,
@@ -185,7 +184,6 @@ export class ResponsesReader implements StreamReader {
       return broken('An item of the answer came out of order');
     this.#itemBytes += Buffer.byteLength(JSON.stringify(done.data.item));
     this.#countBytes();
-    if (this.#itemBytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
     this.#items.set(done.data.output_index, done.data.item);
     return MORE;
   }
@@ -199,7 +197,6 @@ export class ResponsesReader implements StreamReader {
     if (typeof delta !== 'string') return MORE;
     this.#pieceBytes += Buffer.byteLength(delta);
     this.#countBytes();
-    if (this.#pieceBytes > MAX_CONTENT_BYTES) return { status: 'too_large' };
     return { status: 'more', text: SHOWN.includes(type) ? delta : '' };
   }
 
