@@ -111,6 +111,8 @@ masked. Values are cut after 400 characters, but not with \`--json\`, where \`se
 (\`default\`, \`environment\`, \`file\`, \`flag\`), \`at\` and \`over\`. Wrong settings are reported instead, with exit 2. The front matter of
 a plan is no setting.
 
+\`patchsmith help COMMAND\` lists the flags of a command; \`source <(patchsmith completion bash)\` turns on completion (zsh and fish, too).
+
 Editors check \`.patchsmith.yml\` with [patchsmith.schema.json](patchsmith.schema.json), which is in the package: begin the file with
 \`# yaml-language-server: $schema=PATH\`, as \`patchsmith init\` does where the repository has patchsmith among its packages.`;
 

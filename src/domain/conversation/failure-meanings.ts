@@ -16,12 +16,11 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureReason, string>> = {
     'The path is outside the work tree, leads through a link, or belongs to git. No setting permits that.',
   not_found: 'There is no such file or folder. If the plan is about ignored files, name them in it.',
   not_text: 'The file is not a text, image or document that a model can be shown.',
-  too_large:
-    'The file or the text is larger than the tool accepts. Name the relevant part in the plan, or let a command do it.',
+  too_large: 'The file or text is larger than the tool accepts. Name the part in the plan, or use a command.',
   no_match:
     'The text to replace is not in the file, or occurs more than once. The model is shown the nearest lines.',
   conflict:
-    'The model has not seen all of the current file, and reads it again. If it happens often, check what else changes the work tree.',
+    'The model has not seen all of the current file, and reads it again. If it recurs, check what else changes the work tree.',
   exit_code: 'The command failed. For a missing program, see docs/sandbox.md.',
   timeout: 'The command, search or page took too long. Raise `--command-timeout` or `--max-command-timeout`.',
   interrupted: 'The run was stopped or killed during the call. `patchsmith resume`.',

@@ -8,13 +8,13 @@ export const BEGINNING = {
     'The folder is not a checkout that git can use. Run patchsmith in one, or name one with `--repo`.',
   ),
   ERR_WORK_TREE_BUSY: misuse(
-    'Another run is working in this checkout, here or in another container; its git dir has a socket `patchsmith-*.sock`. Wait, or use another checkout.',
+    'Another run works in this checkout, perhaps in another container (`patchsmith-*.sock` in its git dir). Wait, or use another checkout.',
   ),
   ERR_NO_SNAPSHOT: misuse(
     'The initial state of the work tree could not be recorded. Fix what the message names.',
   ),
   ERR_LINKED_OUTSIDE: misuse(
-    'A file of the work tree may be a hard link to one outside, and cannot be replaced by a copy. Move it out, or install without hard links (`package-import-method=copy` of pnpm); open a closed folder as the message says.',
+    'A file of the work tree may be a hard link to one outside, and cannot be copied. Move it out, open closed folders, or install without hard links (pnpm: `package-import-method=copy`).',
   ),
   ERR_UNWRITABLE: misuse(
     'The work tree, or the path of `--patch`, is not writable. Make it writable, or start anyway with `--preflight off`.',
@@ -23,7 +23,7 @@ export const BEGINNING = {
     'Commands of the run could change the installed patchsmith. Install it elsewhere, such as with `npm install --global patchsmith`.',
   ),
   ERR_LOGIN_IN_TREE: misuse(
-    'A cloud credentials file is in the work tree, where the model could read it. Move it out, and set the variable to its new path.',
+    'A cloud credentials file is in the work tree. Move it out, and set the variable to its new path.',
   ),
   ERR_UNUSABLE_FILE: misuse(
     'A file that the run needs is a pipe, a device or endless. Replace it with a regular file.',
@@ -36,27 +36,27 @@ export const BEGINNING = {
     'The file of `--output-schema` is not a usable JSON Schema. See docs/answers.md.',
   ),
   ERR_COMMAND_CANNOT_FAIL: misuse(
-    'A setup or verify command always succeeds, overlooks failures, or is too long to tell. Let its exit code say the result, wait for each process by id, and put long scripts into files.',
+    'A setup or verify command always succeeds, overlooks failures, or is too long to tell. Let its exit code say the result, and wait for each process by id.',
   ),
   ERR_SETUP_FAILED: misuse(
     'A setup command failed, left processes, or lacks a program. Read its output in `result.json`, or try it with `patchsmith check`.',
   ),
   ERR_PROGRAM_MISSING: misuse(
-    'Commands cannot see a program or packages that a verify command needs. Install them in a setup command, or show them with `--mount` or `--cache`.',
+    'Commands cannot see what a verify command needs. Install it in a setup command, or show it with `--mount` or `--cache`.',
   ),
   ERR_MCP_SERVER: misuse(
     'A required MCP server is not available, or may not be started. Fix it, or set `required: false`.',
   ),
   ERR_SANDBOX_REFUSED: misuse(
-    'The sandbox cannot be created with these settings, such as a mount that does not exist. Change the one that the message names.',
+    'The sandbox cannot be created with these settings, such as a missing mount. Change the one that the message names.',
   ),
   ERR_SANDBOX_UNAVAILABLE: ends(
     'sandbox_unavailable',
-    'A sandbox is required, but this machine has none. `patchsmith doctor` and docs/sandbox.md say how to get one; `--sandbox off` runs commands without.',
+    'A sandbox is required, but this machine has none. See `patchsmith doctor` and docs/sandbox.md; `--sandbox off` does without.',
   ),
   ERR_SANDBOX_UNCOVERED: ends(
     'sandbox_unavailable',
-    'A repository in the work tree cannot be hidden, so commands could change what your git executes. Move it out, or update bubblewrap.',
+    'A repository in the work tree cannot be hidden from commands. Move it out, or update bubblewrap.',
   ),
   ERR_SANDBOX_WEAKER: ends(
     'sandbox_unavailable',

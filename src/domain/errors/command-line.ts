@@ -5,7 +5,7 @@ import { misuse } from './entry.ts';
 /** What each code means, and what to do. */
 export const COMMAND_LINE = {
   ERR_SEVERAL_PROBLEMS: misuse(
-    'There are several errors. Look up the code of each: in the lines above the last one, or in the reason of a JSON document.',
+    'There are several errors. Look up the code of each, in the lines above or in the reason.',
   ),
   ERR_NO_COMMAND: misuse('The command line names no command. `patchsmith --help` lists them.'),
   ERR_UNKNOWN_COMMAND: misuse(

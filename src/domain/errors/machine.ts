@@ -18,7 +18,7 @@ export const MACHINE = {
   ),
   ERR_RUN_DIRECTORY_GONE: ends(
     'internal_error',
-    'The run directory was removed during the run; the changes are in the work tree. Choose a place that nothing cleans up with `--run-dir`.',
+    'The run directory was removed during the run; the changes are in the work tree. Choose a safe place with `--run-dir`.',
   ),
   ERR_PROCESS_DIED: ends(
     'internal_error',

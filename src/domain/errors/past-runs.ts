@@ -13,13 +13,13 @@ export const PAST_RUNS = {
   ),
   ERR_RUN_BUSY: misuse('A process is still working in this run directory. Wait until it has ended.'),
   ERR_JOURNAL_UNREADABLE: misuse(
-    'The journal is missing, damaged, or from another version. Start a new run; what this one changed is in the work tree.',
+    'The journal is missing, damaged, or from another version. Start a new run; the changes are in the work tree.',
   ),
   ERR_RESULT_UNREADABLE: misuse(
     'The `result.json` is missing, damaged, or from another version. Use the version that wrote it, or copy the directory again.',
   ),
   ERR_PATCH_UNREADABLE: misuse(
-    'The run has no patch, or another one than its result describes. Name a run that ended with one, or copy its directory again.',
+    'The run has no patch, or not the one of its result. Name another run, or copy its directory again.',
   ),
   ERR_NOT_IN_PATCH: misuse('The path is not in the patch. Name one that the message lists.'),
   ERR_OTHER_CHECKOUT: misuse('The run worked in another checkout. Go there, or name it with `--repo`.'),
@@ -30,16 +30,16 @@ export const PAST_RUNS = {
     'The run had permissions that a run directory cannot grant. Repeat the flags that you agree to.',
   ),
   ERR_RECORDED_TOOLS: misuse(
-    'The run had tools, or a schema for its answer, that this process lacks. Resume it from the program that started it.',
+    'The run had tools or a schema that this process lacks. Resume it from the program that started it.',
   ),
   ERR_CHANGED_BY_OTHERS: misuse(
     'Something else changed the work tree. Check the paths; `--accept-changes` takes them into the baseline.',
   ),
   ERR_CHANGES_NOT_TRANSFERRED: misuse(
-    "The run's changes cannot be applied to this checkout. Resume it in its own, or in a clean one of the same base.",
+    "The run's changes cannot be applied here. Resume it in its own checkout, or in a clean one of the same base.",
   ),
   ERR_NOT_REPLAYABLE: misuse(
-    'The run did not finish, was killed along the way, or lacks its base. Use its patch, which is proven; see docs/after-a-run.md.',
+    'The run did not finish, was killed along the way, or lacks its base. Its patch is proven; see docs/after-a-run.md.',
   ),
   ERR_REPLAY_DIVERGES: ends(
     'verify_failed',

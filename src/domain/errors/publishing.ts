@@ -16,7 +16,7 @@ export const PUBLISHING = {
     'The run names another issue than the workflow, or the issue cannot be commented on. Correct or drop `--issue`.',
   ),
   ERR_BASE_BRANCH: misuse(
-    'The base branch does not exist, or is the branch to be pushed. Name it with `--base`, and the other with `--branch`.',
+    'The base branch does not exist, or is the one to be pushed. Set `--base` and `--branch`.',
   ),
   ERR_PATCH_TOO_LARGE: ends(
     'policy_violation',
@@ -36,7 +36,7 @@ export const PUBLISHING = {
   ),
   ERR_BRANCH_NAME_TAKEN: ends(
     'publish_failed',
-    'git cannot store the new branch beside an existing one, such as `a/b` beside `a`. Rename that, or choose another name with `--branch`.',
+    'git cannot store the new branch beside an existing one (`a/b` beside `a`). Rename that, or set `--branch`.',
   ),
   ERR_BRANCH_OF_OTHER_WORK: ends(
     'publish_failed',
@@ -64,11 +64,11 @@ export const PUBLISHING = {
   ),
   ERR_MERGE_NOT_MADE: ends(
     'publish_failed',
-    'A run cannot resolve this conflict with the base, or its merge could not be reproduced. Merge by hand, or publish again if the message says so.',
+    'This conflict with the base cannot be resolved, or the merge could not be reproduced. Merge by hand, or publish again if the message says so.',
   ),
   ERR_ROUND_NOT_RECORDED: ends(
     'publish_failed',
-    'The round that continues a pull request could not be recorded, is one too many, or was not recorded before the run. Wait, raise the cap, or let `mode: prepare` go first, as the message says.',
+    'The round of a pull request could not be recorded, is one too many, or was not recorded before. Wait, raise the cap, or let `mode: prepare` go first.',
   ),
   ERR_PULL_REQUEST_CLOSED: ends(
     'publish_failed',

@@ -30,7 +30,7 @@ export const RUNNING = {
   ),
   ERR_PROVIDER_RATE_LIMIT: ends(
     'provider_error',
-    "The retries are used up against the provider's rate limit. `patchsmith resume` later, run fewer at a time, or raise the limit there.",
+    "The provider's rate limit outlasted the retries. `patchsmith resume` later, run fewer at a time, or raise the limit.",
   ),
   ERR_PROVIDER_OUTAGE: ends(
     'provider_error',
@@ -38,7 +38,7 @@ export const RUNNING = {
   ),
   ERR_PROVIDER_STREAM: ends(
     'provider_error',
-    "An answer broke off, or is not in the provider's format. `patchsmith resume`; if it recurs, look for a proxy in between.",
+    'An answer broke off, or has the wrong format. `patchsmith resume`; if it recurs, look for a proxy in between.',
   ),
   ERR_PROVIDER_RECORDING: ends(
     'provider_error',
@@ -55,7 +55,7 @@ export const RUNNING = {
   ERR_MODEL_REFUSED: ends('blocked', 'The model refused to answer. Reword the plan, or use another model.'),
   ERR_NO_PROGRESS: ends(
     'blocked',
-    'The model repeated the same calls with the same results. Read the last iterations in the report, and say in the plan what to do there.',
+    'The model repeated the same calls with the same results. Read the last iterations, and say in the plan what to do there.',
   ),
   ERR_LIMIT_ITERATIONS: ends(
     'limit_reached',
@@ -79,7 +79,7 @@ export const RUNNING = {
   ),
   ERR_LIMIT_CHANGES: ends(
     'limit_reached',
-    'More files or bytes changed than are recorded, or a folder has too many entries. Let commands write to ignored folders, or raise the limit that the message names.',
+    'More files, bytes or entries of a folder changed than are recorded. Let commands write to ignored folders, or raise the limit.',
   ),
   ERR_LIMIT_DISK: ends(
     'limit_reached',
@@ -96,7 +96,7 @@ export const RUNNING = {
   ),
   ERR_NOT_REVIEWED: ends(
     'verify_failed',
-    'A required review failed, or its blocking findings could not be sent back; the patch is kept. Read `review` in `result.json`; raise the limits, or change `--review-model`.',
+    'A required review failed, or its findings could not be sent back; the patch is kept. Read `review` in `result.json`; raise the limits, or change `--review-model`.',
   ),
   ERR_NO_CHANGE: ends(
     'no_change',
@@ -112,7 +112,7 @@ export const RUNNING = {
   ),
   ERR_GIT_DIR_IN_DOUBT: ends(
     'policy_violation',
-    'A repository in the work tree is gone, and others may be copies of it. Check their configuration before you use git there.',
+    'A repository in the work tree is gone, and others may be copies of it. Check their configuration before you use git.',
   ),
   ERR_DENIED: ends(
     'policy_violation',
@@ -120,11 +120,11 @@ export const RUNNING = {
   ),
   ERR_SECRET_IN_PATCH: ends(
     'policy_violation',
-    'The patch is withheld, since it would add what looks like a secret. Remove it, or accept a false match with `--accept-secrets GLOB`.',
+    'The patch is withheld, since it adds what looks like a secret. Remove it, or accept a false match with `--accept-secrets GLOB`.',
   ),
   ERR_REPOSITORY_IN_PATCH: ends(
     'policy_violation',
-    'The patch would change a folder that git treats as a repository, whose configuration can name programs. Let tests create it when they run, or commit it by hand.',
+    'The patch changes a folder that git treats as a repository, which can name programs. Let tests create it, or commit it by hand.',
   ),
   ERR_ATTEMPT_NOT_APPLIED: ends(
     'publish_failed',
@@ -132,6 +132,6 @@ export const RUNNING = {
   ),
   ERR_PATCH_NOT_PROVEN: ends(
     'publish_failed',
-    'The patch could not be proven to rebuild the same tree, or could not be written. The changes are in the work tree; do as the message says.',
+    'The patch could not be proven or written. The changes are in the work tree; do as the message says.',
   ),
 } as const;

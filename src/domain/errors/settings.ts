@@ -14,7 +14,7 @@ export const SETTINGS = {
     'A setting has an invalid value. Use the format that the message asks for; docs/settings.md describes each setting.',
   ),
   ERR_NOT_FOR_PROJECT_FILE: misuse(
-    'Only the operator may set this, since anyone who opens a pull request can write the project file. Use the flag or the variable.',
+    'Only the operator may set this: anyone can write the project file in a pull request. Use the flag or the variable.',
   ),
   ERR_PROJECT_FILE_UNREADABLE: misuse(
     'The project file cannot be read. Make it a regular UTF-8 file of at most 64 KiB.',
@@ -41,7 +41,7 @@ export const SETTINGS = {
   ),
   ERR_NO_TASK: misuse('There is no task. Pass `--plan FILE`, `--message TEXT` or `--plan-from-issue N`.'),
   ERR_NO_KEY: misuse(
-    'There is no key for the provider. Set the variable that the message names, or write it into a `.env` that git does not track. In a workflow, check that the secret is set and that this event gets it.',
+    'There is no key for the provider. Set the variable that the message names, or write it into a `.env` that git does not track. In a workflow, check that this event gets the secret.',
   ),
   ERR_NO_TOKEN: misuse(
     "There is no GitHub token. Set `GITHUB_TOKEN`, or the action's `github-token`, with the permissions that the message names.",
@@ -56,7 +56,7 @@ export const SETTINGS = {
     'The description of an MCP server is invalid, or not allowed in a project file. See docs/mcp.md.',
   ),
   ERR_MCP_NOT_COMMITTED: misuse(
-    'The MCP servers named in the work tree are not those of the checked-out commit, so a model may have named them. Commit the file after a look at it, or name one outside with `--mcp-config`.',
+    'MCP servers in the work tree differ from the checked-out commit, so a model may have named them. Commit them, or name a file outside with `--mcp-config`.',
   ),
   ERR_MCP_FILE: misuse(
     'The file of `--mcp-config` is missing, has no `mcpServers`, or is in an untrusted place. Fix it, or name another.',
@@ -71,7 +71,7 @@ export const SETTINGS = {
     'The provider cannot report what an organisation has spent, or not so grouped. Choose another `--provider` or `--by`.',
   ),
   ERR_LIBRARY_TOOL: misuse(
-    'A tool passed to the library needs a unique name of letters, digits, `_` and `-`, a description, and a schema that JSON Schema can express.',
+    'A tool of the library needs a unique name of letters, digits, `_` and `-`, a description, and a schema that JSON Schema can express.',
   ),
   ERR_ATTEMPT_COPY: misuse(
     'The work tree cannot be copied for `--attempts`. Do as the message says, or run without it.',

@@ -9,7 +9,7 @@ export const TRUST = {
   ),
   ERR_UNTRUSTED_CHECKOUT: ends(
     'policy_violation',
-    "A job with the repository's secrets has checked out code of an outsider. Check out the base, or pass `--allow-untrusted-checkout` if that is the purpose; see docs/trust.md.",
+    'A job with secrets has checked out code of an outsider. Check out the base, or pass `--allow-untrusted-checkout` on purpose; see docs/trust.md.',
   ),
   ERR_RULES_UNKNOWN: misuse(
     "It is unknown whose rules apply to an outsider's code. Name a commit with `--rules-from`.",
@@ -18,7 +18,7 @@ export const TRUST = {
     'The commit whose rules apply is not in this checkout. Fetch it: `fetch-depth: 0` for actions/checkout.',
   ),
   ERR_UNCONTAINED: misuse(
-    'Commands would run without a sandbox on code of an outsider, or within reach of credentials. Set up a sandbox (`patchsmith doctor`), and `persist-credentials: false`.',
+    'Commands would run without a sandbox on code of an outsider, or near credentials. Set up a sandbox (`patchsmith doctor`), and `persist-credentials: false`.',
   ),
   ERR_NO_STARTER: ends(
     'policy_violation',
@@ -31,18 +31,18 @@ export const TRUST = {
   ),
   ERR_AUTHOR_NOT_TRUSTED: ends(
     'policy_violation',
-    'The text was written, or last edited, by someone who may not request work. Have a collaborator request it, or extend `--trust-author`; see docs/trust.md.',
+    'The text was written or last edited by someone who may not request work. Have a collaborator do it, or extend `--trust-author`; see docs/trust.md.',
   ),
   ERR_REFERENCE_INVALID: misuse('There is no such issue or comment. Pass its number or URL.'),
   ERR_GITHUB_UNREADABLE: misuse(
-    'GitHub does not return something that the run has to read. Give the token the permission that the message names, or try again later.',
+    'GitHub does not return what the run has to read. Give the token the permission that the message names, or try later.',
   ),
   ERR_PLAN_INVISIBLE: misuse(
-    'The issue or comment has no visible text, or is too long to be checked. Write the plan visibly, or into a file.',
+    'The issue or comment has no visible text, or is too long. Write the plan visibly, or into a file.',
   ),
   ERR_NOT_OUR_PULL_REQUEST: ends(
     'policy_violation',
-    'The pull request is closed, from a fork, missing, or not made by patchsmith. Continue an open one that it opened here.',
+    "The pull request is closed, missing, from a fork, or not patchsmith's. Continue an open one that it opened here.",
   ),
   ERR_OTHER_HEAD_CHECKED_OUT: misuse(
     'The checked-out commit is not the head of the pull request. Check that out, with its whole history.',
@@ -52,6 +52,6 @@ export const TRUST = {
   ),
   ERR_COMMITS_OF_OTHERS: ends(
     'publish_failed',
-    'The branch has commits by others that patchsmith was not asked to build on. Comment there with `/patchsmith` and what to do.',
+    'The branch has commits by others. Comment there with `/patchsmith` and what to do, to build on them.',
   ),
 } as const;

@@ -7,7 +7,7 @@ export const PUBLISHING_WARNINGS = {
   WARN_OTHER_BASE:
     'The pull request targets another branch than the change was made for. Pass `--base`, as shown.',
   WARN_CHECKS_NOT_STARTED:
-    "GitHub starts no workflows for a pull request that a workflow's token opened. Close and reopen it, or use a GitHub App's token; see docs/publishing.md.",
+    "GitHub starts no workflows for a pull request of a workflow's token. Close and reopen it, or use a GitHub App; see docs/publishing.md.",
   WARN_PULL_REQUEST_INCOMPLETE:
     'The pull request lacks labels, reviewers or assignees that were requested. Do as the message says, and publish again.',
   WARN_NOT_A_DRAFT:
@@ -19,7 +19,7 @@ export const PUBLISHING_WARNINGS = {
   WARN_LABEL_NOT_SET:
     'The label with the state of the work could not be set. Give the token `issues: write`.',
   WARN_NO_COMMENT:
-    'GitHub refused the comment, or the plan came from no issue of this repository. Do as the message says, or set `--comment`.',
+    'GitHub refused the comment, or the plan came from no issue here. Do as the message says, or set `--comment`.',
   WARN_LFS_UNKNOWN:
     'It is unknown whether GitHub has the contents of Git LFS files. Push them to be sure: `git lfs push`.',
 } as const;
