@@ -30,6 +30,8 @@ export class StartIndex {
     this.#listing = listing.toString('latin1');
     if (UNUSABLE.test(this.#listing))
       throw new UnusableFile(file, 'holds paths or modes that no work tree can have');
+    // Git reads such an index, and it is searched here as if it were in order: files would be overlooked.
+    if (!isInOrder(this.#listing)) throw new UnusableFile(file, 'holds paths twice or out of order');
   }
 
   /** Null if it has none, or an unmerged one. */
@@ -99,6 +101,20 @@ const nameOf = (bytes: string) => decodeName(Buffer.from(bytes, 'latin1'));
 /** An entry that is not `TAG MODE ID STAGE TAB PATH`, or whose path leaves the work tree or enters its git dir. */
 const UNUSABLE =
   /(?:^|\0)(?!$|[a-zA-Z?] (?:100644|100755|120000|160000) [0-9a-f]{40,64} [0-3]\t[^\0])|(?: [0-3]\t|\/)(?:\.{0,2}|\.git)[/\0]/i;
+
+/** By path, then stage. */
+function isInOrder(listing: string): boolean {
+  let before = '';
+  for (let at = 0; at < listing.length; ) {
+    const tab = listing.indexOf('\t', at);
+    const end = listing.indexOf('\0', tab);
+    const key = `${listing.slice(tab + 1, end)}\0${listing[tab - 1]}`;
+    if (key <= before) return false;
+    before = key;
+    at = end + 1;
+  }
+  return true;
+}
 
 const READING = { maxBytes: MAX_INDEX_BYTES };
 
