@@ -43,7 +43,9 @@ export async function learnTurned(
 
 /** Files whose bytes follow neither from blob nor size. Of LFS, only the pointer is kept. */
 async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
-  const args = ['ls-files', '-z', '--', ':(attr:ident)', ':(attr:working-tree-encoding)', ':(attr:filter)'];
+  // A pathspec finds no attribute that has a value, but those that have none.
+  const others = ':(exclude,attr:!ident !working-tree-encoding !filter)';
+  const args = ['ls-files', '-z', '--', others];
   const paths = [...new Set(await contents.git.names({ args }))];
   const attributes = await attributesOf(contents, paths);
   return paths.filter((path) => attributes.get(path)?.filter !== 'lfs');
