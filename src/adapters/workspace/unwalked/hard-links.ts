@@ -19,12 +19,11 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { geteuid } from 'node:process';
-import { folderOf, quotedName } from '../../../domain/changes/path.ts';
+import { folderOf, foldersAround, quotedName } from '../../../domain/changes/path.ts';
 import { LinkedOutside } from '../../../domain/errors/linked-outside.ts';
-import { belongsTo, isRepository } from '../../../domain/review/git-folder.ts';
+import { repositoriesAround } from '../../../domain/review/git-folder.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
 import { formatSize } from '../../../domain/text/format-size.ts';
 import { pluralize } from '../../../domain/text/pluralize.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
@@ -33,7 +32,7 @@ import { hasCode } from '../../../files/failures.ts';
 import { decodeName } from '../../../files/names.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
-import { type FolderEntry, TreeView } from '../../../files/tree-view.ts';
+import { TreeView } from '../../../files/tree-view.ts';
 import { PROGRAM_FOLDERS } from '../../../git/git.ts';
 import { copyEntry } from '../copy-entry.ts';
 
@@ -46,27 +45,25 @@ export interface LinkedTree {
   readonly maxBytes: number;
 }
 
-/** Files that are kept in memory. */
-const MAX_LINKED_FILES = 1_000_000;
+/** The most bytes of names: about a million files. */
+const MAX_NAMES_BYTES = 128 * 1024 * 1024;
 /** Free disk space that the copies must leave. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
-/** How often a file that changes meanwhile is copied. */
-const MAX_COPIES = 3;
 
 /** Call before commands run. Throws `LinkedOutside` if a file cannot be copied, and `CutShort` when time runs out. */
 export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   const view = new TreeView(tree.root);
   try {
-    const linked = await leadingOut(view, tree);
-    const bytes = linked.reduce((sum, { size }) => sum + size, 0);
+    const linked = leadingOut(view, tree.root, await linkedFiles(view, tree));
+    const bytes = linked.reduce((sum, { stat }) => sum + Number(stat.size), 0);
     refuseTooLarge(tree, linked, bytes);
     const breath = new Breath();
     // One for all: asking for random bytes takes as long as copying a small file.
     const name = `.patchsmith-${randomBytes(8).toString('hex')}.tmp`;
     let count = 0;
-    for (const { path, size } of linked) {
+    for (const { path, stat } of linked) {
       if (await copyInPlace(view, path, name)) count += 1;
-      await breath.after(1, size);
+      await breath.after(1, Number(stat.size));
     }
     const done = `${describe(linked, count, bytes)}: they were replaced by copies, so that commands cannot change those.`;
     return count === 0 ? [] : [warning('WARN_HARD_LINKS_COPIED', done)];
@@ -75,114 +72,104 @@ export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   }
 }
 
-/** Most trees have no hard link, which `find` tells in an eighth of the time of a search. False where it cannot tell. */
+/** Whether there is nothing to copy, as in most trees. False where that is not known. Changes nothing. */
 export function hasNoLinks(root: string): Promise<boolean> {
-  const questions = [
-    '.',
-    '-name',
-    '.git',
-    '-prune',
-    '-o',
-    '!',
-    '-type',
-    'd',
-    '-links',
-    '+1',
-    '-print',
-    '-quit',
-  ];
-  const options = { cwd: root, env: { PATH: PROGRAM_FOLDERS.join(':') }, maxBuffer: 64 * 1024 };
-  return new Promise((resolve) => {
-    const signal = timeLimit();
-    execFile('find', questions, { ...options, ...(signal && { signal }) }, (error, stdout, stderr) =>
-      resolve(error === null && stdout === '' && stderr === ''),
-    );
-  });
+  return findLinked(root).then(
+    (found) => found.length === 0,
+    () => false,
+  );
 }
 
 interface LinkedFile {
   readonly path: string;
-  readonly size: number;
+  readonly stat: BigIntStats;
+}
+
+/** Files with several names that commands, which run as this user, can change, or their mode. */
+async function linkedFiles(view: TreeView, { root, closed }: LinkedTree): Promise<LinkedFile[]> {
+  for (;;) {
+    const found = (await findLinked(root)).flatMap((path) => {
+      const stat = statOf(view, path);
+      return stat === null ? [] : [{ path, stat }];
+    });
+    const folders = found.filter(({ stat }) => stat.isDirectory());
+    for (const { path } of folders) {
+      const mode = constants.R_OK | constants.X_OK;
+      const look = () => ({ status: isAccessible(view, path, mode) ? 'seen' : 'unreadable' });
+      if (closed.insist(path, look).status === 'unreadable')
+        throw new LinkedOutside(
+          `${quotedName(path)} cannot be searched for hard links that lead out of the work tree, and commands could open it. Move it out of the work tree, or open it: chmod u+rx ${shellWord(`${root}/${path}`)}`,
+        );
+    }
+    const user = geteuid?.() ?? 0;
+    const isWithinReach = ({ path, stat }: LinkedFile) =>
+      user === 0 || Number(stat.uid) === user || isAccessible(view, path, constants.W_OK);
+    if (folders.length === 0) return found.filter((one) => one.stat.isFile() && isWithinReach(one));
+  }
+}
+
+/** Files with several names and, if we are not root, folders of this user that are closed. Those of others are closed to commands, too. */
+async function findLinked(root: string): Promise<string[]> {
+  const user = geteuid?.() ?? 0;
+  const closed = ['-type', 'd', '-user', String(user), '!', '-perm', '-500', '-print0', '-prune', '-o'];
+  const linked = ['-type', 'f', '-links', '+1', '-print0'];
+  const args = ['.', '-name', '.git', '-prune', '-o', ...(user === 0 ? [] : closed), ...linked];
+  const signal = timeLimit();
+  const options = {
+    cwd: root,
+    env: { PATH: PROGRAM_FOLDERS.join(':') },
+    encoding: 'buffer' as const,
+    maxBuffer: MAX_NAMES_BYTES,
+    ...(signal && { signal }),
+  };
+  return new Promise((resolve, reject) => {
+    execFile('find', args, options, (error, stdout) => {
+      if (signal?.aborted) reject(new CutShort());
+      // An exit code says that some folder cannot be read.
+      else if (error !== null && typeof error.code !== 'number') {
+        const why = error.code === 'ENOENT' ? 'find is not installed' : error.message;
+        reject(new LinkedOutside(`The work tree cannot be searched for hard links: ${why}. ${ADVICE}`));
+      } else
+        resolve(
+          decodeName(stdout)
+            .split('\0')
+            .slice(0, -1)
+            .map((path) => (path === '.' ? '' : path.slice('./'.length))),
+        );
+    });
+  });
 }
 
 /**
- * Files with more names than there are in the work tree. No name counts in a git dir, whatever that is called, or in what is
+ * Those with more names than there are in the work tree. No name counts in a git dir, whatever that is called, or in what is
  * mounted, since that may be a name seen before.
  */
-async function leadingOut(view: TreeView, { root, closed }: LinkedTree): Promise<LinkedFile[]> {
-  const mounts = mountsBelow(root);
-  // By inode; `missing` is the number of its names that were not found where they count.
-  const found = new Map<string, { missing: bigint; readonly files: LinkedFile[] }>();
-  const breath = new Breath();
-  let count = 0;
-  const waiting = [{ folder: '', isOutside: false }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { folder } = next;
-    const parts: string[] = [];
-    const folders: string[] = [];
-    const here: { missing: bigint }[] = [];
-    // Most folders are too small for the pauses of a single one.
-    await breath.after(10);
-    await eachIn(view, folder, { root, closed }, ({ name, folder: isFolder, special }) => {
-      if (name === '.git') return;
-      if (belongsTo(name, '')) parts.push(name);
-      const path = folder === '' ? name : `${folder}/${name}`;
-      if (isFolder) folders.push(path);
-      const stat = isFolder || special ? null : linkedStatOf(view, path);
-      if (stat === null) return;
-      count += 1;
-      if (count > MAX_LINKED_FILES)
-        throw new LinkedOutside(
-          `More than ${formatNumber(MAX_LINKED_FILES)} files of the work tree are hard links, such as ${quotedName(path)}. ${ADVICE}`,
-        );
-      const id = `${stat.dev}.${stat.ino}`;
-      const names = found.get(id) ?? { missing: stat.nlink, files: [] };
-      found.set(id, names);
-      names.files.push({ path, size: Number(stat.size) });
-      if (!mounts.has(path)) here.push(names);
-    });
-    const isOutside = next.isOutside || mounts.has(folder) || isRepository(parts);
-    for (const path of folders) waiting.push({ folder: path, isOutside });
-    if (!isOutside) for (const names of here) names.missing -= 1n;
-  }
-  return [...found.values()].flatMap(({ missing, files }) => (missing > 0n ? files : []));
-}
-
-async function eachIn(
-  view: TreeView,
-  folder: string,
-  { root, closed }: Omit<LinkedTree, 'maxBytes'>,
-  found: (entry: FolderEntry) => void,
-): Promise<void> {
-  const mode = constants.R_OK | constants.X_OK;
-  try {
-    closed.insist(folder, () => ({ status: isAccessible(view, folder, mode) ? 'seen' : 'unreadable' }));
-    await view.eachEntry(folder, found);
-  } catch (error) {
-    if (invisible(error) === 'absent' || hasCode(error, 'ENAMETOOLONG')) return;
-    // Commands cannot enter what belongs to somebody else and is closed to us.
-    const stat = statOf(view, folder);
-    if (stat !== null && !isOwn(stat)) return;
-    throw new LinkedOutside(
-      `${quotedName(folder)} cannot be searched for hard links that lead out of the work tree, and commands could open it. Move it out of the work tree, or open it: chmod u+rx ${shellWord(`${root}/${folder}`)}`,
-    );
-  }
-}
-
-/** Of a file with several names that commands, which run as this user, can change, or its mode; else null. */
-function linkedStatOf(view: TreeView, path: string): BigIntStats | null {
-  const stat = statOf(view, path);
-  if (!stat?.isFile() || stat.nlink === 1n) return null;
-  return isOwn(stat) || isAccessible(view, path, constants.W_OK) ? stat : null;
+function leadingOut(view: TreeView, root: string, linked: readonly LinkedFile[]): LinkedFile[] {
+  const paths = linked.map(({ path }) => path);
+  const isThere = (path: string) => view.lookAt(path).status === 'seen';
+  const repositories = repositoriesAround(paths, (folder) =>
+    ['HEAD', 'objects', 'refs', 'commondir'].filter((name) =>
+      isThere(folder === '' ? name : `${folder}/${name}`),
+    ),
+  );
+  const outside = new Set([...repositories, ...mountsBelow(root)]);
+  const idOf = ({ stat }: LinkedFile) => `${stat.dev}.${stat.ino}`;
+  const names = new Map<string, bigint>();
+  for (const one of linked)
+    if (!foldersAround(one.path).some((folder) => outside.has(folder)) && !outside.has(one.path))
+      names.set(idOf(one), (names.get(idOf(one)) ?? 0n) + 1n);
+  return linked.filter((one) => (names.get(idOf(one)) ?? 0n) < one.stat.nlink);
 }
 
 /** Paths of the work tree at which something is mounted. */
-function mountsBelow(root: string): ReadonlySet<string> {
+function mountsBelow(root: string): string[] {
   const start = `${root}/`;
   const lines = decodeName(readFileSync('/proc/self/mountinfo')).split('\n');
   const places = lines.map((line) => (line.split(' ')[4] ?? '').replace(/\\(\d{3})/g, fromOctal));
-  return new Set(places.filter((place) => place.startsWith(start)).map((place) => place.slice(start.length)));
+  return places.filter((place) => place.startsWith(start)).map((place) => place.slice(start.length));
 }
+
+const fromOctal = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 8));
 
 function statOf(view: TreeView, path: string): BigIntStats | null {
   try {
@@ -192,13 +179,6 @@ function statOf(view: TreeView, path: string): BigIntStats | null {
     return null;
   }
 }
-
-function isOwn({ uid }: BigIntStats): boolean {
-  const user = geteuid?.() ?? 0;
-  return user === 0 || Number(uid) === user;
-}
-
-const fromOctal = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 8));
 
 function isAccessible(view: TreeView, path: string, mode: number): boolean {
   try {
@@ -230,33 +210,28 @@ const ADVICE =
 async function copyInPlace(view: TreeView, path: string, name: string): Promise<boolean> {
   const folder = folderOf(path);
   const temporary = folder === '' ? name : `${folder}/${name}`;
-  for (let copies = 0; copies < MAX_COPIES; copies += 1) {
-    const before = statOf(view, path);
-    if (before === null || !before.isFile() || before.nlink === 1n) return false;
-    try {
-      const to = Buffer.from(view.place(temporary));
-      if (!(await copyEntry(view, path, to, timeLimit() ?? new AbortController().signal)))
-        throw new CutShort();
-      if (geteuid?.() === 0) chownSync(to, Number(before.uid), Number(before.gid));
-      const now = statOf(view, path);
-      if (now !== null && isSame(before, now)) {
-        renameSync(view.place(temporary), view.place(path));
-        return true;
-      }
-      discard(view, temporary);
-    } catch (error) {
-      discard(view, temporary);
-      // Commands cannot write there either.
-      if (hasCode(error, 'EROFS')) return false;
-      if (!(error instanceof Error && 'code' in error)) throw error;
+  const before = statOf(view, path);
+  if (before === null || !before.isFile() || before.nlink === 1n) return false;
+  try {
+    const to = Buffer.from(view.place(temporary));
+    if (!(await copyEntry(view, path, to, timeLimit() ?? new AbortController().signal))) throw new CutShort();
+    if (geteuid?.() === 0) chownSync(to, Number(before.uid), Number(before.gid));
+    const now = statOf(view, path);
+    if (now === null || !isSame(before, now))
       throw new LinkedOutside(
-        `${quotedName(path)} is a hard link to a file outside of the work tree, which commands could change, and cannot be copied: ${error.message} ${ADVICE}`,
+        `${quotedName(path)} is a hard link to a file outside of the work tree, and changes while it is copied. Stop what changes it, and run again.`,
       );
-    }
+    renameSync(view.place(temporary), view.place(path));
+    return true;
+  } catch (error) {
+    discard(view, temporary);
+    // Commands cannot write there either.
+    if (hasCode(error, 'EROFS')) return false;
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new LinkedOutside(
+      `${quotedName(path)} is a hard link to a file outside of the work tree, which commands could change, and cannot be copied: ${error.message} ${ADVICE}`,
+    );
   }
-  throw new LinkedOutside(
-    `${quotedName(path)} is a hard link to a file outside of the work tree, and changes while it is copied. Stop what changes it, and run again.`,
-  );
 }
 
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
