@@ -1,6 +1,6 @@
 /**
- * Copies a whole work tree for one attempt, including ignored files and uncommitted work, but not its history: the copy has an
- * empty folder instead of the git dir.
+ * Copies files of a work tree, including ignored ones and uncommitted work, but not its history: the copy has an empty folder
+ * instead of the git dir.
  *
  * Links are copied as links and never followed. If the file system supports it, files share their blocks with the original.
  */
@@ -10,41 +10,52 @@ import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { ioFailure } from '../../files/failures.ts';
 import { decodeName, encodePath } from '../../files/names.ts';
-import { TreeView } from '../../files/tree-view.ts';
+import { type FolderEntry, TreeView } from '../../files/tree-view.ts';
 import { runGit } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import { copyEntry, endOfTurn } from './copy-entry.ts';
 
 /** What to copy, and where to. */
-export interface WorkTreeCopy {
+export interface TreeCopy {
   /** Root of the work tree, without links. */
   readonly from: string;
-  /** Absolute path; must not exist. */
+  /** Absolute path of the other root. */
   readonly to: string;
   readonly signal: AbortSignal;
 }
 
-/** `left` are the folders of other repositories, which are empty in the copy. */
-export type CopiedWorkTree = { status: 'ok'; left: string[] } | { status: 'interrupted' } | Failed;
+/** `left` are the folders of other repositories. */
+export type CopiedTree = { status: 'ok'; left: string[] } | { status: 'interrupted' } | Failed;
 
-/** Changes nothing in the work tree. */
-export async function copyWorkTree({ from, to, signal }: WorkTreeCopy): Promise<CopiedWorkTree> {
+/**
+ * The whole work tree. `to` must not exist; folders of other repositories are empty there. Changes nothing in the work tree.
+ */
+export async function copyWorkTree(copy: TreeCopy): Promise<CopiedTree> {
+  mkdirSync(`${copy.to}/.git`, { mode: 0o700, recursive: true });
+  return copyFolder(copy, '', (listing) => !listing.some(({ name }) => isGitDirName(name)));
+}
+
+/** A folder, the same below both roots, without git dirs, pipes, sockets and devices. `isWanted` says which folders below are filled. */
+export async function copyFolder(
+  { from, to, signal }: TreeCopy,
+  top: string,
+  isWanted: (entries: readonly FolderEntry[]) => boolean,
+): Promise<CopiedTree> {
   const view = new TreeView(from);
   const left: string[] = [];
-  let at = '';
+  let at = top;
   try {
-    mkdirSync(to, { mode: 0o700, recursive: true });
-    mkdirSync(`${to}/.git`, { mode: 0o700 });
-    const folders = [''];
+    if (top !== '') mkdirSync(encodePath(to, top), { mode: 0o755 });
+    const folders = [top];
     let turn = performance.now();
     for (const folder of folders) {
       at = folder;
       const listing = view.listFolder(folder);
       if (listing.status !== 'seen') return failed(`${from}/${folder} cannot be read.`);
-      const entries = listing.entries.filter(({ name, special }) => !special && !isGitDirName(name));
-      const isOther = folder !== '' && listing.entries.some(({ name }) => isGitDirName(name));
-      if (isOther) left.push(folder);
-      for (const { name, folder: isFolder } of isOther ? [] : entries) {
+      const isFilled = folder === top || isWanted(listing.entries);
+      if (!isFilled) left.push(folder);
+      for (const { name, folder: isFolder, special } of isFilled ? listing.entries : []) {
+        if (special || isGitDirName(name)) continue;
         at = folder === '' ? name : `${folder}/${name}`;
         if (isFolder) {
           mkdirSync(encodePath(to, at), { mode: 0o755 });

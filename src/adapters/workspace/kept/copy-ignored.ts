@@ -7,7 +7,8 @@ import { encodeName, encodePath } from '../../../files/names.ts';
 import { enterParent } from '../../../files/nofollow.ts';
 import { TreeView, viewing } from '../../../files/tree-view.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
-import { copyEntry, endOfTurn } from '../copy-entry.ts';
+import { copyEntry } from '../copy-entry.ts';
+import { copyFolder } from '../work-tree-copy.ts';
 
 /** What to copy, and where to. */
 export interface IgnoredCopy {
@@ -40,8 +41,11 @@ export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Pr
     const isFolder = kind === 'folder';
     const { ignored, problem } = await ignoredAmong(copy, [{ path, isFolder }]);
     if (ignored.length === 0) return `is not ignored in the base of the run${problem}`;
-    if (isFolder) await copyFolder(view, { from, copy, path, signal });
-    else await copyEntry(view, path, encodePath(copy, path), signal);
+    if (isFolder) {
+      const copied = await copyFolder({ from, to: copy, signal }, path, () => true);
+      return copied.status === 'failed' ? `cannot be copied: ${copied.message}` : null;
+    }
+    await copyEntry(view, path, encodePath(copy, path), signal);
     return null;
   } catch (error) {
     return `cannot be copied: ${ioFailure(error, path, 'read').message}`;
@@ -94,26 +98,4 @@ async function ignoredAmong(
 function askCopy(copy: string, args: readonly string[], input?: Buffer): Promise<GitAnswer> {
   const env = { GIT_DIR: `${copy}/.git`, GIT_WORK_TREE: copy };
   return askGit({ cwd: copy, args, env, ...(input === undefined ? {} : { input }) });
-}
-
-async function copyFolder(view: TreeView, { from, copy, path, signal }: IgnoredCopy): Promise<void> {
-  const folders: string[] = [path];
-  let turn = performance.now();
-  for (const folder of folders) {
-    const listing = view.listFolder(folder);
-    if (listing.status !== 'seen') throw unreadable(`${from}/${folder}`);
-    mkdirSync(encodePath(copy, folder), { mode: 0o755 });
-    for (const entry of listing.entries) {
-      const inner = `${folder}/${entry.name}`;
-      if (entry.special || isGitDirName(entry.name)) continue;
-      if (entry.folder) folders.push(inner);
-      else if (!(await copyEntry(view, inner, encodePath(copy, inner), signal))) return;
-      turn = await endOfTurn(turn);
-      if (signal.aborted) return;
-    }
-  }
-}
-
-function unreadable(path: string): Error {
-  return Object.assign(new Error(path), { code: 'EACCES' });
 }
