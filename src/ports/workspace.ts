@@ -84,7 +84,7 @@ export interface Workspace {
    * Called once, when nothing changes any more: of the stored contents, keeps only those that are needed to undo,
    * show and replay these changes, and that the repository does not have. Null on success, otherwise the reason.
    */
-  keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
+  keepEssentials(changes: readonly PathChange[]): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }

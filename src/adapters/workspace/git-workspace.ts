@@ -7,13 +7,20 @@ import { listed } from '../../domain/text/listed.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import { ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
-import { RunBase } from './kept/run-base.ts';
+import { packTree } from './kept/base-copy.ts';
+import { makeUncommittedPatch } from './kept/uncommitted.ts';
+import { makeProvenPatch } from './patch/patch.ts';
 import type { WorkTreeParts } from './tree/parts.ts';
 import type { WorkTree } from './tree/work-tree.ts';
-import { ignoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
-import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
-import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
+import {
+  ignoredChanges,
+  keepBeginning,
+  type NestedFolders,
+  nestedChanges,
+  sweepSetIds,
+} from './unwalked/unseen-changes.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
 /** Maximum number of warnings; a hostile tree could cause thousands. */
@@ -38,15 +45,15 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
   const { root } = checkout;
   const { planted, setIds, hidden, contents } = parts;
   const { budget, closed } = contents;
+  const looking = { root, closed, setIds, folders: planted.folders };
   const inTurn = oneByOne();
-  const base = new RunBase(opened);
+  let { base } = opened;
   return {
     root,
     sandboxGitDir: opened.sandboxGitDir,
-    base: () => base.now,
+    base: () => base,
     ...workTreeFiles({ root, shadowDir, tree }, opened.base.objectFormat),
     capture(scope) {
-      base.startKeeping();
       return inTurn(() => {
         // Commands follow, which may write to files that git ignores.
         if (scope === 'all') keepBeginning(shadowDir);
@@ -61,14 +68,8 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
         await sweepSetIds(root, closed, setIds);
       }),
     ignoredWrites: () =>
-      inTurn(() =>
-        ignoredChanges({
-          ...{ root, shadowDir, closed, setIds, warnings },
-          folders: planted.folders,
-          ignored: () => tree.ignored(),
-        }),
-      ),
-    nestedChanges: () => inTurn(() => nestedChanges(beside)),
+      inTurn(() => ignoredChanges({ ...looking, shadowDir, warnings, ignored: () => tree.ignored() })),
+    nestedChanges: () => inTurn(() => nestedChanges(looking, shadowDir, beside)),
     notes: () => ({
       hidden: tree.hidden,
       exposed: hidden.exposed(),
@@ -78,20 +79,29 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
       warnings: atMost(MAX_WARNINGS, [...leftOutWarning(budget.leftOut), ...setIds.warnings(), ...warnings]),
     }),
     async rebase(changes) {
-      await base.rebase(changes);
+      const index = new ScratchIndex(shadowDir, 'base.index');
+      await index.readTree(base.tree);
+      const edited = await index.editedTree(changes.map(({ path, after }) => ({ path, state: after })));
+      base = { ...base, tree: edited, dirty: true };
       tree.rebase(changes);
     },
-    uncommitted: async (net) => (base.now.dirty ? inTurn(() => base.uncommitted(net)) : null),
-    async keepEssentials(changes, read) {
-      await base.kept();
-      return inTurn(() => base.keepEssentials(changes, read));
-    },
-    async makePatch(net) {
-      // Both read the same objects; neither waits for the other.
-      const [made] = await Promise.all([inTurn(() => base.makePatch(net)), base.kept()]);
-      return made;
-    },
+    uncommitted: async (net) =>
+      base.dirty ? inTurn(() => makeUncommittedPatch(shadowDir, base, net)) : null,
+    keepEssentials: (changes) =>
+      inTurn(async () => {
+        const { keepEssentials } = await import('./kept/essentials.ts');
+        if (opened.keepsBase) {
+          const why = await packTree(shadowDir, base.tree, shadowDir);
+          if (why !== null) warnings.add(notKept(why));
+        }
+        return keepEssentials({ shadowDir, base, changes, hasWholeBase: opened.keepsBase });
+      }),
+    makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net)),
   };
+}
+
+function notKept(why: string): Warning {
+  return warning('WARN_BASE_NOT_KEPT', `The run cannot be replayed without this checkout: ${why}.`);
 }
 
 async function putBack(

@@ -11,7 +11,7 @@ import { makeRepository } from '../../git/store/bare-repository.ts';
 import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { baseRevision } from './kept/base-revision.ts';
+import { baseRevision } from './kept/uncommitted.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { emptyFoldersFile, keepList } from './tree/name-list.ts';
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
@@ -19,7 +19,6 @@ import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
-import type { NestedFolders } from './unwalked/nested-changes.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -107,7 +106,7 @@ export async function openWorkspace(
   return openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
     sandboxGitDir: { ...made, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly), uncovered },
-    beside: nestedFolders({ parts, tree }, { foreign, openedNs }),
+    beside: { there: foreign, absent: tree.submodules, openedNs },
   });
 }
 
@@ -141,18 +140,4 @@ export function nestedUnderPolicy(
   isReadOnly: (folder: string) => boolean,
 ): NestedRepository[] {
   return underPolicy(nested, (folder) => foreign.includes(folder) && isReadOnly(folder));
-}
-
-/** Folders in which to look for changes of theirs. */
-export function nestedFolders(
-  { parts: { git, contents, setIds }, tree }: Seen,
-  { foreign, openedNs }: { foreign: readonly string[]; openedNs: bigint },
-): NestedFolders {
-  const { closed, budget } = contents;
-  return {
-    ...{ root: git.root, shadowDir: git.shadowDir, closed, setIds, openedNs },
-    limit: budget.folders,
-    there: foreign,
-    absent: tree.submodules,
-  };
 }

@@ -12,11 +12,11 @@ import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { BASE_INDEX, listTree } from '../../git/store/trees.ts';
+import { listTree } from '../../git/store/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { nestedFolders, nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
+import { nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
@@ -120,7 +120,7 @@ export async function reopenWorkspace(
   const workspace = openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
     sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
-    beside: nestedFolders({ parts, tree }, { foreign, openedNs: BigInt(openedNs) }),
+    beside: { there: foreign, absent: tree.submodules, openedNs: BigInt(openedNs) },
   });
   const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
   const asInBase = found.filter(({ path, after }) =>
@@ -166,8 +166,6 @@ async function readLeft(
   // Created again, since the checkout's objects may be somewhere else now.
   makeRepository(shadowRepository(checkout, shadowDir));
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
-  // The process may have been killed while writing it.
-  rmSync(join(shadowDir, BASE_INDEX), { force: true });
   const baseFiles = await listTree(shadowDir, base.tree);
   if (baseFiles === null)
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${root}.`);

@@ -10,7 +10,7 @@ import { blobId } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { searchFiles } from './search/search.ts';
 import type { WorkTree } from './tree/work-tree.ts';
-import { keepBeginning } from './unwalked/ignored-changes.ts';
+import { keepBeginning } from './unwalked/unseen-changes.ts';
 
 /** Larger files are not read for the model, which can read parts of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { type PlantedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
-import { clearSetIdsOf } from '../../adapters/workspace/unwalked/sweep-set-ids.ts';
+import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import { isWithin } from '../../domain/changes/path.ts';

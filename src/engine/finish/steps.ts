@@ -54,7 +54,7 @@ export async function takeSteps(
     tryStep(() => attributedPart(state, proven, ready.directory.shadowGit)),
     tryStep(() => nestedPart(ready)),
     tryStep(() => ready.workspace.ignoredWrites()),
-    keepEssentials(session, ready, { history, read }),
+    keepEssentials(session, ready, history),
   ]);
   return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
 }
@@ -63,9 +63,9 @@ export async function takeSteps(
 async function keepEssentials(
   session: Session,
   { workspace }: Ready,
-  { history, read }: { history: readonly PathChange[]; read: ReadBlobs },
+  history: readonly PathChange[],
 ): Promise<void> {
-  const kept = await tryStep(() => workspace.keepEssentials(history, read));
+  const kept = await tryStep(() => workspace.keepEssentials(history));
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
   if (why !== null)
     session.warn(warning('WARN_RUN_DIRECTORY_LARGE', `The run directory is larger than necessary: ${why}`));

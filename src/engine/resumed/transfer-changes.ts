@@ -1,7 +1,7 @@
 /** Brings another checkout of the same base to the state of the run. */
 
 import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
-import { moveBeginning } from '../../adapters/workspace/unwalked/ignored-changes.ts';
+import { moveBeginning } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded } from '../../domain/journal/change-events.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';

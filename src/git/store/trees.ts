@@ -8,9 +8,6 @@ import { askGit, type GitAnswer, runGit } from '../git.ts';
 import { sizesOf } from './blobs.ts';
 import type { ObjectFormat } from './object-store.ts';
 
-/** The index that the baseline's tree was written from. */
-export const BASE_INDEX = 'base.index';
-
 /** A path and its new state; null removes it. */
 export interface TreeEdit {
   readonly path: string;

@@ -6,8 +6,6 @@ import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
-import { blobId, ObjectStore } from '../../../git/store/object-store.ts';
-import type { ReadBlobs } from '../../../ports/workspace.ts';
 import {
   committedTree,
   MAX_KEPT_BYTES,
@@ -22,8 +20,6 @@ export interface EndedRun {
   readonly base: BaseRevision;
   /** Everything that it has recorded. */
   readonly changes: readonly PathChange[];
-  /** Reads what the run's store has or borrows. */
-  readonly read: ReadBlobs;
   /** All objects of the base are in one separate pack. */
   readonly hasWholeBase: boolean;
 }
@@ -46,8 +42,7 @@ export async function keepEssentials(run: EndedRun): Promise<string | null> {
   const keptBlobs = new Set([...kept].flatMap(({ blob }) => blob ?? []));
   if (!hasWholeBase) {
     const trees = committed === null ? [] : await treesOf(shadowDir, base.tree, committed);
-    const left = await takeSingly(run, [...recorded].filter(isBorrowed));
-    const wanted = [...(await smallOf(shadowDir, left)), ...keptBlobs, ...trees];
+    const wanted = [...(await smallOf(shadowDir, [...recorded].filter(isBorrowed))), ...keptBlobs, ...trees];
     const why = await packOwn(shadowDir, wanted.filter(isBorrowed));
     if (why !== null) return why;
   }
@@ -70,22 +65,6 @@ function recordedBlobs(changes: readonly PathChange[]): Set<string> {
         : [state.blob, ...(state.raw === undefined ? [] : [state.raw])],
     ),
   );
-}
-
-/** Up to so many contents of up to so many bytes are stored one by one: most have been read, and starting git takes longer. */
-const MAX_SINGLE = 50;
-const MAX_SINGLE_BYTES = 1024 * 1024;
-
-/** Takes in a few small contents, and returns the ids of those that it leaves out. */
-async function takeSingly({ shadowDir, base, read }: EndedRun, ids: readonly string[]): Promise<string[]> {
-  if (ids.length > MAX_SINGLE) return [...ids];
-  const store = new ObjectStore(shadowDir, base.objectFormat);
-  const left: string[] = [];
-  for (const [id, bytes] of await read(ids, () => MAX_SINGLE_BYTES)) {
-    if (bytes !== null && blobId(bytes, base.objectFormat) === id) store.write(bytes, null);
-    else left.push(id);
-  }
-  return left;
 }
 
 /** Those that fit into the bounds; the others are in the repository. */

@@ -1,12 +1,14 @@
-/** The files of a run's base that are not in its commit: those that were uncommitted or untracked when the run began. */
+/** What a run starts from, the tree of the files as they are, and those that are not in its commit: uncommitted or untracked. */
 
-import type { PathChange } from '../../../domain/changes/change.ts';
+import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
+import type { Checkout } from '../../../git/checkout-layout.ts';
 import { askGit } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { ScratchIndex, type TreeEdit, treeDifferences } from '../../../git/store/trees.ts';
 import type { UncommittedPatch } from '../../../ports/workspace.ts';
 import { makeTreePatch } from '../patch/patch.ts';
+import { START_INDEX } from '../tree/start-index.ts';
 
 /** The largest uncommitted file that a run directory keeps although the run did not change it. */
 export const MAX_KEPT_FILE_BYTES = 8 * 1024 * 1024;
@@ -41,6 +43,23 @@ export const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const;
+
+/** The base of a run. `edits` are the paths where the work tree differs from the index. */
+export async function baseRevision(
+  { head: { commit, branchRef }, objectFormat }: Checkout,
+  shadowDir: string,
+  edits: ReadonlyMap<string, FileState | null>,
+): Promise<BaseRevision> {
+  const scratch = new ScratchIndex(shadowDir, 'base.index');
+  if (!scratch.copy(START_INDEX, objectFormat)) scratch.empty(objectFormat);
+  const [tree, head] = await Promise.all([
+    scratch.editedTree([...edits].map(([path, state]) => ({ path, state }))),
+    committedTree(shadowDir, { commit, objectFormat }),
+  ]);
+  const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
+  if (head === null) throw new Error(`The repository has no commit ${commit}.`);
+  return { commit, branch, objectFormat, tree, dirty: tree !== head };
+}
 
 /** `committed` and `tree` are trees of the repository at `shadowDir`. */
 export async function uncommittedFiles(

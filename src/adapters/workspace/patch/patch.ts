@@ -10,7 +10,7 @@ import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
-import { BASE_INDEX, pathsOfTree, ScratchIndex } from '../../../git/store/trees.ts';
+import { pathsOfTree, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
@@ -20,35 +20,18 @@ export async function makeProvenPatch(
   net: readonly PathChange[],
 ): Promise<PatchResult> {
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
-  const edits = net.map(({ path, after }) => ({ path, state: after }));
   const index = new ScratchIndex(shadowDir, 'edited.index');
-  const isCopy = index.copy(BASE_INDEX, objectFormat);
   const proof = beginProof(shadowDir, baseTree);
-  if (!isCopy) await index.readTree(baseTree);
-  const made = await provenEdit({ shadowDir, baseTree, tree: await index.editedTree(edits) }, net, proof);
-  if (!isCopy || isOf(made, net)) return made;
-  // The copied index is of another tree, as after a crash.
-  await index.readTree(baseTree);
-  return provenEdit({ shadowDir, baseTree, tree: await index.editedTree(edits) }, net);
-}
-
-async function provenEdit(trees: Trees, net: readonly PathChange[], proof?: Proof): Promise<PatchResult> {
+  await proof.isRead;
+  index.copy(PROOF_INDEX, objectFormat);
+  const tree = await index.editedTree(net.map(({ path, after }) => ({ path, state: after })));
   const [made, paths] = await Promise.all([
-    provenBetween(trees, net, proof),
-    pathsOfTree(trees.shadowDir, trees.tree),
+    provenBetween({ shadowDir, baseTree, tree }, net, proof),
+    pathsOfTree(shadowDir, tree),
   ]);
   if (made.status === 'failed') return made;
   const changed = net.map(({ path }) => path);
   return { ...made, patch: { ...made.patch, repositories: repositoriesInTree(changed, paths) } };
-}
-
-/** Whether the patch has no other files than these. */
-function isOf(made: PatchResult, net: readonly PathChange[]): boolean {
-  const changed = new Set(net.map(({ path }) => path));
-  return (
-    made.status === 'proven' &&
-    made.patch.files.every(({ path, from = path }) => changed.has(path) && changed.has(from))
-  );
 }
 
 /** The patch that makes one tree of the shadow repository into another. */
@@ -101,6 +84,8 @@ function emptyPatch(tree: string): ProvenPatch {
   return { bytes, sha256: sha256Of(bytes), baseTree: tree, tree, files: [], repositories: [] };
 }
 
+const PROOF_INDEX = 'proof.index';
+
 interface Trees {
   readonly shadowDir: string;
   readonly baseTree: string;
@@ -125,7 +110,7 @@ interface Proof {
 
 /** An index of git's own, and nothing that the target is made with: so it proves that too, and can be read meanwhile. */
 function beginProof(shadowDir: string, baseTree: string): Proof {
-  const index = new ScratchIndex(shadowDir, 'proof.index');
+  const index = new ScratchIndex(shadowDir, PROOF_INDEX);
   const isRead = index.readTree(baseTree);
   // Its failure counts when it is awaited.
   isRead.catch(() => undefined);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { SetIds } from '../../../../src/adapters/workspace/unwalked/set-ids.ts';
-import { clearSetIdsOf } from '../../../../src/adapters/workspace/unwalked/sweep-set-ids.ts';
+import { clearSetIdsOf } from '../../../../src/adapters/workspace/unwalked/unseen-changes.ts';
 import { fileStat } from '../../../../src/files/stat.ts';
 import { TreeView } from '../../../../src/files/tree-view.ts';
 import type { Workspace } from '../../../../src/ports/workspace.ts';
