@@ -21,7 +21,7 @@ export interface Recording {
 
 const RecordedLine = z.looseObject({ type: z.string() });
 const Started = z.looseObject({ model: z.string() });
-const Completed = z.looseObject({ turn: LlmTurn });
+const CompletedTurn = z.looseObject({ turn: LlmTurn });
 const Retried = z.object(Retry.shape);
 const Failure = z.object({
   kind: ProviderFailureKind,
@@ -121,7 +121,7 @@ type Recorded =
 const EVENTS: Readonly<Record<string, { what: string; read(event: object): Recorded | null }>> = {
   'turn.completed': {
     what: 'turn',
-    read: (event) => ({ status: 'ok', turn: Completed.parse(event).turn }),
+    read: (event) => ({ status: 'ok', turn: CompletedTurn.parse(event).turn }),
   },
   'turn.failed': { what: 'failure', read: (event) => ({ status: 'failed', ...Failure.parse(event) }) },
   'turn.retried': { what: 'retry', read: (event) => ({ status: 'retried', retry: Retried.parse(event) }) },
@@ -131,7 +131,7 @@ const EVENTS: Readonly<Record<string, { what: string; read(event: object): Recor
   },
   'context.compacted': {
     what: 'compaction',
-    read: (event) => answered('summary', Completed.partial().parse(event).turn),
+    read: (event) => answered('summary', CompletedTurn.partial().parse(event).turn),
   },
   'compaction.failed': {
     what: 'failure',
@@ -139,7 +139,7 @@ const EVENTS: Readonly<Record<string, { what: string; read(event: object): Recor
   },
   'review.completed': {
     what: 'review',
-    read: (event) => answered('review', Completed.parse(event).turn),
+    read: (event) => answered('review', CompletedTurn.parse(event).turn),
   },
   'review.failed': { what: 'failure', read: (event) => unanswered('review', Unanswered.parse(event)) },
   'run.interrupted': { what: 'interruption', read: () => ({ status: 'stopped' }) },
@@ -189,7 +189,8 @@ function modelOf(lines: readonly string[]): string {
   for (const line of lines) {
     const event = parsedLine(line);
     if (event?.type === 'run.started') return Started.safeParse(event).data?.model ?? 'recorded';
-    if (event?.type === 'turn.completed') return Completed.safeParse(event).data?.turn.model ?? 'recorded';
+    if (event?.type === 'turn.completed')
+      return CompletedTurn.safeParse(event).data?.turn.model ?? 'recorded';
   }
   return 'recorded';
 }

@@ -50,20 +50,14 @@ const CostRow = z.object({
   description: z.string().nullish(),
 });
 
-interface Line {
-  readonly day: string;
-  readonly model: string;
-  tokens: Usage;
-  /** Null until a cost is reported. */
-  cents: number | null;
-  isUnpriced: boolean;
-}
-
 /** Requests page by page, and stops at the first refusal. Rejects with CutShort when the signal aborts. */
 export async function readOrganization(request: OrganizationRequest): Promise<OrganizationSpending> {
-  const lines: Record<string, Line> = {};
-  const lineOf = (day: string, model: string): Line =>
-    (lines[`${day} ${model}`] ??= { day, model, tokens: noUsage, cents: null, isUnpriced: false });
+  const lines = new Map<string, ReturnType<typeof emptyLine>>();
+  const lineOf = (day: string, model: string) => {
+    const line = lines.get(`${day} ${model}`) ?? emptyLine(day, model);
+    lines.set(`${day} ${model}`, line);
+    return line;
+  };
   try {
     const groups = ['model', 'service_tier'];
     for await (const { day, row } of rowsOf(request, 'usage_report/messages', groups, UsageRow)) {
@@ -84,7 +78,7 @@ export async function readOrganization(request: OrganizationRequest): Promise<Or
     if (error instanceof Unreadable) return failed(redactorFor([request.apiKey])(error.message));
     throw error;
   }
-  const spending = Object.values(lines).flatMap(({ day, model, tokens, cents, isUnpriced }) => {
+  const spending = [...lines.values()].flatMap(({ day, model, tokens, cents, isUnpriced }) => {
     const part = { day, model, plan: null, estimated: false };
     // Tokens without a reported cost have an unknown cost.
     const costUsd = cents === null ? (totalTokens(tokens) === 0 ? 0 : null) : cents / 100;
@@ -94,6 +88,11 @@ export async function readOrganization(request: OrganizationRequest): Promise<Or
   return spending.every(({ tokens }) => Usage.safeParse(tokens).success)
     ? { status: 'ok', spending }
     : failed('The Admin API reports more tokens than can be counted.');
+}
+
+/** One model on one day. `cents` is null until a cost is reported. */
+function emptyLine(day: string, model: string) {
+  return { day, model, tokens: noUsage, cents: null as number | null, isUnpriced: false };
 }
 
 class Unreadable extends Error {}
@@ -158,16 +157,13 @@ async function readPage(request: OrganizationRequest, url: URL): Promise<string 
 
 function adminRefusals(retryAfter: string | null): RefusalTable {
   const wait = /^\d{1,6}$/.test(retryAfter ?? '') ? `${retryAfter} s` : 'a minute';
-  return {
-    ...CLAUDE_REFUSALS,
-    advice: {
-      authentication:
-        'Check ANTHROPIC_ADMIN_API_KEY: it has to be an Admin API key (sk-ant-admin…), which an administrator of the organisation creates in the Claude Console. Other keys do not work here, and individual accounts have none.',
-      permission:
-        'This key may not read the usage and cost reports; an administrator of the organisation can create one that may.',
-      not_found: 'Check the base URL: gateways often have no Admin API.',
-      rate_limit: `There were too many requests; try again in ${wait}.`,
-      outage: 'Try again later; see status.claude.com.',
-    },
+  const advice = {
+    authentication:
+      'Check ANTHROPIC_ADMIN_API_KEY: it has to be an Admin API key (sk-ant-admin…), which an administrator of the organisation creates in the Claude Console. Other keys do not work here, and individual accounts have none.',
+    permission:
+      'This key may not read the usage and cost reports; an administrator of the organisation can create one that may.',
+    not_found: 'Check the base URL: gateways often have no Admin API.',
+    rate_limit: `There were too many requests; try again in ${wait}.`,
   };
+  return { ...CLAUDE_REFUSALS, advice: { ...CLAUDE_REFUSALS.advice, ...advice } };
 }
