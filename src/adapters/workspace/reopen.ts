@@ -25,7 +25,6 @@ import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
 import { type KeptRepositories, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
-import { type PlantedGitDirs, plantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
 
 /** What the journal says about the work tree. */
 export interface KeptState {
@@ -89,24 +88,32 @@ export async function reopenWorkspace(
   const left = await readLeft(checkout, places, base);
   if (left.status === 'failed') return left;
   const { baseFiles, repositories, settings } = left;
-  const { planted, kept, inDoubt } = await settlePlanted(root, shadowDir, mayHavePlanted);
   await removeLeftovers(root, written);
 
-  const warnings = new Set([...earlier, ...kept]);
+  const warnings = new Set(earlier);
   const parts = await workTreeParts({
     ...{ checkout, shadowDir, settings, warnings },
     ...{ limits: places.limits, guard: places.guard },
   });
-  const { tree, found: all } = await WorkTree.reopen(parts, { base: base.tree, states });
+  // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
+  if (repositories.status === 'ok') parts.planted.recall(repositories.gitDirs);
+  const planted: string[] = [];
+  const { tree, found: all } = await WorkTree.reopen(parts, {
+    base: base.tree,
+    states,
+    async lookAtFolders(clock) {
+      if (repositories.status !== 'ok' || mayHavePlanted === null) return parts.planted.begin(clock);
+      if (mayHavePlanted === 'remove') return parts.planted.look(clock, 'commands');
+      const folders = await parts.planted.folders.below([''], clock);
+      for (const one of parts.planted.judge(folders)) if (one.is === 'new') planted.push(one.path);
+      return parts.planted.begin(clock);
+    },
+  });
   const found = await withoutLeftovers(root, tree, all);
-  if (mayHavePlanted === 'remove') parts.planted.tellRemoved(planted);
-  parts.planted.tellInDoubt(inDoubt);
   const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, {
     settings,
     submodules: tree.submodules,
   });
-  // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
-  if (repositories.status === 'ok') parts.planted.recall(repositories.gitDirs);
   const { nested, foreign, openedNs } =
     repositories.status === 'ok'
       ? repositories
@@ -172,22 +179,6 @@ async function readLeft(
   const repositories = keptRepositories(shadowDir, root);
   if (repositories.status === 'failed') return repositories;
   return { status: 'ok', settings, baseFiles, repositories };
-}
-
-/** The git dirs that commands in progress may have created, removed if that is asked for. */
-async function settlePlanted(
-  root: string,
-  shadowDir: string,
-  mayHavePlanted: KeptState['mayHavePlanted'],
-): Promise<PlantedGitDirs> {
-  switch (mayHavePlanted) {
-    case null:
-      return { planted: [], kept: [], inDoubt: [] };
-    case 'leave':
-      return plantedGitDirs(root, shadowDir);
-    case 'remove':
-      return removePlantedGitDirs(root, shadowDir);
-  }
 }
 
 /** An interrupted restore has left its temporary file in a folder that was not known beforehand. */

@@ -7,7 +7,7 @@ import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/sto
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
-import { type PlantedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
+import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
@@ -101,7 +101,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
 
 interface Means {
   readonly restorer: Restorer;
-  readonly removePlanted: () => Promise<PlantedGitDirs>;
+  readonly removePlanted: () => Promise<RemovedGitDirs>;
   readonly clearSetIds: () => Promise<string[]>;
   /** That of the run; null if it has none. */
   readonly result: RunResult | null;
@@ -125,9 +125,11 @@ async function takeBack(
       `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
     );
   }
-  const { planted, kept } = wereCommandsUnderWay(run) ? await removePlanted() : { planted: [], kept: [] };
-  for (const line of kept) say(line);
-  if (planted.length > 0) say(`Removed, because commands created them: ${listed(planted, MAX_NAMED)}.`);
+  const { removed, warnings } = wereCommandsUnderWay(run)
+    ? await removePlanted()
+    : { removed: [], warnings: [] };
+  for (const line of warnings) say(line);
+  if (removed.length > 0) say(`Removed, because commands created them: ${listed(removed, MAX_NAMED)}.`);
   // A run that ended has cleared its set-uid bits; any set since then are the user's.
   if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failure = await carryOut(judged, restorer);

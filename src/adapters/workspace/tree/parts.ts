@@ -82,7 +82,7 @@ export async function workTreeParts({
     guard,
     fileMode: settings.fileMode,
     planted: new PlantedGit({
-      root,
+      ...{ root, closed },
       folders: new GitDirs({ root, closed, setIds, limit: budget.folders }),
       warn,
     }),

@@ -12,6 +12,7 @@ import { fileSystemTime } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
 import { refuseBlocking, removeBlocking } from '../unwalked/blocking-pipes.ts';
+import type { FoundFolders } from '../unwalked/git-dirs.ts';
 import { Candidates } from './candidates.ts';
 import { Comparison } from './comparison.ts';
 import { LastSeen } from './last-seen.ts';
@@ -82,7 +83,7 @@ export class WorkTree {
     const edits = await tree.#seen.takeBase();
     contents.budget.begin();
     setIds.begin();
-    contents.closed.keepAsFound([...closed, ...planted.unreadable]);
+    contents.closed.keepAsFound([...closed, ...folders.unreadable]);
     tree.#warn(repositoryWarnings(seen.untracked));
     tree.#warnOfStart();
     return { tree, edits, empty: folders.empty };
@@ -90,18 +91,26 @@ export class WorkTree {
 
   /**
    * Continues from what an earlier process knew, and returns how the work tree differs from that, as git sees it. `base` is the
-   * base's tree, and `states` what has changed since; null for paths that are gone.
+   * base's tree, and `states` what has changed since; null for paths that are gone. `lookAtFolders` is the first look at them.
    */
   static async reopen(
     parts: WorkTreeParts,
-    { base, states }: { base: string; states: ReadonlyMap<string, FileState | null> },
+    {
+      base,
+      states,
+      lookAtFolders,
+    }: {
+      base: string;
+      states: ReadonlyMap<string, FileState | null>;
+      lookAtFolders: (clock: bigint) => Promise<FoundFolders>;
+    },
   ): Promise<{ tree: WorkTree; found: PathChange[] }> {
     const tree = new WorkTree(parts);
-    const { contents, hidden, planted, setIds, git } = parts;
+    const { contents, hidden, setIds, git } = parts;
     contents.closed.recall();
     setIds.recall();
     hidden.recall();
-    const folders = await planted.begin(tree.#clock());
+    const folders = await lookAtFolders(tree.#clock());
     removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
     await tree.#seen.learn([]);
