@@ -1,4 +1,5 @@
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ScratchCheckout } from '../scratch-checkout.ts';
 
@@ -48,6 +49,18 @@ describe('the index of the user', () => {
     const workspace = await scratch.open();
     writeAndHide(scratch, 'folder/c', 'two\n');
     expect(await workspace.capture('all')).toMatchObject([{ path: 'folder/c' }]);
+  });
+
+  test('the same after looks in later seconds, when such files are left to git', async () => {
+    const scratch = committed();
+    const workspace = await scratch.open();
+    await sleep(1_000);
+    for (const scope of ['all', 'after_commands', 'all'] as const)
+      expect(await workspace.capture(scope)).toEqual([]);
+    writeAndHide(scratch, 'folder/c', 'two\n');
+    expect(await workspace.capture('after_commands')).toMatchObject([
+      { path: 'folder/c', before: { size: 4 }, after: { size: 4 } },
+    ]);
   });
 
   test('an index that contradicts the disk is not part of the baseline', async () => {
