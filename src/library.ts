@@ -20,8 +20,7 @@ import { ownProvider, ownTools, whyNotTools, whyTakenByServer } from './engine/o
 import type { RunInput } from './engine/run-input.ts';
 import { besideOthers } from './files/time-limit.ts';
 import type { HostContext } from './host/context.ts';
-import { monotonicNow } from './host/monotonic-clock.ts';
-import { VERSION } from './host/process.ts';
+import { monotonicNow, VERSION } from './host/process.ts';
 import type { LlmProvider, Tool } from './ports.ts';
 
 export type { RunEvent } from './domain/run/events.ts';

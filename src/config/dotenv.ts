@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Environment } from '../domain/environment.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
-import { readBytes, textOf } from '../files/read-bytes.ts';
+import { readBytes, textOf } from '../files/regular-file.ts';
 import { repositoryRoot, trackedPaths } from '../git/checkout-layout.ts';
 
 const MAX_BYTES = 65_536;

@@ -5,7 +5,7 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
-import { textOf } from '../files/read-bytes.ts';
+import { textOf } from '../files/regular-file.ts';
 import { readNamedFile } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
 

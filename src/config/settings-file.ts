@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { readBytes, textOf } from '../files/read-bytes.ts';
+import { readBytes, textOf } from '../files/regular-file.ts';
 import { repositoryRoot } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
 

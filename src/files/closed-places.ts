@@ -20,9 +20,8 @@ import { quotedName } from '../domain/changes/path.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { hasCode } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
-import { below } from './nofollow.ts';
 import { invisible } from './stat.ts';
-import { lookAt, O_PATH } from './tree-view.ts';
+import { lookAt, O_PATH, viewing } from './tree-view.ts';
 
 /** Maximum number of attempts at a place that something keeps closing. */
 const MAX_LOOKS = 16;
@@ -104,17 +103,26 @@ export class ClosedPlaces {
   /** Opens the folders on the way to the path, and the path. False if nothing was closed, or we could not open it. */
   open(path: string, purpose: Purpose): boolean {
     if (this.#asFound === null) return false;
+    const { root } = this.#parts;
     const names = path === '' ? [] : path.split('/');
     let hasOpened = false;
-    let folder: number | null = null;
-    for (const [depth, name] of [this.#parts.root, ...names].entries()) {
-      const place: number | null = openPlace(folder, name);
-      if (folder !== null) closeSync(folder);
-      folder = place;
-      if (place === null) break;
-      if (this.#openOne(place, names.slice(0, depth).join('/'), purpose)) hasOpened = true;
-    }
-    if (folder !== null) closeSync(folder);
+    viewing(root, (view) => {
+      for (let depth = 0; depth <= names.length; depth += 1) {
+        const at = names.slice(0, depth).join('/');
+        let place: number;
+        try {
+          place = openSync(at === '' ? root : view.place(at), O_PATH | constants.O_NOFOLLOW);
+        } catch (error) {
+          invisible(error);
+          return;
+        }
+        try {
+          if (this.#openOne(place, at, purpose)) hasOpened = true;
+        } finally {
+          closeSync(place);
+        }
+      }
+    });
     return hasOpened;
   }
 
@@ -122,7 +130,8 @@ export class ClosedPlaces {
     const stat = fstatSync(descriptor, { bigint: true });
     const mode = Number(stat.mode) & 0o7777;
     const wanted = wantedMode(stat, mode, purpose);
-    if (wanted === mode || Number(stat.uid) !== geteuid?.() || this.#isMarked(path, stat)) return false;
+    if (wanted === mode || Number(stat.uid) !== geteuid?.() || this.#asFound?.get(path) === markOf(stat))
+      return false;
     try {
       chmodSync(`/proc/self/fd/${descriptor}`, wanted);
     } catch (error) {
@@ -139,10 +148,6 @@ export class ClosedPlaces {
     );
     return true;
   }
-
-  #isMarked(path: string, { ino, ctimeNs }: BigIntStats): boolean {
-    return this.#asFound?.get(path) === markOf({ ino, ctimeNs });
-  }
 }
 
 /** The mode that gives the owner access; the same mode if it already does. */
@@ -150,16 +155,6 @@ function wantedMode(stat: BigIntStats, mode: number, purpose: Purpose): number {
   if (stat.isDirectory()) return (mode & NEEDED[purpose]) === NEEDED[purpose] ? mode : mode | 0o700;
   if (stat.isFile()) return (mode & 0o400) !== 0 ? mode : mode | 0o600;
   return mode;
-}
-
-/** One name relative to an open folder, or the root; null if it does not exist or the folder cannot be searched. */
-function openPlace(folder: number | null, name: string): number | null {
-  try {
-    return openSync(folder === null ? name : below(folder, name), O_PATH | constants.O_NOFOLLOW);
-  } catch (error) {
-    invisible(error);
-    return null;
-  }
 }
 
 /** An inode's ctime changes with every change of its mode, and cannot be set back. */

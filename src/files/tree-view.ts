@@ -88,20 +88,12 @@ export class TreeView {
     }
   }
 
-  /** The stat of the folder that `listFolder` would read. */
-  lookAtFolder(folder: string): Look {
-    try {
-      return { status: 'seen', stat: this.#statOf(folder) };
-    } catch (error) {
-      return { status: invisible(error) };
-    }
-  }
-
   /** The entries of a folder in no particular order, with exact names. */
   listFolder(folder: string): Listing {
     try {
-      const path = `/proc/self/fd/${this.#enter(folder)}`;
-      const stat = this.#statOf(folder);
+      const descriptor = this.#enter(folder);
+      const path = `/proc/self/fd/${descriptor}`;
+      const stat = fileStat(fstatSync(descriptor, { bigint: true }));
       const entries =
         stat.size > 0 && stat.size <= SMALL_FOLDER_BYTES
           ? readSmall(path, this.#limit.maxEntries)
@@ -160,10 +152,6 @@ export class TreeView {
     this.#open.clear();
     if (this.#rootFolder !== null) closeSync(this.#rootFolder);
     this.#rootFolder = null;
-  }
-
-  #statOf(folder: string): FileStat {
-    return fileStat(fstatSync(this.#enter(folder), { bigint: true }));
   }
 
   /** The descriptor of a folder, which stays open at least until the next query. */

@@ -3,7 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isInWorkTree, realpathExisting, realpathOrNull } from '../files/path-within.ts';
-import { type BytesRead, readBytes } from '../files/read-bytes.ts';
+import { type RegularFileRead, readBytes } from '../files/regular-file.ts';
 import { timeoutSignal } from '../files/time-limit.ts';
 import { askGit, findGit } from './git.ts';
 import type { ObjectFormat } from './store/object-store.ts';
@@ -59,7 +59,7 @@ async function exists(path: string): Promise<boolean> {
 export async function readNamedFile(
   path: string,
   options: { readonly maxBytes: number; readonly pipes?: boolean },
-): Promise<BytesRead> {
+): Promise<RegularFileRead> {
   const target = await realpathOrNull(path);
   let isOurs = true;
   for (let folder = path; folder !== dirname(folder); ) {

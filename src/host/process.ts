@@ -4,6 +4,7 @@
  * nothing here accesses it directly.
  */
 
+import { readFileSync } from 'node:fs';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Problem, problemLine } from '../domain/errors/problem.ts';
 import { finalLine } from '../domain/report/result-lines.ts';
@@ -21,7 +22,6 @@ import {
 import { redactorForGrowing, secretsAmong } from '../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../domain/text/terminal.ts';
 import type { HostContext } from './context.ts';
-import { monotonicNow } from './monotonic-clock.ts';
 import { scrubEnviron } from './scrub-environ.ts';
 import { openPeople, type People } from './terminal.ts';
 import type { StartWatchdog, Watchdog } from './watchdog.ts';
@@ -205,4 +205,31 @@ function brokenMachine(fault: string): string {
 function bugReport(): string {
   const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
   return `This is a bug in patchsmith; please report it ${where}`;
+}
+
+/**
+ * Unix time in whole milliseconds: the machine's clock when the process began, plus the time that has passed since. Setting
+ * the clock during a run neither ends the run nor shortens its duration.
+ */
+export function monotonicNow(): number {
+  return Math.round(performance.timeOrigin + performance.now());
+}
+
+/** Sixteen parallel commands, each with its pipes, the journal, the model's connection and git need up to two hundred. */
+const LEAST_OPEN_FILES = 256;
+
+/** Why the process cannot work within its limit; null if it can, or if the limit is unknown. */
+export function checkFdLimit(): string | null {
+  const limit = /^Max open files +(\d+)/m.exec(readLimits())?.[1];
+  if (limit === undefined || Number(limit) >= LEAST_OPEN_FILES) return null;
+  return `A process may have only ${limit} files open here, and ${LEAST_OPEN_FILES} are needed. Raise the limit with ulimit -n.`;
+}
+
+function readLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return '';
+    throw error;
+  }
 }

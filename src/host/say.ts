@@ -1,5 +1,6 @@
-/** Lines for people, on stderr. */
+/** Lines for people, on stderr, and how wide they may be. */
 
+import type { Writable } from 'node:stream';
 import { finalLine } from '../domain/report/result-lines.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import { oneLine } from '../domain/text/terminal.ts';
@@ -20,4 +21,10 @@ export function sayTo(
 export function sayEnd(host: Pick<HostContext, 'stderr' | 'redact'>, outcome: RunOutcome): CommandOutcome {
   sayTo(host)(finalLine(outcome));
   return { status: 'printed', outcome };
+}
+
+/** The width of the terminal; no limit elsewhere: a pipe gets whole lines. */
+export function columnsOf(stream: Writable): number {
+  const { isTTY, columns } = stream as Partial<NodeJS.WriteStream>;
+  return isTTY === true && columns ? columns : Number.POSITIVE_INFINITY;
 }

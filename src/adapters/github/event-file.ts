@@ -13,7 +13,7 @@ import {
   type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { readBytes, textOf } from '../../files/read-bytes.ts';
+import { readBytes, textOf } from '../../files/regular-file.ts';
 
 /** GitHub's own limit for a payload. */
 const MAX_BYTES = 25 * 1_048_576;

@@ -9,7 +9,7 @@ import { depthOf, MAX_LEVELS } from '../../domain/text/json.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import { textOf } from '../../files/read-bytes.ts';
+import { textOf } from '../../files/regular-file.ts';
 import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { AnswerSchema } from '../../ports.ts';
 

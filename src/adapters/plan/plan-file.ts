@@ -15,7 +15,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { pathWithin } from '../../files/path-within.ts';
-import { type BytesRead, collect, textOf } from '../../files/read-bytes.ts';
+import { collect, type RegularFileRead, textOf } from '../../files/regular-file.ts';
 import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
@@ -63,7 +63,7 @@ export async function readPlan(given: {
 async function readPlanFile(
   plan: string,
   { cwd, root, revision = null }: { cwd: string; root: string; revision?: Revision | null },
-): Promise<BytesRead> {
+): Promise<RegularFileRead> {
   const path = resolve(cwd, plan);
   const inside = revision === null ? null : await pathWithin(root, path);
   if (revision === null || inside === null)
@@ -84,7 +84,7 @@ async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string
 }
 
 /** The writer of stdin may never finish. */
-async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<BytesRead> {
+async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<RegularFileRead> {
   try {
     return await collect(addAbortSignal(signal, stdin), MAX_PLAN_BYTES);
   } catch (error) {

@@ -9,7 +9,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { isInWorkTree, pathBelow, pathWithin, realpathOrNull } from '../../files/path-within.ts';
-import { textOf } from '../../files/read-bytes.ts';
+import { textOf } from '../../files/regular-file.ts';
 import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { Revision } from '../../ports/workspace.ts';
 

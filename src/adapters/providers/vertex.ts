@@ -3,7 +3,7 @@
 import type { Environment } from '../../domain/environment.ts';
 import { redactorForGrowing } from '../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { readBytes } from '../../files/read-bytes.ts';
+import { readBytes } from '../../files/regular-file.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
 import { parseEndpoint } from './asking/endpoint.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readFile } from '../../files/nofollow-files.ts';
-import { textOf } from '../../files/read-bytes.ts';
+import { textOf } from '../../files/regular-file.ts';
 import type { Folder } from './project.ts';
 
 const MAX_BYTES = 1_048_576;

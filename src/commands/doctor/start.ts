@@ -2,9 +2,8 @@
 
 import { withoutKey } from '../../config/provider-keys.ts';
 import { problem } from '../../domain/errors/problem.ts';
-import { columnsOf } from '../../host/columns.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import { sayEnd } from '../../host/say.ts';
+import { columnsOf, sayEnd } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
 import { readSettings } from '../inputs.ts';

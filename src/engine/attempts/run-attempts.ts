@@ -13,7 +13,7 @@ import { copyWorkTree, trackedBelow } from '../../adapters/workspace/work-tree-c
 import { deadlineExceeded, interrupted, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { collect } from '../../files/read-bytes.ts';
+import { collect } from '../../files/regular-file.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
 import { takeCheckout } from '../fresh/take-checkout.ts';

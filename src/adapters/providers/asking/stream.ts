@@ -6,7 +6,7 @@ import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import { startOfText } from '../../../files/read-bytes.ts';
+import { startOfText } from '../../../files/regular-file.ts';
 import type { Clock } from '../../../ports.ts';
 import {
   type AttemptFailure,

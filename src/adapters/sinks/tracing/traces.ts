@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import { startOfText } from '../../../files/read-bytes.ts';
+import { startOfText } from '../../../files/regular-file.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { EventSink } from '../../../ports.ts';
 import { otlpJson } from './otlp.ts';

@@ -90,7 +90,7 @@ export class SetIds {
   #isInherited(view: TreeView, path: string, { kind, setId }: FileStat): boolean {
     if (kind !== 'folder' || setId !== S_ISGID) return false;
     if (this.#asFound.has(path)) return true;
-    const above = path === '' ? null : view.lookAtFolder(folderOf(path));
+    const above = path === '' ? null : view.lookAt(folderOf(path));
     return above?.status === 'seen' && (above.stat.setId & S_ISGID) !== 0;
   }
 }

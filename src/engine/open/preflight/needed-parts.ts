@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { NeededProgram } from '../../../adapters/plan/needed-programs.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import { readBytes } from '../../../files/read-bytes.ts';
+import { readBytes } from '../../../files/regular-file.ts';
 
 /** One thing to look up; `folder` is where, relative to the root. */
 export type NeededPart = { readonly command: string; readonly folder: string } & (
