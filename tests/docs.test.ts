@@ -103,7 +103,7 @@ test('every link to a heading of a page leads to one', () => {
   expect(broken).toEqual([]);
 });
 
-/** The names of a page's headings, as GitHub makes them, and those that it gives itself. */
+/** The names of a page's headings, as GitHub makes them. */
 function placesIn(text: string): Set<string> {
   const headings = text.replace(/```[\s\S]*?```/g, '').match(/^#+ .*$/gm) ?? [];
   const named = headings.map((heading) =>
@@ -114,5 +114,5 @@ function placesIn(text: string): Set<string> {
       .replace(/[^\p{L}\p{N}_\- ]/gu, '')
       .replaceAll(' ', '-'),
   );
-  return new Set([...named, ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id = '']) => id)]);
+  return new Set(named);
 }

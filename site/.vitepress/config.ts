@@ -52,11 +52,7 @@ export default defineConfig({
       // Vue would take {{ … }}, as workflows have it, for code of its own.
       for (const rule of ['text', 'code_inline'] as const) {
         const render = md.renderer.rules[rule];
-        md.renderer.rules[rule] = (...given) =>
-          (render?.(...given) ?? '')
-            .replaceAll('{{', '&#123;&#123;')
-            // The only HTML that the pages have: places to link to.
-            .replace(/&lt;a id=&quot;(\w+)&quot;&gt;&lt;\/a&gt;/g, '<a id="$1"></a>');
+        md.renderer.rules[rule] = (...given) => (render?.(...given) ?? '').replaceAll('{{', '&#123;&#123;');
       }
       md.core.ruler.push('links-on-site', ({ tokens, env }) => {
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
