@@ -105,6 +105,8 @@ export class ClosedPlaces {
     if (this.#asFound === null) return false;
     const { root } = this.#parts;
     const names = path === '' ? [] : path.split('/');
+    // Paths may come from a journal that anyone has written.
+    if (names.includes('..')) return false;
     let hasOpened = false;
     viewing(root, (view) => {
       for (let depth = 0; depth <= names.length; depth += 1) {
@@ -148,6 +150,17 @@ export class ClosedPlaces {
     );
     return true;
   }
+}
+
+/** Those of a run that an earlier process began: what was closed at its start stays closed. */
+export function recallClosedPlaces(
+  root: string,
+  shadowDir: string,
+  warn: ClosedPlacesParts['warn'] = () => undefined,
+): ClosedPlaces {
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  closed.recall();
+  return closed;
 }
 
 /** The mode that gives the owner access; the same mode if it already does. */

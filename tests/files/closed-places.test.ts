@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { recallClosedPlaces } from '../../src/files/closed-places.ts';
 import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
+import { temporaryFolder } from '../support/files/repository.ts';
 import { isRoot } from '../support/runs/as-nobody.ts';
 
 const NOBODY = 65_534;
@@ -37,6 +39,16 @@ function giveToRoot(scratch: ScratchCheckout, folder: string): void {
     chmodSync(join(scratch.root, folder), 0o700);
   });
 }
+
+test('what a journal names outside of the work tree stays closed', () => {
+  const folder = temporaryFolder();
+  const [root, outside] = [join(folder, 'root'), join(folder, 'outside')];
+  for (const path of [root, outside]) mkdirSync(path);
+  chmodSync(outside, 0o100);
+  for (const path of ['../outside/x', 'a/../../outside/x'])
+    expect(recallClosedPlaces(root, folder).open(path, 'write')).toBe(false);
+  expect(lstatSync(outside).mode & 0o777).toBe(0o100);
+});
 
 describe.runIf(isRoot)('a user without privileges', () => {
   describe('a run of theirs', () => {

@@ -8,7 +8,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
-import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
+import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
@@ -144,8 +144,7 @@ async function copyLinkedSince(
   const warnings = new Set<Warning>();
   if (await hasNoLinks(root)) return warnings;
   const warn = (one: Warning) => void warnings.add(one);
-  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
-  closed.recall();
+  const closed = recallClosedPlaces(root, shadowDir, warn);
   for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warn(one);
   return warnings;
 }

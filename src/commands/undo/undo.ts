@@ -5,8 +5,7 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
-import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
+import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
@@ -24,6 +23,7 @@ import { done, internalError, noChange, type RunOutcome, usageError } from '../.
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
@@ -81,7 +81,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
-    const restorer = await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say);
+    const closed = recallClosedPlaces(root, shadowDir, input.say);
+    const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
     const left = input.force
       ? null
       : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });

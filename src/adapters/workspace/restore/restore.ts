@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:f
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';
 import { below, inParent, openNamedPlace, type Place } from '../../../files/nofollow.ts';
 import { writeFile } from '../../../files/nofollow-files.ts';
@@ -41,6 +42,8 @@ export interface RestorePlaces {
   readonly shadowDir: string;
   /** The git dir through which its objects are read. Default: its own. */
   readonly objectsGitDir?: string;
+  /** Opens folders whose permissions deny the access, and files. Default: they stay closed. */
+  readonly closed?: Pick<ClosedPlaces, 'open'>;
 }
 
 /** Restores paths of the work tree to their state before these changes. Null on success, otherwise the reason. */
@@ -61,6 +64,7 @@ export async function openRestorer({
   root,
   shadowDir,
   objectsGitDir = shadowDir,
+  closed = { open: () => false },
 }: RestorePlaces): Promise<Restorer> {
   const emptyFolders = new Set(readList(emptyFoldersFile(shadowDir)));
   const blobs = new KeptBlobs(objectsGitDir);
@@ -70,8 +74,12 @@ export async function openRestorer({
     readAhead: (states) => blobs.readAhead(states),
     async stateAmong(path, states) {
       await breath.after(1);
-      for (const state of states) if (await isIn(root, path, state, { blobs, format })) return state;
-      return undefined;
+      const among = async () => {
+        for (const state of states) if (await isIn(root, path, state, { blobs, format })) return state;
+        return undefined;
+      };
+      const state = await among();
+      return state === undefined && closed.open(path, 'look') ? among() : state;
     },
     async whyNot(path, state) {
       const parsed = parseRepoPath(path);
@@ -81,11 +89,15 @@ export async function openRestorer({
     },
     async put(path, state) {
       await breath.after(1, state?.size);
-      return guarded(path, async (safe) => {
-        if (state === null) return remove(root, safe, emptyFolders);
-        const held = await blobs.heldBy(state);
-        return held.status === 'no_file' ? remove(root, safe, emptyFolders) : put(root, safe, state, held);
-      });
+      const act = () =>
+        guarded(path, async (safe) => {
+          const held = state && (await blobs.heldBy(state));
+          return state === null || held === null || held.status === 'no_file'
+            ? remove(root, safe, emptyFolders)
+            : put(root, safe, state, held);
+        });
+      const why = await act();
+      return why !== null && closed.open(path, 'write') ? act() : why;
     },
     async putEmptyFolders() {
       for (const folder of emptyFolders) {

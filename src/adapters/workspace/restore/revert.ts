@@ -4,17 +4,14 @@ import { lstatSync } from 'node:fs';
 import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
-import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
-import { insistent } from './insistent-restorer.ts';
 import { openRestorer, type RestorePlaces } from './restore.ts';
 
 interface PutBackPlaces extends RestorePlaces {
   /** Looks at everything, and returns what changed since the last look. */
   look(): Promise<PathChange[]>;
-  readonly closed: ClosedPlaces;
   /** Why something new at a path has to stay because it may be the user's; null if it can be removed. */
   readonly whyKept: (change: PathChange) => string | null;
 }
@@ -52,11 +49,8 @@ export async function revert(
 }
 
 /** Why paths could not be restored. */
-async function restore(
-  changes: readonly PathChange[],
-  { closed, ...places }: Omit<PutBackPlaces, 'look' | 'whyKept'>,
-): Promise<Map<string, string>> {
-  const restorer = insistent(await openRestorer(places), closed);
+async function restore(changes: readonly PathChange[], places: RestorePlaces): Promise<Map<string, string>> {
+  const restorer = await openRestorer(places);
   await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
   const whys = new Map<string, string>();
   for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {

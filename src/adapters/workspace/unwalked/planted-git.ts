@@ -6,7 +6,7 @@
 
 import { lstatSync } from 'node:fs';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { type FoundFolders, type FoundGitDirs, GitDirs } from './git-dirs.ts';
@@ -196,8 +196,7 @@ export async function removePlantedGitDirs(root: string, shadowDir: string): Pro
   if (kept.status !== 'ok') return { removed: [], warnings: [] };
   const warnings: Warning[] = [];
   const warn = (one: Warning) => void warnings.push(one);
-  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
-  closed.recall();
+  const closed = recallClosedPlaces(root, shadowDir);
   const limit = { maxEntries: MAX_KEPT_ENTRIES, exceeded: () => undefined };
   const planted = new PlantedGit({
     ...{ root, closed, warn },

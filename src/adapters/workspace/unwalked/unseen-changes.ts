@@ -17,7 +17,7 @@ import { IgnoredFileList, type IgnoredFiles } from '../../../domain/changes/igno
 import { foldersOf } from '../../../domain/changes/path.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { NO_FOLDER_LIMIT, TreeView } from '../../../files/tree-view.ts';
@@ -227,8 +227,7 @@ export async function sweepSetIds(
 export async function clearSetIdsOf(root: string, shadowDir: string): Promise<Warning[]> {
   const setIds = new SetIds(setIdsFile(shadowDir));
   setIds.recall();
-  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
-  closed.recall();
+  const closed = recallClosedPlaces(root, shadowDir);
   await sweepSetIds(root, closed, setIds);
   return setIds.warnings();
 }
