@@ -2,7 +2,6 @@
 
 import { lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { removeOldWork } from '../adapters/storage/checked-work.ts';
 import { listChecks, listRuns, summarise } from '../adapters/storage/list-runs.ts';
 import { RUN_ID } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
@@ -60,7 +59,6 @@ export async function removeRuns({ env, rules, now, isDry }: RemovalRequest): Pr
     keepFailed: false,
   };
   const removedChecks = await removeAll(runsToRemove(checks.runs, ofChecks, now), checks.folders);
-  if (!isDry) for (const folder of checks.folders) removeOldWork(folder, now);
   return { removed, removedChecks, left, kept: kept.length, keptBytes };
 }
 

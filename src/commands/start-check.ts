@@ -119,7 +119,6 @@ async function checkParts(
     root: session.root,
     hasTask: namesTask(settings),
     willCompareFailures: settings.verifyBaseline,
-    programs: session.programs,
   };
   const kept = await keptResult(session, outcome);
   return { lines: [...before, ...linesOf(opened)], outcome, warnings: result.warnings, result: kept };

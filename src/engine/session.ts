@@ -28,7 +28,6 @@ import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
 import { endSuddenly } from './finish/sudden-end.ts';
-import type { NamedPrograms } from './fresh/named-programs.ts';
 import { EgressRecord } from './open/egress-record.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf } from './run-limits.ts';
@@ -83,8 +82,6 @@ export class Session {
   root: string | null = null;
   /** The current stage of opening the run. */
   stage: OpeningStage = 'work tree';
-  /** Of a check; null before they were looked up. */
-  programs: NamedPrograms | null = null;
   /** The command that resumes the run from where it stopped, or null. */
   nextCommand: string | null = null;
   /** The page of this run was written. */

@@ -44,12 +44,6 @@ export function folderAtEnd(text: string): string {
   return walkOf(text)?.end.folder ?? '.';
 }
 
-/** The first words of all simple commands that name a program of the machine, including those that may be skipped. */
-export function namedPrograms(text: string): string[] {
-  const named = walkOf(text)?.walk.named ?? [];
-  return [...named].filter((name) => !name.includes('/') && !OF_THE_SHELL.has(name));
-}
-
 /** What is found in a script, and where it ends; null for one that cannot be parsed. */
 function walkOf(text: string): { walk: Walk; end: ReturnType<Walk['list']> } | null {
   const commands = parsedScript(text);
@@ -57,18 +51,6 @@ function walkOf(text: string): { walk: Walk; end: ReturnType<Walk['list']> } | n
   const walk = new Walk();
   return { walk, end: walk.list(commands, START, true) };
 }
-
-const OF_THE_SHELL = new Set([
-  ...MAKES_NOTHING,
-  'cd',
-  'pushd',
-  'popd',
-  'exit',
-  'return',
-  'read',
-  'shift',
-  'trap',
-]);
 
 /** What is known at one place in the script. */
 interface PlaceInScript {
@@ -87,7 +69,6 @@ const START: PlaceInScript = { folder: '.', isFirst: true, areNamesKnown: true, 
 /** Each method returns the place after its argument. `isLast`: the argument determines the script's exit code. */
 class Walk {
   readonly needed: NeededProgram[] = [];
-  readonly named = new Set<string>();
   readonly #functions = new Set<string>();
   /** Failures no longer end the script, or it may have ended with success. */
   #mayEndWell = false;
@@ -205,7 +186,6 @@ class Walk {
   ): void {
     const { name } = program;
     if (this.#functions.has(name) || name.startsWith('-') || name === '') return;
-    this.named.add(name);
     if (!isRequired || this.#mayEndWell) return;
     if (name.includes('/') ? !isFirst || folder === null : !areNamesKnown) return;
     this.needed.push({ ...program, folder: folder ?? '.', isFirst: isFirst && folder !== null });

@@ -12,9 +12,8 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { shortened } from '../../domain/text/shorten.ts';
-import type { NamedPrograms } from '../../engine/fresh/named-programs.ts';
 import { refusalsSaid } from '../../engine/open/egress-record.ts';
-import { missingPackage, newerLanguage } from '../../engine/open/install-hint.ts';
+import { missingPackage } from '../../engine/open/install-hint.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
 
 /** How far the run was opened. */
@@ -27,8 +26,6 @@ export interface Opened {
   /** Whether a task was given; without one the rest is checked anyway. */
   readonly hasTask: boolean;
   readonly willCompareFailures: boolean;
-  /** Of setup and verify commands; null where they were not looked up. */
-  readonly programs: NamedPrograms | null;
 }
 
 /** The lines of the stages, and of what lies between them. */
@@ -94,7 +91,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           },
         ],
   model: () => [],
-  sandbox: ({ result: { sandbox }, programs }) => [
+  sandbox: ({ result: { sandbox } }) => [
     sandbox === 'none'
       ? {
           part: 'sandbox',
@@ -104,7 +101,6 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           fix: 'patchsmith doctor says what is missing',
         }
       : fine('sandbox', `commands are contained (${sandbox})`),
-    toolsLine(programs),
   ],
   setup: ({ result: { setup } }) =>
     setup.length === 0
@@ -126,34 +122,6 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           .map((report) => verifyLine(report, willCompareFailures, flagsIn(network))),
 };
 
-/** A stage fails where one of them is needed: here it is said which, and how it is installed. */
-function toolsLine(programs: Opened['programs']): CheckLine {
-  if (programs === null) return skipped('tools', 'not looked up');
-  const { found, missing, perhapsMissing } = programs;
-  const lacking = [...missing, ...perhapsMissing];
-  if (found.length + lacking.length === 0)
-    return skipped('tools', 'no setup or verify command names a program');
-  const there = found.length > 0 ? `found in the sandbox: ${listed(found, 10)}` : '';
-  if (lacking.length === 0) return fine('tools', there);
-  const parts = [
-    ...(missing.length > 0 ? [`not found in the sandbox: ${listed(missing, 10)}`] : []),
-    ...(perhapsMissing.length > 0
-      ? [`not found, and named in a part that may be left out: ${listed(perhapsMissing, 10)}`]
-      : []),
-    ...(there === '' ? [] : [there]),
-  ];
-  const known = [...new Set(lacking.map(installLine))].filter((line) => line !== null);
-  return {
-    part: 'tools',
-    status: 'note',
-    code: null,
-    said: parts.join('; '),
-    fix: known.length > 0 ? listed(known, 5) : SEE_DOCTOR,
-  };
-}
-
-const SEE_DOCTOR = 'install it on this machine, or see with patchsmith doctor what commands can see of it';
-
 /** The flags that would allow the hosts that were refused. */
 function flagsIn(network: RunResult['network']): string[] {
   return (network?.hosts ?? []).flatMap(({ allow }) => allow ?? []);
@@ -172,15 +140,6 @@ function verifyLine(
       code: null,
       said: `${ended(report)}: fails before the work, and hosts were refused${refusalIn(report.output)}`,
       fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
-    };
-  const newer = newerLanguage(report.output);
-  if (newer !== null)
-    return {
-      part: 'verify',
-      status: 'note',
-      code: null,
-      said: `${ended(report)}: fails before the work, since the project asks for a newer language`,
-      fix: newer,
     };
   const missing = missingPackage(report.output);
   if (missing !== null)

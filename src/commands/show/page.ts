@@ -93,13 +93,13 @@ function textOf(text: string): string[] {
   return [...lines.slice(0, MOST), ...(lines.length > MOST ? ['…'] : [])].map((line) => `  ${line}`);
 }
 
-function reportLine({ command, end, checkedAt }: CommandReport): string {
+function reportLine({ command, end }: CommandReport): string {
   const how = end.timedOut
     ? 'timed out'
     : end.interrupted
       ? 'interrupted'
       : (end.signal ?? `exit ${end.exitCode}`);
-  return `${how.padEnd(11)} ${(end.durationMs / 1000).toFixed(1)} s  ${command}${checkedAt === undefined ? '' : '  (in patchsmith check)'}`;
+  return `${how.padEnd(11)} ${(end.durationMs / 1000).toFixed(1)} s  ${command}`;
 }
 
 function sourceOf(source: NonNullable<RunResult['plan']>['source']): string {

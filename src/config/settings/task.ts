@@ -69,7 +69,7 @@ export const TASK_SETTINGS = {
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
   preflight: choice(PREFLIGHTS).default('auto').register(about, {
     flag: 'preflight', value: PREFLIGHTS.join('|'), group: 'Task', file: 'refused',
-    help: 'Check before the first request that the work tree can be written to and that the verify commands can run, reusing what patchsmith check found; off: no such checks' }),
+    help: 'Check before the first request that the work tree can be written to and that the verify commands can run; off: no such checks' }),
   includeForeign: yesOrNo().default(false).register(about, {
     flag: 'include-foreign', group: 'Task', file: 'refused',
     help: 'Include in the patch changes that no tool call explains' }),

@@ -116,21 +116,3 @@ export function installerFor(names: readonly string[], command: string): Install
   const cache = PACKAGE_MANAGERS.find((one) => one === manager && one !== 'bundler') ?? null;
   return { line, hosts, makes, cache };
 }
-
-/** The hosts needed by a command that loads packages itself; null if it is not a known one. */
-export function loadingOf(
-  names: readonly string[],
-  command: string,
-): Pick<Installing, 'hosts' | 'cache'> | null {
-  const found = LOADERS.find(([program]) => program.test(command));
-  if (found === undefined) return installerFor(names, command);
-  return { hosts: found[2], cache: found[1] };
-}
-
-const LOADERS: readonly (readonly [program: RegExp, cache: PackageManager, hosts: readonly string[]])[] = [
-  [/\bcargo\b/, 'cargo', HOSTS.cargo],
-  [/\bgo (?:mod|get|build|test|install)\b/, 'go', HOSTS.go],
-  [/\bmvnw?\b/, 'maven', HOSTS.maven],
-  [/\bgradlew\b/, 'gradle', [...HOSTS.gradle, ...HOSTS.gradlew]],
-  [/\bgradle\b/, 'gradle', HOSTS.gradle],
-];

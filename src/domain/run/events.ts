@@ -48,8 +48,6 @@ export const CommandReport = z.strictObject({
   output: z.string(),
   /** Those of the whole output, if the command failed and `output` does not show all of it. */
   failures: NamedFailures.optional(),
-  /** When `patchsmith check` ran it (Unix time in milliseconds), whose work the run took over; left out where the run did it. */
-  checkedAt: z.number().optional(),
 });
 export type CommandReport = z.infer<typeof CommandReport>;
 

@@ -5,7 +5,6 @@ import { awaitedBefore } from '../../domain/conversation/awaited.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import type { Sandbox } from '../../ports.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
 import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
 import { fallbackOf, type ModelChoice, type Providing, reviewOf } from '../open/provider.ts';
@@ -14,9 +13,7 @@ import { type CommandsBefore, type RanBefore, runBefore } from '../open/setup-co
 import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
 import type { OpenedRun, Settled, TakenWorkspace } from '../run-spec.ts';
 import type { Session } from '../session.ts';
-import type { Reuse, ReuseParts } from './checked-work.ts';
 import { compactionOf, firstRequest, type Orientation } from './first-request.ts';
-import { namedProgramsIn } from './named-programs.ts';
 import { settledPart, taskPart } from './started-parts.ts';
 import type { Task } from './task.ts';
 
@@ -79,11 +76,8 @@ async function settle(
   };
   session.progress.banner(known);
   session.recordAndSave(openedPart(known));
-  const reuse = await reuseOf(place, task, { opened: known, workspace });
-  const commands = await commandsBefore(session, task, reuse);
+  const commands = commandsBefore(session, task);
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
-  // What setup commands install is there by now.
-  if (isCheck) session.programs = await programsOf(session, task, sandbox);
   const { changes } = ran;
   if (changes === null)
     return stopped(interruptedOutcome(session, { unknown: NOT_LOOKED_AT, awaited: awaitedBefore(ran) }));
@@ -94,10 +88,7 @@ async function settle(
   const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
   const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
   if (servers.status === 'stopped') return servers;
-  if (isCheck && isUnchanged) {
-    await reuse?.keep({ setup: ran.setup, verify: ran.verifyBaseline ?? [] });
-    return stopped(READY);
-  }
+  if (isCheck && isUnchanged) return stopped(READY);
   const equipped = { ...task, tools: [...task.tools, ...servers.tools] };
   const start: RunStarted = {
     ...known,
@@ -117,13 +108,11 @@ async function settle(
   };
 }
 
-async function commandsBefore(
+function commandsBefore(
   { input: { settings, isCheck = false } }: Session,
   { plan, verify, baseline }: Task,
-  reuse: Reuse | null,
-): Promise<CommandsBefore> {
+): CommandsBefore {
   return {
-    known: isCheck ? null : ((await reuse?.known()) ?? null),
     setup: plan.setup,
     verify,
     baseline: isCheck ? verify : baseline,
@@ -168,30 +157,8 @@ function firstConversation(
   };
 }
 
-/** The programs that the commands name, and whether they are there; null if the check should not look them up. */
-export async function programsOf({ input, interrupt }: Session, { plan, verify }: Task, sandbox: Sandbox) {
-  if (input.settings.preflight === 'off') return null;
-  return namedProgramsIn(sandbox, [...plan.setup, ...verify], interrupt);
-}
-
 /** A run that was stopped during setup. */
 const NOT_LOOKED_AT = 'what setup commands changed was not looked at: see git status';
 
 /** The end of a check that found nothing wrong. */
 const READY = done('Everything that a run needs before its first request is in place.');
-
-/** Null if there are no commands before the work. */
-async function reuseOf(
-  { session, checkout }: Pick<PlacedRun, 'session' | 'checkout'>,
-  task: Task,
-  {
-    opened,
-    workspace,
-  }: Pick<ReuseParts, 'workspace'> & { opened: Pick<RunStarted, 'patchsmith' | 'sandbox' | 'base'> },
-): Promise<Reuse | null> {
-  const { base } = opened;
-  const has = session.input.isCheck === true || task.baseline !== null || task.plan.setup.length > 0;
-  if (!has) return null;
-  const { beginReuse } = await import('./checked-work.ts');
-  return beginReuse(session, { task, checkout, workspace, opened: { ...opened, base } });
-}

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { whyNotRunnable } from '../open/preflight/runnable.ts';
+import { whyNotRunnable } from '../open/preflight.ts';
 import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
 import { type Stopped, stopped } from '../ready.ts';
@@ -12,7 +12,7 @@ import type { Admitted, BegunTaking, Located, RunSpec, TakenWorkspace } from '..
 import type { Session } from '../session.ts';
 import { hostsOf } from './first-request.ts';
 import { beginOrientation } from './orientation.ts';
-import { type PlacedRun, programsOf, settleFresh } from './settle.ts';
+import { type PlacedRun, settleFresh } from './settle.ts';
 import { taskPart } from './started-parts.ts';
 import { takeCheckout } from './take-checkout.ts';
 import { readTask } from './task.ts';
@@ -66,7 +66,6 @@ async function admit(place: PlacedRun): Promise<Admitted | Stopped> {
     // What setup commands make is looked up after them.
     whyHopeless: async ({ sandbox, lookedUp }) => {
       session.record({ sandbox: sandbox.level });
-      if (isCheck) session.programs = await programsOf(session, task, sandbox);
       const [refusal, orientation = ''] = await Promise.all([
         plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
         orient?.end({ sandbox, lookedUp, hosts: hostsOf(sandbox, settings) }),

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { type Installing, installerFor, loadingOf } from '../../domain/packages/installers.ts';
+import { type Installing, installerFor } from '../../domain/packages/installers.ts';
 import { toolHint } from '../../domain/packages/tools.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 
@@ -46,7 +46,7 @@ export function missingProgramHint(
 }
 
 /** Empty for a folder that is not there. */
-export function namesIn(folder: string): string[] {
+function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
@@ -63,41 +63,16 @@ export function missingPackage(output: string): string | null {
   return line === undefined ? null : oneLine(line.trim().replace(/\s+/g, ' '), 160);
 }
 
-/** What a language says where the project asks for a newer one; null where none does. */
-export function newerLanguage(output: string): string | null {
-  const [, go, rust] =
-    /module requires Go (?:>= )?([\d.]+\d)|requires rustc ([\d.]+\d) or newer/.exec(
-      stripVTControlCharacters(output),
-    ) ?? [];
-  if (go !== undefined) return `Go ${go} or later is needed: https://go.dev/dl has it`;
-  return rust === undefined ? null : `Rust ${rust} or later is needed: rustup update`;
-}
-
 /** Python, Node.js, Bundler and PHP. A module of the repository itself has a path, or is relative. */
 const NOT_INSTALLED =
   /No module named '?[\w.]+'?\s*$|Cannot find (?:package|module) '(?:@[\w.-]+\/)?[\w.-]+'|^Could not find .* in (?:locally installed gems|any of the sources|.*installed locally)|vendor\/autoload\.php.*[Nn]o such file/;
-
-/** The hosts needed by a command that loads packages itself, in the folder that it runs in. */
-export async function loadingIn(root: string | null, command: string): Promise<ReturnType<typeof loadingOf>> {
-  const folder = await folderOfCommand(command);
-  return loadingOf(root === null || folder.startsWith('/') ? [] : namesIn(join(root, folder)), command);
-}
 
 /** What package managers print if something is not in the cache they are restricted to: npm, pnpm, Cargo, Go, Maven, Gradle. */
 const NOT_CACHED =
   /\bENOTCACHED\b|ERR_PNPM_NO_OFFLINE|but --offline was specified|\(--offline\)|disabled by GOPROXY=off|in offline mode and the artifact|No cached version (of \S+ )?available for offline mode/;
 
 /** One sentence with a leading space if a visible cache lacks locked packages, else empty. */
-export async function cacheHint(
-  { root, caches }: { root: string | null; caches: readonly string[] },
-  command: string,
-  output: string,
-): Promise<string> {
+export function cacheHint(caches: readonly string[], output: string): string {
   if (caches.length === 0 || !NOT_CACHED.test(output)) return '';
-  const installer = installerIn(root, command, await folderOfCommand(command));
-  const { CACHE_PRESETS } = await import('../../adapters/sandboxes/caches/presets.ts');
-  const { cache } = (await loadingIn(root, command)) ?? {};
-  const line = installer?.line ?? (cache ? CACHE_PRESETS[cache].filledBy : null);
-  const how = line === null ? 'install the packages once' : `type once: ${line}`;
-  return ` This machine's cache (--cache) lacks packages: ${how}.`;
+  return " This machine's cache (--cache) lacks packages: install them once by hand, outside of a run.";
 }

@@ -15,25 +15,16 @@ import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { refusalsSaid } from './egress-record.ts';
-import { cacheHint, loadingIn, missingProgramHint } from './install-hint.ts';
-import { whyLoadsInVain } from './preflight/loading.ts';
-import { whyNotRun } from './preflight/not-run.ts';
-import { whyNotRunnable } from './preflight/runnable.ts';
+import { cacheHint, missingProgramHint } from './install-hint.ts';
+import { whyNotRun } from './not-run.ts';
+import { whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
-
-/** How commands are known to end; null where they have to run. */
-export interface KnownEnds {
-  readonly setup: CommandReport[] | null;
-  readonly verify: CommandReport[] | null;
-}
 
 /** `baseline` is null when the verify commands are not to be run before the work. */
 export interface CommandsBefore {
   readonly setup: readonly string[];
   readonly verify: readonly string[];
   readonly baseline: readonly string[] | null;
-  /** How they are known to end; null, and null in it, for commands that have to run. */
-  readonly known?: KnownEnds | null;
   /** Per command. */
   readonly timeoutMs: number;
 }
@@ -65,10 +56,7 @@ export async function runBefore(
     return { ...ran, status: 'failed', changes: [] };
   }
   const inWorkTree = verifyPlace.kind === 'worktree' && (ran.verifyBaseline?.length ?? 0) > 0;
-  // Nothing has run where a check had.
-  const { known } = commands;
-  const anyRan = (ran.setup.length > 0 && !known?.setup) || (inWorkTree && !known?.verify);
-  const changes = anyRan ? await changedSoFar(session, workspace) : [];
+  const changes = ran.setup.length > 0 || inWorkTree ? await changedSoFar(session, workspace) : [];
   if (changes === null) return { ...ran, status: 'interrupted', changes };
   if (changes.length > 0) {
     const names = changes.map((change) => change.path);
@@ -112,12 +100,8 @@ async function runAll(
   { workspace, sandbox, verifyPlace }: Places,
 ): Promise<Ran> {
   const { interrupt } = session;
-  const { verify, baseline, known } = commands;
+  const { verify, baseline } = commands;
   const since = Date.now();
-  const hopeless = known?.setup
-    ? null
-    : await whyLoadsInVain(session, sandbox, { kind: 'setup', commands: commands.setup });
-  if (hopeless !== null) return { status: 'failed', message: hopeless, setup: [], verifyBaseline: null };
   const setup = await setupReports(session, commands, sandbox);
   session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline: null };
@@ -130,7 +114,7 @@ async function runAll(
   const left = setup.length === 0 ? null : await whyLeft(session, workspace.root, since);
   if (left !== null) return { status: 'leaked', message: left, setup, verifyBaseline: null };
   const failed = setup.find((report) => !succeeded(report.end));
-  if (failed) return unready(await setupFailed(session, failed, ''));
+  if (failed) return unready(setupFailed(session, failed, ''));
   const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
   if (missing !== null) return unready(missing);
   session.stage = 'verify';
@@ -140,10 +124,7 @@ async function runAll(
   if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline };
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (failedThere)
-    return unready(
-      await setupFailed(session, failedThere, ' in a fresh checkout of the base'),
-      verifyBaseline,
-    );
+    return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);
   const notRun = await whyNotRun(session, verifyBaseline ?? []);
   if (notRun !== null) return unready(notRun, verifyBaseline);
   return { status: 'ok', setup, verifyBaseline };
@@ -151,10 +132,9 @@ async function runAll(
 
 async function setupReports(
   session: Session,
-  { setup, known, timeoutMs }: CommandsBefore,
+  { setup, timeoutMs }: CommandsBefore,
   sandbox: Sandbox,
 ): Promise<CommandReport[]> {
-  if (known?.setup) return printed(session, 'setup', known.setup);
   return runCommands(setup, session.interrupt, {
     ...shownParts(session, 'setup', timeoutMs),
     sandbox: forSetup(sandbox, setupEnvOf(session.input)),
@@ -164,10 +144,9 @@ async function setupReports(
 
 async function baselineReports(
   session: Session,
-  { baseline, known, timeoutMs }: CommandsBefore & { readonly baseline: readonly string[] },
+  { baseline, timeoutMs }: CommandsBefore & { readonly baseline: readonly string[] },
   { sandbox, verifyPlace }: Pick<Places, 'sandbox' | 'verifyPlace'>,
 ): Promise<CommandReport[]> {
-  if (known?.verify) return printed(session, 'verify', known.verify);
   const parts = { ...shownParts(session, 'verify', timeoutMs), sandbox };
   return baselineIn(verifyPlace, baseline, parts, session.interrupt);
 }
@@ -176,12 +155,6 @@ async function baselineReports(
 function shownParts({ redact, progress }: Session, kind: 'setup' | 'verify', timeoutMs: number) {
   const watch: CommandWatch = (command) => progress.commandBefore(kind, command, timeoutMs);
   return { redact, timeoutMs, watch };
-}
-
-/** The same reports, of commands that need not run again. */
-function printed({ progress }: Session, kind: 'setup' | 'verify', reports: CommandReport[]): CommandReport[] {
-  for (const report of reports) progress.commandEnded(kind, report);
-  return reports;
 }
 
 /**
@@ -206,19 +179,17 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-async function setupFailed(
-  session: Session,
-  { command, end, output }: CommandReport,
-  where: string,
-): Promise<string> {
+function setupFailed(session: Session, { command, end, output }: CommandReport, where: string): string {
   const { directory, root } = session;
   const what = `A setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
   const hints = [
     missingIn(output, command, root),
-    otherYarn(output),
-    await cacheHint({ root, caches: session.input.settings.caches }, command, output),
+    cacheHint(session.input.settings.caches, output),
+    ...refusalsSaid(output)
+      .slice(-MAX_REFUSALS)
+      .map((line) => ` ${line}.`),
   ].join('');
-  return `${what}.${hints} Its output is in ${directory?.result ?? 'the result'}.${await refusalsIn(session, command, output)}`;
+  return `${what}.${hints} Its output is in ${directory?.result ?? 'the result'}.`;
 }
 
 /** Whatever the exit code: many a command passes on that of something else. */
@@ -227,32 +198,6 @@ function missingIn(output: string, command: string, root: string | null): string
   if (program === undefined) return '';
   const hint = missingProgramHint(root, program, command);
   return ` ${JSON.stringify(oneLine(program, 100))} is not found in the sandbox.${hint}`;
-}
-
-/** Yarn 1 only says which other Yarn package.json names, and a home folder in the sandbox keeps none that corepack loads. */
-function otherYarn(output: string): string {
-  const [, version] = /"packageManager": "yarn@([\d.]{1,20})/.exec(output) ?? [];
-  return version === undefined
-    ? ''
-    : ` Install that Yarn: npm install --global @yarnpkg/cli-dist@${version}.`;
-}
-
-/**
- * The runner's messages about hosts in the output, also when a program quotes them in its own; then all hosts that the package
- * manager needs, since it asks for them one by one.
- */
-async function refusalsIn({ root }: Session, command: string, output: string): Promise<string> {
-  const said = refusalsSaid(output);
-  if (said.length === 0) return '';
-  const lines = said.slice(-MAX_REFUSALS).map((line) => ` ${line}.`);
-  const loading = await loadingIn(root, command);
-  if (loading === null) return lines.join('');
-  const unsaid = loading.hosts.some((host) => !lines.some((line) => line.includes(` ${host} `)));
-  const domains = loading.hosts.map((host) => `--allow-domain ${host}`).join(' ');
-  const all = unsaid ? ` All hosts that it asks: ${domains}.` : '';
-  const cache =
-    loading.cache === null ? '' : ` Or show what this machine has loaded: --cache ${loading.cache}.`;
-  return `${lines.join('')}${all}${cache}`;
 }
 
 const MAX_REFUSALS = 3;

@@ -13,7 +13,7 @@ import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
-import { whyNotRunnable } from '../open/preflight/runnable.ts';
+import { whyNotRunnable } from '../open/preflight.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { INSTALLERS, installerFor, loadingOf } from '../../../src/domain/packages/installers.ts';
+import { INSTALLERS, installerFor } from '../../../src/domain/packages/installers.ts';
 import { toolHint } from '../../../src/domain/packages/tools.ts';
 import { missingProgram } from '../../../src/domain/review/denial-signs.ts';
 
@@ -18,18 +18,6 @@ test.each([
   [['go.mod', 'package.json'], 'go test ./...', undefined],
 ])('in a folder with %j, %s needs what is installed by: %s', (names, command, line) => {
   expect(installerFor(names, command)?.line).toBe(line);
-});
-
-test.each([
-  ['cargo fetch --locked', 'cargo', 'static.crates.io'],
-  ['./gradlew test', 'gradle', 'services.gradle.org'],
-  ['.venv/bin/pip install -r requirements.txt', 'pip', 'files.pythonhosted.org'],
-  ['bundle install', null, 'index.rubygems.org'],
-])('%s loads with the cache of %s, or from %s', (command, cache, host) => {
-  expect(loadingOf(['requirements.txt', 'Gemfile'], command)).toMatchObject({
-    cache,
-    hosts: expect.arrayContaining([host]),
-  });
 });
 
 test('every package manager is a program that can be installed itself', () => {

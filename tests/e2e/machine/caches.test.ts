@@ -74,7 +74,7 @@ test('a cache that lacks packages is named, with what to type', async () => {
     args: ['--cache', 'npm', '--setup', 'npm ci'],
   });
   expect([exitCode, server.requests]).toEqual([2, []]);
-  expect(lastLine).toContain("This machine's cache (--cache) lacks packages: type once: npm ci.");
+  expect(lastLine).toContain("This machine's cache (--cache) lacks packages: install them once by hand");
 });
 
 testAtNight('auto goes by the folder that --repo names, too', async () => {

@@ -30,10 +30,10 @@ describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sa
       ['npm test; nmp run lint'],
       'verify command "npm test; nmp run lint" cannot succeed: "nmp" is not found',
     ],
-    [['cd sub && ./data'], 'cannot succeed: "./data" is not executable.'],
+    [['cd sub && ./data'], 'cannot succeed: "./data" is not found in the sandbox, or is not executable.'],
     [
       ['cd sub && ./chekc'],
-      'cannot succeed: "./chekc" is not found in the sandbox. For a script that the run',
+      '"./chekc" is not found in the sandbox, or is not executable. For a script that the run',
     ],
     [['npm test', 'test -f a && ('], 'The shell cannot parse the verify command "test -f a && (": '],
   ])('what cannot be run is a usage error before the model is asked: %j', async (verify, why) => {
@@ -56,6 +56,28 @@ test('so does what cannot be executed', async () => {
   const { result, server, lastLine } = await plan({ verify: ['bash -c ./sub/data'], verify_baseline: true });
   expect([result.outcome, result.exitCode, server.requests], lastLine).toEqual(['usage_error', 2, []]);
   expect(lastLine).toContain('ended with exit code 126 before the work');
+});
+
+test.each([
+  ['npm run nope', 'package.json has no script "nope".'],
+  [
+    'npm test',
+    'package.json names packages such as left-pad, and none is installed. There is no node_modules.',
+  ],
+  ['cd sub && python3 -m not_there', 'python3 has no module not_there in the sandbox.'],
+])('what the project lacks for %j is named before the model is asked', async (verify, why) => {
+  const repository = await makeRepository({
+    'package.json': '{"scripts":{"test":"node --test"},"dependencies":{"left-pad":"1"}}',
+    'package-lock.json': '{}',
+    'sub/a.py': '',
+  });
+  const { result, server, lastLine } = await scriptedRun({
+    repository,
+    turns: [],
+    args: ['--verify', verify],
+  });
+  expect([result.outcome, result.exitCode, server.requests]).toEqual(['usage_error', 2, []]);
+  expect(lastLine).toContain(why);
 });
 
 test('what setup commands make is looked up after them', async () => {
@@ -105,7 +127,7 @@ test('a resumed run looks again before it asks the model', async () => {
     });
   const refused = await resume();
   expect([refused.exitCode, server.requests]).toEqual([2, []]);
-  expect(refused.stderr).toContain('"tools/lint" is not found in the sandbox.');
+  expect(refused.stderr).toContain('"tools/lint" is not found in the sandbox, or');
   writeFileSync(lint, '#!/bin/sh\n', { mode: 0o755 });
   const resumed = await resume();
   expect(resumed.exitCode, resumed.stderr).toBe(0);

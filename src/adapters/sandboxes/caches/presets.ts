@@ -31,8 +31,6 @@ export interface CachePreset {
   readonly parts: readonly CachePart[];
   /** How to fill the cache. */
   readonly filledBy: string;
-  /** Where packages are used: copies in the work tree, which do without the cache. Default: where the cache is. */
-  readonly installsInto?: 'work tree';
   /** Variables of commands. `offline`: they have no network. */
   variables?(given: {
     offline: boolean;
@@ -61,7 +59,6 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
       },
     ],
     filledBy: 'npm ci',
-    installsInto: 'work tree',
     variables: ({ offline }) =>
       offline ? { npm_config_offline: 'true' } : { npm_config_prefer_offline: 'true' },
   },
@@ -117,14 +114,12 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
       },
     ],
     filledBy: 'pip install',
-    installsInto: 'work tree',
     variables: ({ offline, home }) =>
       offline ? { PIP_NO_INDEX: '1', PIP_FIND_LINKS: `${home}/.cache/pip/${WHEELS}` } : {},
   },
   uv: {
     parts: [{ variable: ['UV_CACHE_DIR', ''], usual: '.cache/uv' }],
     filledBy: 'uv sync',
-    installsInto: 'work tree',
     variables: ({ offline }) => ({ UV_LINK_MODE: 'copy', ...(offline ? { UV_OFFLINE: '1' } : {}) }),
   },
   cargo: {

@@ -155,13 +155,8 @@ export class Progress implements EventSink {
     const underWay = this.begin({ label, timeoutMs, isAnnounced: true });
     return (report) => {
       underWay.end();
-      this.commandEnded(kind, report);
+      this.#printer.print(this.#events.commandBefore(kind, report));
     };
-  }
-
-  /** How a command before the work ended. */
-  commandEnded(kind: 'setup' | 'verify', report: CommandReport): void {
-    this.#printer.print(this.#events.commandBefore(kind, report));
   }
 
   accept(event: RunEvent): void {
