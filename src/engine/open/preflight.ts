@@ -10,7 +10,7 @@ import { succeeded } from '../../domain/conversation/tool.ts';
 import { shellWord } from '../../domain/shell-word.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import { readBytes } from '../../files/read-bytes.ts';
+import { readBytes } from '../../files/regular-file.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { installHint, missingProgramHint } from './install-hint.ts';
