@@ -7,7 +7,6 @@ import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
-import { NO_DENIALS } from '../domain/review/denied.ts';
 import type { AskedHost } from '../domain/review/egress.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
@@ -116,42 +115,21 @@ export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status
  * `awaited` which command was running.
  */
 export function interruptedOutcome(
-  { interrupt, limits, isResumed }: Session,
+  { interrupt, limits: { deadlineMs }, isResumed }: Session,
   { unknown = null, awaited = null }: { unknown?: string | null; awaited?: string | null } = {},
 ): RunOutcome {
-  const facts = {
-    changedFiles: 0,
-    setupChanged: 0,
-    merges: false,
-    answered: false,
-    verified: 0,
-    unverified: [],
-    verifyIn: 'worktree',
-    preexisting: 0,
-    ifNoChanges: 'ok',
-    ifDenied: 'report',
-    denied: NO_DENIALS,
-    unwritable: null,
-    withheld: null,
-    publishFailure: null,
+  const { cause, signal } = interrupt.reason;
+  return decideOutcome({
     // It has not been examined again yet, so only its place is known.
     unmade: isResumed ? 'the run had not gone on yet, and what it did before is in its journal' : unknown,
-    unreviewed: null,
-    forbiddenPaths: [],
-    hiddenPaths: [],
-    gitDirsInDoubt: [],
-  } as const;
-  const { cause, signal } = interrupt.reason;
-  const { deadlineMs } = limits;
-  return cause === 'signal'
-    ? decideOutcome({ ...facts, stop: { why: 'interrupted', signal } })
-    : decideOutcome({
-        ...facts,
-        stop: {
-          why: 'deadline',
-          valueMs: deadlineMs,
-          usedMs: deadlineMs,
-          awaited: awaited ?? 'the preparation of the run',
-        },
-      });
+    stop:
+      cause === 'signal'
+        ? { why: 'interrupted', signal }
+        : {
+            why: 'deadline',
+            valueMs: deadlineMs,
+            usedMs: deadlineMs,
+            awaited: awaited ?? 'the preparation of the run',
+          },
+  });
 }

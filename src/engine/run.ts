@@ -13,13 +13,11 @@ import type { RunState } from '../domain/run/state.ts';
 import { eventWarning } from '../domain/warnings/event-warning.ts';
 import { warning } from '../domain/warnings/warning.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
-import { printClosingLines } from './closing-lines.ts';
-import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
+import { endRun, loadReport } from './finish/end.ts';
 import type { LoopEnd } from './finish/final-outcome.ts';
 import type { Ended } from './finish/finish.ts';
 import { partSoFar } from './finish/known-part.ts';
-import { keepReport, loadReport } from './finish/report.ts';
 import { startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
 import { freshRun } from './fresh/spec.ts';
@@ -27,7 +25,7 @@ import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
 import type { RunInput } from './run-input.ts';
 import { type EarlierPart, Session } from './session.ts';
-import { deliverTraces, tracesOf } from './traces.ts';
+import { tracesOf } from './traces.ts';
 import { watched } from './watched.ts';
 import { type ActingPorts, writeAhead } from './write-ahead.ts';
 
@@ -50,21 +48,6 @@ export function runOpened(
     }));
     return endRun(session, ended);
   });
-}
-
-/** From the outcome to the last line that people read. */
-export async function endRun(session: Session, ended: Ended): Promise<RunOutcome> {
-  const { input } = session;
-  await session.disarm();
-  const concluded = concludeRun(session, ended.outcome);
-  session.progress.endStatus();
-  const outcome = (await printDocument(session, ended.patch)) ?? concluded;
-  await keepReport(session);
-  await deliverTraces(session);
-  const note = input.interrupt.aborted ? null : await input.afterwards?.();
-  if (note) session.progress.note(note);
-  printClosingLines(session, outcome);
-  return outcome;
 }
 
 /** Opens what the loop needs, or says why not. */

@@ -1,7 +1,7 @@
 /** Decides how a run has ended, from facts. */
 
 import { BLOCKED_CODE, LIMIT_CODE, PROVIDER_CODE } from '../errors/end-codes.ts';
-import { type Denials, describeDenials } from '../review/denied.ts';
+import { type Denials, describeDenials, NO_DENIALS } from '../review/denied.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { listed } from '../text/listed.ts';
 import { pluralize } from '../text/pluralize.ts';
@@ -31,43 +31,43 @@ export interface Withheld {
   readonly reason: string;
 }
 
-/** What is known when a run has ended. */
+/** What is known when a run has ended. Whatever is left out did not happen. */
 export interface OutcomeFacts {
   readonly stop: StopReason;
-  readonly changedFiles: number;
+  readonly changedFiles?: number;
   /** Number of files that commands before the work changed; they are not in the patch. */
-  readonly setupChanged: number;
+  readonly setupChanged?: number;
   /** The work is a merge of the base: keeping it as git made it is a result, too. */
-  readonly merges: boolean;
+  readonly merges?: boolean;
   /** The model gave the answer that the run was to end with. */
-  readonly answered: boolean;
+  readonly answered?: boolean;
   /** Number of verify commands that passed at the end, and where. */
-  readonly verified: number;
-  readonly verifyIn: VerifyIn;
+  readonly verified?: number;
+  readonly verifyIn?: VerifyIn;
   /** Paths whose contents in the patch are not the ones the verify commands saw. */
-  readonly unverified: readonly string[];
+  readonly unverified?: readonly string[];
   /** Number of verify commands that failed at the end just as they had failed before the run. */
-  readonly preexisting: number;
-  readonly ifNoChanges: 'ok' | 'error';
+  readonly preexisting?: number;
+  readonly ifNoChanges?: 'ok' | 'error';
   /** What calls asked for and did not get, and whether a run may end well without it. */
-  readonly denied: Denials;
-  readonly ifDenied: 'report' | 'error';
+  readonly denied?: Denials;
+  readonly ifDenied?: 'report' | 'error';
   /** Why none of the intended writes happened; null if some did, or none were intended. */
-  readonly unwritable: string | null;
+  readonly unwritable?: string | null;
   /** Why an existing patch is not published; null when it may be. */
-  readonly withheld: Withheld | null;
+  readonly withheld?: Withheld | null;
   /** Why the patch could not be proven or written; null when it was. */
-  readonly publishFailure: string | null;
+  readonly publishFailure?: string | null;
   /** Why time ran out before the patch of an interrupted run was made; null when there is a patch. */
-  readonly unmade: string | null;
+  readonly unmade?: string | null;
   /** Why a required review did not take place, as the beginning of a sentence; null if it did, or was not required. */
-  readonly unreviewed: string | null;
+  readonly unreviewed?: string | null;
   /** Paths that were changed although `allow` and `protect` of the plan and the settings forbid it. */
-  readonly forbiddenPaths: readonly string[];
+  readonly forbiddenPaths?: readonly string[];
   /** Files that could no longer be examined, so it is unknown whether they changed. */
-  readonly hiddenPaths: readonly string[];
+  readonly hiddenPaths?: readonly string[];
   /** Git dirs that commands created and that may be copies of earlier ones that are gone. */
-  readonly gitDirsInDoubt: readonly string[];
+  readonly gitDirsInDoubt?: readonly string[];
 }
 
 /** Decides the outcome. A signal takes precedence over what happened to the patch, and that over any other end. */
@@ -76,8 +76,8 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   if (stop.why === 'interrupted') {
     return interrupted(stop.signal, `Stopped by ${stop.signal}; ${keptWork(facts)}.`);
   }
-  if (facts.withheld !== null) return policyViolation(facts.withheld.code, facts.withheld.reason);
-  if (facts.publishFailure !== null) return publishFailed('ERR_PATCH_NOT_PROVEN', facts.publishFailure);
+  if (facts.withheld) return policyViolation(facts.withheld.code, facts.withheld.reason);
+  if (facts.publishFailure) return publishFailed('ERR_PATCH_NOT_PROVEN', facts.publishFailure);
   switch (stop.why) {
     case 'deadline':
       return deadlineExceeded(
@@ -102,56 +102,49 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
 const MAX_NAMED = 10;
 
 function completed(facts: OutcomeFacts): RunOutcome {
-  if (facts.forbiddenPaths.length > 0) {
+  const { forbiddenPaths = [], hiddenPaths = [], gitDirsInDoubt = [], denied = NO_DENIALS } = facts;
+  const { changedFiles = 0, ifNoChanges = 'ok' } = facts;
+  if (forbiddenPaths.length > 0)
     return policyViolation(
       'ERR_FORBIDDEN_PATH',
-      `The plan and the settings do not allow changes to: ${listed(facts.forbiddenPaths, MAX_NAMED, 'file')}.`,
+      `The plan and the settings do not allow changes to: ${listed(forbiddenPaths, MAX_NAMED, 'file')}.`,
     );
-  }
-  if (facts.hiddenPaths.length > 0) {
+  if (hiddenPaths.length > 0)
     return policyViolation(
       'ERR_HIDDEN_PATH',
-      `Files that existed before could not be examined, so they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Make their folders accessible, and run again.`,
+      `Files that existed before could not be examined, so they may have changed: ${listed(hiddenPaths, MAX_NAMED, 'file')}. Make their folders accessible, and run again.`,
     );
-  }
-  if (facts.gitDirsInDoubt.length > 0) {
+  if (gitDirsInDoubt.length > 0)
     return policyViolation(
       'ERR_GIT_DIR_IN_DOUBT',
-      `A repository that existed before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Check their configuration before you use git there.`,
+      `A repository that existed before is gone, and these may be copies of it: ${listed(gitDirsInDoubt, MAX_NAMED)}. Check their configuration before you use git there.`,
     );
-  }
-  const { denied } = facts;
-  if (facts.ifDenied === 'error' && denied.count > 0) {
+  if (facts.ifDenied === 'error' && denied.count > 0)
     return policyViolation(
       'ERR_DENIED',
       `The run was denied what it asked for (--if-denied error): ${describeDenials(denied)}.`,
     );
-  }
-  if (facts.changedFiles === 0 && facts.unwritable !== null) {
+  if (changedFiles === 0 && facts.unwritable)
     return internalError(
       'ERR_NO_FILE_WRITTEN',
       `No file could be written: ${openEnded(facts.unwritable)}. Make the work tree writable, and run it again.`,
     );
-  }
-  if (facts.unreviewed !== null)
+  if (facts.unreviewed)
     return verifyFailed('ERR_NOT_REVIEWED', `${facts.unreviewed} (--if-not-reviewed error).`);
   const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
   const verified = verifiedPart(facts);
-  if (facts.changedFiles === 0 && facts.answered && facts.ifNoChanges === 'ok')
+  if (changedFiles > 0)
+    return done(`${pluralize(changedFiles, 'file')} changed${verified || ', nothing to verify'}${without}.`);
+  if (facts.answered === true && ifNoChanges === 'ok')
     return done(`The model answered without changing a file${verified}${without}.`);
-  if (facts.changedFiles === 0 && facts.merges)
+  if (facts.merges === true)
     return done(`The merge with the base is kept as git made it${verified}${without}.`);
-  if (facts.changedFiles === 0) {
-    const reason = `The model finished without changing a file${verified}${without}.`;
-    return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
-  }
-  return done(
-    `${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}${without}.`,
-  );
+  const reason = `The model finished without changing a file${verified}${without}.`;
+  return ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
 }
 
 /** Empty when nothing was verified, otherwise starts with a comma. */
-function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFacts): string {
+function verifiedPart({ verified = 0, preexisting = 0, verifyIn, unverified = [] }: OutcomeFacts): string {
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
   const otherwise =
     unverified.length > 0 ? `, but on different contents than the patch in ${listed(unverified, 5)}` : '';
@@ -193,10 +186,10 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 }
 
 function keptWork(facts: OutcomeFacts): string {
+  const { stop, changedFiles = 0, setupChanged = 0 } = facts;
   const unpublished = facts.withheld?.reason ?? facts.publishFailure ?? facts.unmade;
-  if (unpublished !== null) return openEnded(unpublished);
-  if (facts.changedFiles > 0) return `the patch so far has ${pluralize(facts.changedFiles, 'file')}`;
-  const { stop, setupChanged } = facts;
+  if (unpublished) return openEnded(unpublished);
+  if (changedFiles > 0) return `the patch so far has ${pluralize(changedFiles, 'file')}`;
   if (setupChanged > 0)
     return `commands before the work changed ${pluralize(setupChanged, 'file')}, the model none`;
   const isLeftOut = stop.why === 'limit' && ExceededChangeLimit.shape.limit.safeParse(stop.limit).success;

@@ -13,7 +13,7 @@ import { type SharedCaps, withLeftOver } from '../../domain/attempts/left-over.t
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import { continuing } from '../finish/command-to-continue.ts';
+import { continuing } from '../finish/crash.ts';
 import { openRun } from '../open-run.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import { earlierPartOf, limitsAtEnd, type RecordedRun } from '../resumed/recorded-run.ts';

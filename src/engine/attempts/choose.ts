@@ -9,7 +9,7 @@ import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { continuing } from '../finish/command-to-continue.ts';
+import { continuing } from '../finish/crash.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Chosen } from './bring-in.ts';

@@ -11,11 +11,13 @@ import type { ChangeSource, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import { historyOf, type PathPast, type RunHistory } from '../../domain/changes/history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
+import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { sizesOf } from '../../git/store/blobs.ts';
 import { type BlamedLines, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';
+import type { ProvenPatch } from '../../ports/workspace.ts';
 
 /** Maximum number of commits that are searched, of files that git is asked about, and of bytes of all their states. */
 const MAX_COMMITS = 5_000;
@@ -89,6 +91,20 @@ export async function attributePatch(
     });
   }
   return attributed;
+}
+
+/** The part of the result that says which changes made the patch; writes the history of the run. Null without a patch. */
+export async function attributedPart(
+  { changes, interruption }: Pick<RunState, 'changes' | 'interruption'>,
+  patch: ProvenPatch | null,
+  gitDir: string,
+): Promise<{ provenance: Provenance; warnings: Warning[] } | null> {
+  const takesIn = changes.takesIn.bind(changes);
+  const history = await keepHistory({ changes: changes.history, takesIn, gitDir });
+  if (patch === null) return null;
+  const inHurry = interruption !== null;
+  const files = await attributePatch({ patch: patch.bytes, files: patch.files, history, inHurry });
+  return { provenance: provenanceOf(files), warnings: foreignPartsOf(files) };
 }
 
 /** What is known about a file; `cut` is why its lines are not followed. */

@@ -11,7 +11,7 @@ import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { commandToContinue } from './command-to-continue.ts';
+import { commandToContinue } from './crash.ts';
 import { finalOutcome, type LoopEnd } from './final-outcome.ts';
 import { allDenied, knownPart } from './known-part.ts';
 import { closingWarnings } from './result.ts';

@@ -1,12 +1,14 @@
 /** The part of the result that follows from the events so far: at the end of a run, and when its process ends at once. */
 
 import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
+import { reviewPart } from '../../domain/findings/review.ts';
 import type { Denials } from '../../domain/review/denied.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import type { RunState } from '../../domain/run/state.ts';
+import { type RunState, usesOf } from '../../domain/run/state.ts';
+import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { Session } from '../session.ts';
-import { statePart } from './parts/state-part.ts';
 
 /** What the events say so far, including the spending of other attempts. */
 export function knownPart({ input }: Session, state: RunState, denied: Denials) {
@@ -35,4 +37,32 @@ export function allDenied(session: Session, state: RunState): Denials {
   const hosts = attempts === null ? [...own] : withAttemptHosts(own, attempts);
   session.record({ network: { allowed: session.result.network?.allowed ?? null, hosts } });
   return denied;
+}
+
+/** The part known from the events so far. */
+function statePart(state: RunState) {
+  return {
+    superseded: [...state.superseded],
+    iterations: state.iterations,
+    compactions: state.compaction.done.map((one) => ({ ...one, costUsd: one.costUsd ?? 'unknown' })),
+    failedCompactions: state.compaction.failures,
+    models: usesOf(state),
+    review: reviewPart(state.review, state.changes.net()),
+    tokens: state.usage,
+    costUsd: state.costUsd ?? 'unknown',
+    estimated: state.isEstimated,
+    unexplained: state.changes.unexplained(),
+    putBack: [...state.putBack]
+      .map(([path, by]) => ({ path, by }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    verify: [...state.reports],
+    unverified: unverifiedPaths(state.verified, state.changes.net()),
+    preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
+      ({ command }) => command,
+    ),
+    // Also of work that failed a verify command or was still being looked at.
+    summary: 'summary' in state.phase ? state.phase.summary : '',
+    aliases: { ...state.aliases },
+    answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
+  } satisfies Partial<RunResult>;
 }

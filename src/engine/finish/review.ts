@@ -1,28 +1,49 @@
 /** Examines the contents of a patch before it is published. */
 
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
-import type { ChangedFile } from '../../domain/changes/changed-file.ts';
-import type { Flag } from '../../domain/review/flag.ts';
+import { pathMatcher } from '../../domain/changes/path-policy.ts';
+import { overCaps } from '../../domain/github/publishing/policy.ts';
 import { flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
+import type { Withheld } from '../../domain/run/decide-outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
-import type { ReadBlobs } from '../../ports/workspace.ts';
+import type { ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
+import type { Ready } from '../ready.ts';
+import type { Session } from '../session.ts';
+import { repositoriesReason, withheldReason } from './result.ts';
+
+/** What the result says about the review. */
+export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
+  /** Null when the patch may be published. */
+  readonly withheld: Withheld | null;
+  /** Why `publish` would not take the patch, with the limits known here; null when it would. */
+  readonly oversize: string | null;
+}
+
+/** What the result says about the contents of a patch, and whether they may be published. */
+export async function reviewedPart(
+  { findKnown, input }: Session,
+  { start }: Ready,
+  contents: PatchContents,
+): Promise<ReviewedPart> {
+  const { patch } = contents;
+  const principles = start.principles.map(({ path }) => path);
+  const { flags, secrets } = await scan(contents, principles, findKnown);
+  const isAccepted = pathMatcher(start.acceptSecrets);
+  const withheld =
+    repositoriesReason(patch.repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  const { maxPatchFiles: maxFiles, maxPatchBytes: maxBytes } = input.settings;
+  const size = { files: patch.files.length, bytes: patch.bytes.length };
+  return { flags, secrets, withheld, oversize: overCaps(size, { maxFiles, maxBytes })?.reason ?? null };
+}
 
 /** The patch to review, and where its contents are. */
-export interface PatchContents {
-  readonly files: readonly ChangedFile[];
-  /** The net changes that the patch was made from. */
+interface PatchContents {
+  readonly patch: ProvenPatch;
+  /** The net changes that it was made from. */
   readonly net: readonly PathChange[];
   /** Reads from the shadow repository, which has the contents of all states. */
   readonly read: ReadBlobs;
-  /** Paths of the principles given to the model. */
-  readonly principles: readonly string[];
-  readonly findKnown: FindKnown;
-}
-
-/** What the review found. */
-export interface Review {
-  readonly flags: readonly Flag[];
-  readonly secrets: readonly FoundSecret[];
 }
 
 /** Maximum bytes read at a time. */
@@ -32,11 +53,14 @@ const BATCH_BYTES = 32 * 1024 * 1024;
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
 /** Scans the patch for secrets and for changes that deserve a second look, in bounded batches. */
-export async function reviewPatch(contents: PatchContents): Promise<Review> {
-  const { read, principles, findKnown } = contents;
-  const flags: Flag[] = [];
+async function scan(
+  { patch, net, read }: PatchContents,
+  principles: readonly string[],
+  findKnown: FindKnown,
+): Promise<Pick<RunResult, 'flags' | 'secrets'>> {
+  const flags: RunResult['flags'] = [];
   const secrets: FoundSecret[] = [];
-  for (const batch of batchesOf(sidesOf(contents))) {
+  for (const batch of batchesOf(sidesOf(patch.files, net))) {
     const ids = batch.flatMap(({ before, after }) =>
       [before, after].flatMap((state) => (isTooLarge(state) ? [] : (blobOf(state) ?? []))),
     );
@@ -78,7 +102,7 @@ interface FileSide {
 }
 
 /** The old side of a renamed file is what its old path held. */
-function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): FileSide[] {
+function sidesOf(files: ProvenPatch['files'], net: readonly PathChange[]): FileSide[] {
   const byPath = new Map(net.map((change) => [change.path, change]));
   return files.map(({ path, from }) => ({
     path,

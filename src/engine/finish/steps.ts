@@ -7,17 +7,17 @@ import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
 import { patchOf } from '../../agent/patch-of.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
-import { absolutePath } from '../../domain/changes/path.ts';
+import { absolutePath, quotedName } from '../../domain/changes/path.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import { warning } from '../../domain/warnings/warning.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
-import type { PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
+import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { attributedPart } from './parts/attributed-part.ts';
-import { nestedPart } from './parts/nested-part.ts';
-import { type ReviewedPart, reviewedPart } from './parts/reviewed-part.ts';
-import { type UncommittedPart, uncommittedPart } from './parts/uncommitted-part.ts';
+import type { ReviewedPart } from './review.ts';
 import { doneValue, type StepEnd, tryStep } from './step.ts';
 
 /** The results of the steps, in the order they are taken. */
@@ -28,7 +28,7 @@ export interface Steps {
   readonly reviewed: StepEnd<ReviewedPart>;
   readonly kept: KeptPatch;
   readonly uncommitted: StepEnd<UncommittedPart>;
-  readonly attributed: StepEnd<Awaited<ReturnType<typeof attributedPart>>>;
+  readonly attributed: StepEnd<Awaited<ReturnType<typeof attributed>>>;
   readonly nested: StepEnd<Awaited<ReturnType<typeof nestedPart>>>;
   readonly ignored: StepEnd<IgnoredFiles>;
 }
@@ -46,17 +46,31 @@ export async function takeSteps(
   const read: ReadBlobs = (ids, maxBytes) => readBlobs(ready.directory.shadowGit, ids, maxBytes);
   const made = await tryStep(() => patchOf(ready.workspace, net));
   const proven = provenIn(made);
-  const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven, read }));
+  const reviewed = await tryStep(async (): Promise<ReviewedPart> => {
+    if (proven === null || proven.files.length === 0) return NOT_REVIEWED;
+    const { reviewedPart } = await import('./review.ts');
+    return reviewedPart(session, ready, { net, patch: proven, read });
+  });
   const mayBePublished = doneValue(reviewed)?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
-  const [attributed, nested, ignored] = await Promise.all([
-    tryStep(() => attributedPart(state, proven, ready.directory.shadowGit)),
+  const [changed, nested, ignored] = await Promise.all([
+    tryStep(() => attributed(state, proven, ready.directory.shadowGit)),
     tryStep(() => nestedPart(ready)),
     tryStep(() => ready.workspace.ignoredWrites()),
     keepEssentials(session, ready, history),
   ]);
-  return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
+  return { made, proven, reviewed, kept, uncommitted, attributed: changed, nested, ignored };
+}
+
+const NOT_REVIEWED: ReviewedPart = { flags: [], secrets: [], withheld: null, oversize: null };
+
+/** A run without changes needs none of the modules that do this. */
+async function attributed(state: RunState, patch: ProvenPatch | null, gitDir: string) {
+  if (state.changes.history.length === 0)
+    return patch && { provenance: { files: [], filesLeftOut: 0 }, warnings: [] };
+  const { attributedPart } = await import('./attribution.ts');
+  return attributedPart(state, patch, gitDir);
 }
 
 /** What could not be tidied takes more room, and nothing else is wrong with it. */
@@ -96,4 +110,97 @@ async function keep(session: Session, { directory }: Ready, patch: ProvenPatch):
       ? null
       : await patchFilePublisher(absolutePath(cwd, settings.patch)).publish(patch);
   return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
+}
+
+/** The stored uncommitted work, and the warnings about it. */
+interface UncommittedPart {
+  readonly patch: RunResult['uncommittedPatch'];
+  readonly warnings: readonly Warning[];
+}
+
+const NOTHING: UncommittedPart = { patch: null, warnings: [] };
+
+/** Keeps the uncommitted work beside a patch that has something in it: without it the patch could not be applied to the commit. */
+async function uncommittedPart(
+  { workspace, directory, start: { followUp } }: Ready,
+  net: readonly PathChange[],
+  kept: { readonly patch: ProvenPatch | null; readonly isThere: boolean },
+): Promise<UncommittedPart> {
+  if (kept.patch === null || kept.patch.bytes.length === 0 || !kept.isThere) return NOTHING;
+  const made = await workspace.uncommitted(net);
+  if (made === null) return NOTHING;
+  if (made.status === 'failed') return { patch: null, warnings: [notKept(made.message)] };
+  const { leftOut } = made;
+  const left = warning(
+    'WARN_UNCOMMITTED_NOT_KEPT',
+    `${pluralize(leftOut.length, 'large uncommitted file')} that the run did not change ${leftOut.length === 1 ? 'is' : 'are'} not kept: ${listed(leftOut.map(quotedName), 5)}.`,
+  );
+  const notes = leftOut.length === 0 ? [] : [left];
+  const { bytes, sha256 } = made.patch;
+  if (bytes.length === 0) return { patch: null, warnings: notes };
+  const failure = await patchFilePublisher(directory.uncommitted).publish(made.patch);
+  if (failure !== null) return { patch: null, warnings: [notKept(failure)] };
+  const { commit } = workspace.base();
+  const base = commit === null ? 'an empty tree' : commit.slice(0, 12);
+  const merge = followUp?.merge ?? null;
+  const what =
+    merge === null
+      ? `The work tree had uncommitted changes when the run started. The patch applies to ${base} after ${directory.uncommitted}.`
+      : `The patch is relative to the merge of ${merge.slice(0, 12)}, which publish makes again. By hand, apply ${directory.uncommitted} to ${base} first.`;
+  return {
+    patch: { path: directory.uncommitted, sha256, bytes: bytes.length },
+    warnings: [warning('WARN_UNCOMMITTED_WORK', what), ...notes],
+  };
+}
+
+function notKept(why: string): Warning {
+  return warning(
+    'WARN_UNCOMMITTED_NOT_KEPT',
+    `The patch applies to the uncommitted work that the run started with, which could not be kept as a patch: ${why}`,
+  );
+}
+
+/** Maximum number of files and folders named per repository. */
+const MAX_NAMED = 100;
+
+/** What the result says about nested repositories. */
+interface NestedPart {
+  readonly part: Pick<RunResult, 'nestedChanges'>;
+  readonly warnings: readonly Warning[];
+  /** Changes that are not allowed. They cannot be put back, since no contents of such repositories are kept. */
+  readonly forbidden: readonly string[];
+}
+
+/** Examines every file of such repositories. */
+async function nestedPart({
+  workspace,
+  permits,
+  forbidsBelow,
+}: Pick<Ready, 'workspace' | 'permits' | 'forbidsBelow'>): Promise<NestedPart> {
+  const changes = await workspace.nestedChanges();
+  return {
+    part: {
+      nestedChanges: changes.map((change) => ({
+        path: change.path,
+        files: namedIn(change).slice(0, MAX_NAMED),
+      })),
+    },
+    warnings: changes.map(warningOf),
+    // A folder whose entries changed may have lost a file that the rules name.
+    forbidden: changes.flatMap(({ files, folders }) => [
+      ...files.filter((path) => !permits(path)),
+      ...folders.filter((path) => !permits(path) || forbidsBelow(path)),
+    ]),
+  };
+}
+
+function namedIn({ files, folders }: NestedChange): string[] {
+  return [...files, ...folders].sort();
+}
+
+function warningOf(change: NestedChange): Warning {
+  return warning(
+    'WARN_REPOSITORY_CHANGED',
+    `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`,
+  );
 }
