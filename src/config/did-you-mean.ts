@@ -2,7 +2,7 @@
 
 import { closest, distance } from 'fastest-levenshtein';
 
-/** A name from earlier versions that could mean either of two settings: the nearest one would be a guess. */
+/** A name that could mean either of two settings: the nearest one would be a guess. */
 const AMBIGUOUS = 'max-tokens';
 const MEANINGS = [
   ['max-output-tokens', 'limits one answer'],
