@@ -2,10 +2,12 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
+import { checkTime } from '../../files/time-limit.ts';
 import { type RunDirectory, type RunDirectoryRequest, runDirectoryAt, startOfId } from './run-directory.ts';
 import { jsonOf } from './run-file.ts';
 import { isRunLocked } from './run-lock.ts';
@@ -78,6 +80,9 @@ export async function summarise(
   path: string,
   place: RunSummary['place'],
 ): Promise<RunSummary> {
+  // Measuring takes a while, and signals are heard between two runs.
+  await setImmediate();
+  checkTime();
   const directory = runDirectoryAt(path);
   const unknown = { runId, path, place, startedAt: startOfId(runId), root: null, plan: null, costUsd: null };
   const blank = { ...unknown, status: 'unreadable', outcome: null, exitCode: null } as const;

@@ -1,5 +1,6 @@
 /** Reads the journal of an earlier run. It is validated and not trusted: anyone may have written it. */
 
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { type Failed, failed } from '../../domain/failed.ts';
 import {
@@ -15,7 +16,7 @@ import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import { readBeginning, readRegularFile } from '../../files/regular-file.ts';
-import { Breath } from '../../files/time-limit.ts';
+import { Breath, checkTime } from '../../files/time-limit.ts';
 
 /**
  * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is omitted; the
@@ -93,10 +94,14 @@ async function eventsIn(journal: Buffer): Promise<ReadEvents> {
   const events: RunEvent[] = [];
   const budget: JsonBudget = { values: MAX_VALUES };
   const breath = new Breath();
+  // Reading took a while: signals are heard before and between the lines.
+  await setImmediate();
+  checkTime();
   let from = 0;
   const end = (problem: string | null) => ({ problem, events, torn: from < journal.length, bytes: from });
   for (let to = journal.indexOf(NEWLINE); to !== -1; to = journal.indexOf(NEWLINE, from)) {
-    await breath.after(STEPS_OF_AN_EVENT, to - from);
+    // Parsing takes many times as long as reading.
+    await breath.after(STEPS_OF_AN_EVENT, (to - from) * 16);
     const line = events.length + 1;
     const wrong = (what: string) => end(`, line ${line}: ${what}`);
     if (to - from > MAX_LINE_BYTES) return wrong(`longer than ${formatNumber(MAX_LINE_BYTES)} bytes`);
