@@ -1,6 +1,6 @@
 /** Numbers and times for people. */
 
-import { formatNumber } from '../src/domain/text/format-number.ts';
+import { formatNumber } from '../src/domain/text/words.ts';
 
 /** `0.3 s`, `12 s`, `3 min 20 s`, `1 h 5 min`; milliseconds below a tenth of a second. */
 export function duration(ms: number): string {

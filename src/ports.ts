@@ -1,7 +1,7 @@
 /** The interfaces to the outside world that the loop sees: model, tools, sandbox, events. Types only; the others are in `ports/`. */
 
 import type * as z from 'zod';
-import type { Retry, SpentTokens } from './domain/budget/spent.ts';
+import type { Retry, SpentTokens } from './domain/budget/caps.ts';
 import type { PathChange } from './domain/changes/change.ts';
 import type { Conversation, LlmTurn } from './domain/conversation/conversation.ts';
 import type { Excerpt } from './domain/conversation/excerpt.ts';

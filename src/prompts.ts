@@ -30,7 +30,7 @@ import system from '../prompts/system.md';
 import task from '../prompts/task.md';
 import verifyFailed from '../prompts/verify-failed.md';
 import verifyInCheckout from '../prompts/verify-in-checkout.md';
-import { asData } from './domain/conversation/as-data.ts';
+import { asData } from './domain/conversation/conversation.ts';
 import { describeEnd, succeeded } from './domain/conversation/tool.ts';
 import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
@@ -45,10 +45,8 @@ import type {
   Plan,
   Principles,
 } from './domain/run/plan.ts';
-import { formatNumber } from './domain/text/format-number.ts';
-import { listed } from './domain/text/listed.ts';
-import { pluralize } from './domain/text/pluralize.ts';
 import { render } from './domain/text/template.ts';
+import { formatNumber, listed, pluralize } from './domain/text/words.ts';
 
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
   'namespaces+seccomp': sandboxNamespaces,

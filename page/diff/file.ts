@@ -2,8 +2,7 @@
 
 import type { PatchHunk } from '../../src/domain/changes/patch-text.ts';
 import type { FileProvenance, Origin } from '../../src/domain/changes/provenance.ts';
-import { formatNumber } from '../../src/domain/text/format-number.ts';
-import { pluralize } from '../../src/domain/text/pluralize.ts';
+import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
 import { type Child, h, put } from '../dom.ts';
 import { type Call, callKey } from '../run.ts';
 import { visibleText } from '../visible.ts';

@@ -1,6 +1,6 @@
 /** Splits the patch in the page into files. Each file is only parsed when it is shown. */
 
-import type { ChangedFile } from '../../src/domain/changes/changed-file.ts';
+import type { ChangedFile } from '../../src/domain/changes/change.ts';
 import { type PatchHunk, readPatchText } from '../../src/domain/changes/patch-text.ts';
 import { decoded } from '../visible.ts';
 

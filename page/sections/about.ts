@@ -2,8 +2,7 @@
 
 import type { ReportData } from '../../src/domain/report/report-data.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
-import { formatNumber } from '../../src/domain/text/format-number.ts';
-import { formatSize } from '../../src/domain/text/format-size.ts';
+import { formatNumber, formatSize } from '../../src/domain/text/words.ts';
 import { facts, h, put } from '../dom.ts';
 import { moment } from '../format.ts';
 import type { Run } from '../run.ts';

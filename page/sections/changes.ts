@@ -1,9 +1,7 @@
 /** The patch, file by file. Diffs are created when they come near the viewport, and large ones on request. */
 
-import type { ChangedFile } from '../../src/domain/changes/changed-file.ts';
-import { formatNumber } from '../../src/domain/text/format-number.ts';
-import { formatSize } from '../../src/domain/text/format-size.ts';
-import { pluralize } from '../../src/domain/text/pluralize.ts';
+import type { ChangedFile } from '../../src/domain/changes/change.ts';
+import { formatNumber, formatSize, pluralize } from '../../src/domain/text/words.ts';
 import { type FileView, fileBody, KINDS } from '../diff/file.ts';
 import { patchFiles } from '../diff/patch.ts';
 import { h, put } from '../dom.ts';

@@ -1,6 +1,6 @@
 /** Tokens, cache share and cost of every request, as a table. */
 
-import { formatNumber } from '../../src/domain/text/format-number.ts';
+import { formatNumber } from '../../src/domain/text/words.ts';
 import { folded, h, put } from '../dom.ts';
 import { duration, money, percent, short } from '../format.ts';
 import { type Asked, allTokens, type Run, type Tokens } from '../run.ts';

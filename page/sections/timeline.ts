@@ -1,7 +1,6 @@
 /** The iterations as a timeline: one row each on a common clock, with its events below. */
 
-import { formatNumber } from '../../src/domain/text/format-number.ts';
-import { pluralize } from '../../src/domain/text/pluralize.ts';
+import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
 import { block, type Child, facts, folded, h, put, reveal } from '../dom.ts';
 import { duration, money, short } from '../format.ts';
 import { allTokens, type Call, callKey, type Iteration, type Run, type Span, type SpanKind } from '../run.ts';

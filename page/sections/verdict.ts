@@ -1,8 +1,7 @@
 /** The top of the page: how the run ended, why, and what a reviewer has to check. */
 
 import type { RunResult } from '../../src/domain/run/result.ts';
-import { formatNumber } from '../../src/domain/text/format-number.ts';
-import { pluralize } from '../../src/domain/text/pluralize.ts';
+import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
 import { facts, h, put } from '../dom.ts';
 import { duration, moment, money, percent } from '../format.ts';
 import { allTokens, type Run } from '../run.ts';

@@ -1,15 +1,14 @@
 /** `docs/errors.md`: every code of an error and a warning, with its meaning and what to do. */
 
 import { FAILURE_MEANINGS } from '../../src/domain/conversation/failure-meanings.ts';
-import type { ErrorEntry } from '../../src/domain/errors/entry.ts';
-import { ERROR_AREAS } from '../../src/domain/errors/registry.ts';
+import { ERROR_AREAS, type ErrorEntry, errorsIn } from '../../src/domain/errors/registry.ts';
 import { exitCodesOfError } from '../../src/domain/run/exit-code.ts';
 import { WARNING_AREAS } from '../../src/domain/warnings/registry.ts';
 
 /** The page as Markdown. */
 export function errorsPage(): string {
   const errors = Object.entries(ERROR_AREAS).map(([area, entries]) =>
-    list(area, Object.entries(entries).map(errorLine)),
+    list(area, errorsIn(entries).map(errorLine)),
   );
   const warnings = Object.entries(WARNING_AREAS).map(([area, entries]) =>
     list(area, Object.entries(entries).map(plainLine)),
@@ -22,7 +21,7 @@ function list(title: string, lines: readonly string[], introduction = ''): strin
   return `## ${title}\n\n${introduction}${lines.join('\n')}`;
 }
 
-function errorLine([code, { outcome, text }]: [string, ErrorEntry]): string {
+function errorLine({ code, outcome, text }: ErrorEntry): string {
   return `- \`${code}\` (${exitCodesOfError(outcome).join(', ')}): ${text}`;
 }
 

@@ -5,7 +5,7 @@ import { endDeadRun } from '../adapters/storage/dead-run.ts';
 import { readResult } from '../adapters/storage/read-result.ts';
 import { runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
-import { AGREE_AGAIN, resumeCommand } from '../domain/journal/resume-command.ts';
+import { AGREE_AGAIN, resumeCommand } from '../domain/journal/continuation.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 
 /** What the post step reports about a step that was killed. */

@@ -1,8 +1,8 @@
 /** Enforces the policy on commands: forbidden changes are reverted as soon as the commands have ended. */
 
 import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
-import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
 import { isRuleFile } from '../domain/changes/path.ts';
+import { withConflictingPaths } from '../domain/changes/path-policy.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';

@@ -4,14 +4,13 @@ import again from '../../prompts/review/again.md';
 import findingsTemplate from '../../prompts/review/findings.md';
 import request from '../../prompts/review/request.md';
 import system from '../../prompts/review/system.md';
-import { asData } from '../domain/conversation/as-data.ts';
-import type { Conversation } from '../domain/conversation/conversation.ts';
+import { asData, type Conversation } from '../domain/conversation/conversation.ts';
 import { describeEnd } from '../domain/conversation/tool.ts';
-import { type Finding, placeOf } from '../domain/findings/finding.ts';
 import type { NumberedPatch } from '../domain/findings/numbered-patch.ts';
+import { type Finding, placeOf } from '../domain/findings/review.ts';
 import type { CommandReport } from '../domain/run/events.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
 import { render } from '../domain/text/template.ts';
+import { formatNumber } from '../domain/text/words.ts';
 
 /** The system prompt of a review. */
 export function reviewSystemPrompt(): string {

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import toolDescription from '../../prompts/review/tool.md';
 import { answerTokens } from '../domain/budget/next-request.ts';
-import { windowOf } from '../domain/compaction/context-window.ts';
+import { windowOf } from '../domain/compaction/compaction.ts';
 import {
   type Conversation,
   type LlmTurn,
@@ -14,9 +14,8 @@ import {
   type ToolDefinition,
   type UserBlock,
 } from '../domain/conversation/conversation.ts';
-import { blockingAmong, FindingsAnswer } from '../domain/findings/finding.ts';
 import { numberedPatch } from '../domain/findings/numbered-patch.ts';
-import type { ReviewFailed } from '../domain/findings/review.ts';
+import { blockingAmong, FindingsAnswer, type ReviewFailed } from '../domain/findings/review.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import { askedNow, type RunState } from '../domain/run/state.ts';

@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
-import { sentence } from '../domain/text/sentence.ts';
+import { sentence } from '../domain/text/words.ts';
 
 /** Resolves with null when it was handed over, and with the outcome of a command that could not do that. */
 export async function handOver(stdout: Writable, document: string): Promise<RunOutcome | null> {

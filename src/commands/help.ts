@@ -5,10 +5,9 @@ import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
 import { FAILURE_MEANINGS } from '../domain/conversation/failure-meanings.ts';
-import type { ErrorEntry } from '../domain/errors/entry.ts';
-import { ERRORS } from '../domain/errors/registry.ts';
+import { ERROR_AREAS, errorsIn } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
-import { WARNINGS } from '../domain/warnings/registry.ts';
+import { WARNING_AREAS } from '../domain/warnings/registry.ts';
 import type { Command } from './command.ts';
 
 /** The help page of all commands. `columns` is the width of the terminal. */
@@ -53,14 +52,18 @@ export function codeText(code: string): string | null {
 }
 
 function explained(code: string): { text: string; kind: string } | null {
-  const error: ErrorEntry | undefined = new Map(Object.entries(ERRORS)).get(code);
+  const error = Object.values(ERROR_AREAS)
+    .flatMap(errorsIn)
+    .find((entry) => entry.code === code);
   if (error !== undefined)
     return {
       text: error.text,
       kind: `${error.outcome} (exit ${exitCodesOfError(error.outcome).join(', ')})`,
     };
-  const warning: string | undefined = new Map(Object.entries(WARNINGS)).get(code);
-  if (warning !== undefined) return { text: warning, kind: 'a warning, which ends nothing' };
+  const warning = Object.values(WARNING_AREAS)
+    .flatMap((area) => Object.entries(area))
+    .find(([name]) => name === code);
+  if (warning !== undefined) return { text: warning[1], kind: 'a warning, which ends nothing' };
   const failure = new Map(Object.entries(FAILURE_MEANINGS)).get(code);
   return failure === undefined ? null : { text: failure, kind: 'why a tool call failed' };
 }

@@ -12,7 +12,7 @@ import type { Problem } from '../domain/errors/problem.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import { jobOfRound } from '../domain/github/rounds.ts';
-import { publishCommand, type TypedFlags } from '../domain/journal/resume-command.ts';
+import { publishCommand, type TypedFlags } from '../domain/journal/continuation.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, publishFailed, type RunOutcome, usageError } from '../domain/run/outcome.ts';

@@ -2,7 +2,7 @@
 
 import { type SettingKey, settingEntries, settingsIn } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
-import type { TypedFlags } from '../domain/journal/resume-command.ts';
+import type { TypedFlags } from '../domain/journal/continuation.ts';
 
 /** How commands are contained here and now, whichever run they belong to. */
 export const OF_THE_MACHINE = [

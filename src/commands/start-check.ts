@@ -7,8 +7,8 @@ import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/c
 import { problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { redactedJson } from '../domain/secrets/redact.ts';
-import { pluralize } from '../domain/text/pluralize.ts';
 import { inertJson, oneLine } from '../domain/text/terminal.ts';
+import { pluralize } from '../domain/text/words.ts';
 import { freshRun } from '../engine/fresh/spec.ts';
 import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.ts';
 import { openRun } from '../engine/open-run.ts';

@@ -1,7 +1,7 @@
 /** The findings of a check before a run: the document of `patchsmith check --output json`. */
 
 import * as z from 'zod';
-import { ErrorCodeText } from './errors/error-code-text.ts';
+import { ErrorCodeText } from './errors/problem.ts';
 import { OutcomeName } from './run/exit-code.ts';
 
 /** The subjects of a check, in the order of its page. */

@@ -6,7 +6,7 @@ import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
 import type { RoundCaps } from '../domain/github/rounds.ts';
-import type { TypedFlags } from '../domain/journal/resume-command.ts';
+import type { TypedFlags } from '../domain/journal/continuation.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { BaseRevision, RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';

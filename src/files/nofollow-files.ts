@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { RepoPath } from '../domain/changes/path.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import {
   below,

@@ -9,8 +9,8 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { distance } from 'fastest-levenshtein';
 import { isGitDirName, type RepoPath } from '../domain/changes/path.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
 import { shortened } from '../domain/text/shorten.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { MAX_PATH_BYTES, O_PATH, readEntries } from './tree-view.ts';

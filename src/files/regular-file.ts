@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import process from 'node:process';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import { readUpTo } from './opened-file.ts';
 
 /** `why` is for people and follows the name of the file. */

@@ -1,7 +1,6 @@
 /** The checkout, and what is known about its changes. Types only. */
 
-import type { FileState, FoundChange, PathChange } from '../domain/changes/change.ts';
-import type { ChangedFile } from '../domain/changes/changed-file.ts';
+import type { ChangedFile, FileState, FoundChange, PathChange } from '../domain/changes/change.ts';
 import type { IgnoredFiles } from '../domain/changes/ignored-files.ts';
 import type { RepoPath } from '../domain/changes/path.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';

@@ -1,7 +1,7 @@
 /** Annotations of a workflow run at lines of files, and the commands with which a step prints them. */
 
 import { describeEnd } from '../domain/conversation/tool.ts';
-import { placeOf } from '../domain/findings/finding.ts';
+import { placeOf } from '../domain/findings/review.ts';
 import { FLAGS } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';

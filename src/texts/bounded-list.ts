@@ -1,6 +1,6 @@
 /** Lists that show as much as there is room for. */
 
-import { pluralize } from '../domain/text/pluralize.ts';
+import { pluralize } from '../domain/text/words.ts';
 
 /** The limits of a list. */
 export interface Bounds {

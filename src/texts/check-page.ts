@@ -1,7 +1,7 @@
 /** The findings of a check, for people. */
 
 import type { CheckLine } from '../domain/check-report.ts';
-import { wrapped } from '../domain/text/columns.ts';
+import { wrapped } from '../domain/text/terminal.ts';
 
 /** The page: a line for each finding, and below it what to do. */
 export function pageOf(lines: readonly CheckLine[]): string[] {

@@ -1,10 +1,10 @@
 /** The changed files of a run as a table in Markdown, with what made their changes. */
 
-import type { ChangedFile } from '../domain/changes/changed-file.ts';
+import type { ChangedFile } from '../domain/changes/change.ts';
 import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
 import { codeCell, pathCell } from '../domain/github/publishing/markdown.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import { table } from './bounded-list.ts';
 
 const KINDS = {

@@ -1,9 +1,9 @@
 /** Parts of a run as Markdown, for a pull request and for the summary of a step. Anything from outside is escaped. */
 
-import type { ChangedFile } from '../domain/changes/changed-file.ts';
+import type { ChangedFile } from '../domain/changes/change.ts';
 import { describeTokens } from '../domain/conversation/conversation.ts';
 import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
-import { countFindings, type Finding } from '../domain/findings/finding.ts';
+import { countFindings, type Finding } from '../domain/findings/review.ts';
 import {
   code,
   codeCell,
@@ -19,9 +19,7 @@ import { FLAGS, type Flag } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { listed } from '../domain/text/listed.ts';
-import { pluralize } from '../domain/text/pluralize.ts';
+import { formatNumber, listed, pluralize } from '../domain/text/words.ts';
 import { bullets, table } from './bounded-list.ts';
 
 /** `**2 files changed** (+42 −3) · **verified:** 1 of 1 commands passed · 6 turns, $0.0812`. */

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/append_file.md';
 import { parseRepoPath } from '../domain/changes/path.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { describeNotText } from './text/not-text.ts';

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/edit_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import type { Tool, ToolResult } from '../ports.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';

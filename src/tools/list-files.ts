@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/list_files.md';
 import { folderOf, parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
-import { pluralize } from '../domain/text/pluralize.ts';
+import { pluralize } from '../domain/text/words.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { outlineOf } from './text/folded-list.ts';

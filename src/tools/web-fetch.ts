@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/web_fetch.md';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import type { PageReader } from '../ports/network.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/write_file.md';
 import { parseRepoPath } from '../domain/changes/path.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';

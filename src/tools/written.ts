@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { parseRepoPath } from '../domain/changes/path.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import type { FileWrite } from '../ports/workspace.ts';
 import type { ToolResult } from '../ports.ts';
 import { failedCall, said } from './result.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { actionInputs } from '../../src/action/inputs.ts';
 import { readInputs, withoutInputs } from '../../src/action/read-inputs.ts';
 import { settingEntries } from '../../src/config/schema.ts';
-import { isSecretName } from '../../src/domain/secrets/secret-name.ts';
+import { isSecretName } from '../../src/domain/secrets/token-formats.ts';
 
 const variable = (name: string) => `INPUT_${name.toUpperCase()}`;
 

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { LlmTurn } from '../../src/domain/conversation/conversation.ts';
 import { noUsage } from '../../src/domain/conversation/conversation.ts';
-import type { Finding } from '../../src/domain/findings/finding.ts';
-import { reviewPart, whyUnreviewed } from '../../src/domain/findings/review.ts';
+import { type Finding, reviewPart, whyUnreviewed } from '../../src/domain/findings/review.ts';
 import type { RunAction, RunStarted } from '../../src/domain/run/events.ts';
 import { usesOf } from '../../src/domain/run/state.ts';
 import { removeFolders } from '../support/files/repository.ts';

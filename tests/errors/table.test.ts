@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/commands/registry.ts';
 import { settingEntries } from '../../src/config/schema.ts';
 import { FAILURE_MEANINGS } from '../../src/domain/conversation/failure-meanings.ts';
-import { ERRORS } from '../../src/domain/errors/registry.ts';
-import { WARNINGS } from '../../src/domain/warnings/registry.ts';
+import { ERROR_AREAS, errorsIn } from '../../src/domain/errors/registry.ts';
+import { WARNING_AREAS } from '../../src/domain/warnings/registry.ts';
 import { sourcesHere } from '../support/runs/from-sources.ts';
 
 /** Without the helpers: a code counts where a test expects it. */
@@ -13,15 +13,18 @@ const tests = readdirSync('tests', { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(`tests/${path}`, 'utf8'))
   .join('\n');
 
+const errors = Object.values(ERROR_AREAS).flatMap(errorsIn);
+const warnings = Object.assign({}, ...Object.values(WARNING_AREAS));
+
 const texts = [
-  ...Object.values(ERRORS).map(({ text }) => text),
-  ...Object.values(WARNINGS),
+  ...errors.map(({ text }) => text),
+  ...Object.values<string>(warnings),
   ...Object.values(FAILURE_MEANINGS),
 ];
 
 test.each([
-  ['an error', Object.keys(ERRORS)],
-  ['a warning', Object.keys(WARNINGS)],
+  ['an error', errors.map(({ code }) => code)],
+  ['a warning', Object.keys(warnings)],
   ['a failed call', Object.keys(FAILURE_MEANINGS)],
 ])('every code of %s is one that a test provokes', (_, codes) => {
   const expected = codes.filter((code) => new RegExp(`['[]${code}\\b`).test(tests));
@@ -52,14 +55,14 @@ test('help explains a code', async () => {
   const said = (code: string) => sourcesHere(['help', code], { cwd: '/', env: {} });
   expect(await said('ERR_NO_TASK')).toEqual({
     exitCode: 0,
-    stdout: `ERR_NO_TASK: usage_error (exit 2)\n\n${ERRORS.ERR_NO_TASK.text}\n`,
+    stdout: `ERR_NO_TASK: usage_error (exit 2)\n\n${errors.find(({ code }) => code === 'ERR_NO_TASK')?.text}\n`,
     stderr: '',
   });
   expect((await said('ERR_NO_CHANGE')).stdout).toContain('no_change (exit 3)');
   expect((await said('ERR_INTERRUPTED')).stdout).toContain('(exit 129, 130, 143)');
   expect((await said('ERR_OTHER')).stdout).toContain('There is no error "ERR_OTHER"');
   expect((await said('WARN_NO_SANDBOX')).stdout).toBe(
-    `WARN_NO_SANDBOX: a warning, which ends nothing\n\n${WARNINGS.WARN_NO_SANDBOX}\n`,
+    `WARN_NO_SANDBOX: a warning, which ends nothing\n\n${warnings.WARN_NO_SANDBOX}\n`,
   );
   expect((await said('WARN_OTHER')).stdout).toContain('There is no warning "WARN_OTHER"');
   expect((await said('path_refused')).stdout).toContain('path_refused: why a tool call failed\n');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/domain/findings/finding.ts';
+import type { Finding } from '../../src/domain/findings/review.ts';
 import { askedIn } from '../../src/domain/github/publishing/identity.ts';
 import type { Flag } from '../../src/domain/review/flag.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';

@@ -1,7 +1,6 @@
 /** A tree on GitHub, read only along some paths, and what it becomes when files in it change. */
 
-import type { FileMode } from '../../domain/changes/change.ts';
-import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { deletionsFirst, type FileMode } from '../../domain/changes/change.ts';
 import { folderOf, foldersAround, nameOf } from '../../domain/changes/path.ts';
 import type { Occupant } from '../../domain/github/publishing/rebase-file.ts';
 import { folderId, readFolder, type TreeEntry } from './objects.ts';

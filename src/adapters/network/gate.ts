@@ -5,7 +5,7 @@ import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } fr
 import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { lookedUpHost, type OnUsed } from '../../domain/review/egress.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { type AddressKind, addressKind } from './public-address.ts';
 import { type OnRefused, plainName, type Refusal, Refusals } from './refusals.ts';
 import type { Upstream } from './upstream.ts';

@@ -1,7 +1,7 @@
 /** Parses the script of a command, which anyone may have written, in bounded time and without exhausting the stack. */
 
 import { parse, type Statement } from 'unbash';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 
 const MAX_CHARS = 65_536;
 /** No command of a plan has more. Functions and lists nest readers as deeply, and here-documents take the square of the time. */

@@ -13,7 +13,7 @@ import { didYouMean } from '../../config/did-you-mean.ts';
 import type { YamlMapping } from '../../config/yaml.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { pathWithin } from '../../files/path-within.ts';
 import { collect, type RegularFileRead, textOf } from '../../files/regular-file.ts';
 import { readNamedFile } from '../../git/checkout-layout.ts';

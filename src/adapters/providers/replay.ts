@@ -1,13 +1,13 @@
 /** Plays the model's turns from a recording in order, no matter what the requests are. */
 
 import * as z from 'zod';
-import { Retry, SpentTokens } from '../../domain/budget/spent.ts';
+import { Retry, SpentTokens } from '../../domain/budget/caps.ts';
 import { CompactionFailed } from '../../domain/compaction/compaction.ts';
 import { LlmTurn } from '../../domain/conversation/conversation.ts';
 import { ReviewFailed } from '../../domain/findings/review.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { journalOfScript } from './script.ts';

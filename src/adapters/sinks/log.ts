@@ -3,7 +3,7 @@
  * request. Each has the run and, if there is one, the model turn and the call, to find related lines.
  */
 
-import { blockingAmong } from '../../domain/findings/finding.ts';
+import { blockingAmong } from '../../domain/findings/review.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { AGREE_AGAIN, resumeCommand } from '../../domain/journal/resume-command.ts';
+import { AGREE_AGAIN, resumeCommand } from '../../domain/journal/continuation.ts';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { readResult } from './read-result.ts';

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Publisher } from '../../ports.ts';

@@ -12,9 +12,8 @@ import {
 } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
 import { type RunState, startOf } from '../../domain/run/state.ts';
-import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { type JsonBudget, parseJson } from '../../domain/text/json.ts';
+import { formatNumber, sentence } from '../../domain/text/words.ts';
 import { readBeginning, readRegularFile } from '../../files/regular-file.ts';
 import { Breath, checkTime } from '../../files/time-limit.ts';
 

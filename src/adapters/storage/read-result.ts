@@ -1,10 +1,10 @@
 /** Reads the result of an earlier run, and its patch. Code that only writes one does not need its schema. */
 
-import type { ChangedFile } from '../../domain/changes/changed-file.ts';
+import type { ChangedFile } from '../../domain/changes/change.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
-import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';

@@ -2,16 +2,13 @@
 
 import { lstatSync } from 'node:fs';
 import reportTemplate from '../../../page/report.html';
-import { boundedDocument } from '../../domain/report/bounded-document.ts';
 import type { ReportedFile, ReportedPatch } from '../../domain/report/report-data.ts';
 import { ReportEvents } from '../../domain/report/report-events.ts';
-import { reportPage } from '../../domain/report/report-page.ts';
-import { withoutTexts } from '../../domain/report/without-texts.ts';
+import { boundedDocument, reportPage, withoutTexts } from '../../domain/report/report-page.ts';
 import { FLAGS } from '../../domain/review/flag.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { formatNumber, sentence } from '../../domain/text/words.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { writeDocument } from '../../files/replace-file.ts';

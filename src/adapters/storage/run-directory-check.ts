@@ -7,8 +7,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { formatNumber, sentence } from '../../domain/text/words.ts';
 import { Breath } from '../../files/time-limit.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { RUN_SOCKET } from './run-lock.ts';

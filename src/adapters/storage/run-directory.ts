@@ -9,8 +9,8 @@ import { isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 
 /** Absolute paths of the files in which a run is stored. */

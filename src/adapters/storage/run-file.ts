@@ -1,6 +1,6 @@
 /** Size limits for the files of a run directory, which anyone may have created. */
 
-import { parseJson } from '../../domain/text/bounded-json.ts';
+import { parseJson } from '../../domain/text/json.ts';
 
 /** A result contains excerpts and lists; its largest lists are truncated. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@
  * it.
  */
 
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { trackedPaths } from '../../git/checkout-layout.ts';
 import { makeTarget } from './ecosystems/make.ts';
 import { ECOSYSTEMS } from './ecosystems/registry.ts';

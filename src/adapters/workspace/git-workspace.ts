@@ -3,7 +3,7 @@
 import { quotedName } from '../../domain/changes/path.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';

@@ -1,7 +1,7 @@
 /** Whether a checkout can be written to at all. */
 
 import { accessSync, constants } from 'node:fs';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 
 /** Why nothing can be written to the root of a work tree, for people; null when it can. */
 export function whyReadOnly(root: string): string | null {

@@ -11,7 +11,7 @@ import {
 } from '../../domain/images/image.ts';
 import type { ShownImages } from '../../domain/images/shown.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 
 /** How many images the conversation can still take during one turn. */
 export class ImageRoom {

@@ -4,7 +4,7 @@ import { cutTo, type Excerpt, excerptLength } from '../../domain/conversation/ex
 import type { ToolOutcome } from '../../domain/conversation/tool.ts';
 import { signsIn } from '../../domain/review/denial-signs.ts';
 import { type Redact, redactedExcerpt, redactedStrings } from '../../domain/secrets/redact.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import type { NextCall, ToolResult } from '../../ports.ts';
 import type { ImageRoom } from './image-room.ts';
 

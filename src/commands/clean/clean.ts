@@ -4,9 +4,8 @@ import type { Environment } from '../../domain/environment.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RetentionRules, RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { formatSize } from '../../domain/text/format-size.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { formatSize, pluralize } from '../../domain/text/words.ts';
 import { removeRuns } from '../remove-runs.ts';
 
 /** The arguments of `patchsmith clean`. */

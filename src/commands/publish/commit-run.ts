@@ -12,7 +12,7 @@ import {
 } from '../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import type { Base } from './base.ts';
 import { committerFor, commitWishes } from './committer-for.ts';
 import { fixFor, workflowsAmong } from './explain-refusal.ts';

@@ -10,7 +10,7 @@ import type { Environment } from '../../domain/environment.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { explainRefusal, workflowsAmong } from './explain-refusal.ts';

@@ -3,7 +3,7 @@
 import { type LfsObject, lfsObjectIn, missingLfsObjects } from '../../adapters/github/lfs.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { NewFile } from '../../ports/github.ts';
 import type { PublishJob } from './job.ts';

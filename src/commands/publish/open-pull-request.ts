@@ -14,7 +14,7 @@ import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';

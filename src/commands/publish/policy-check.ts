@@ -1,7 +1,7 @@
 /** Reasons not to publish a run, as far as the run alone shows them. */
 
 import { findBlob, readLinks } from '../../adapters/github/objects.ts';
-import type { ChangedFile } from '../../domain/changes/changed-file.ts';
+import type { ChangedFile } from '../../domain/changes/change.ts';
 import { folderOf, isWithin, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 

@@ -8,6 +8,7 @@ import { type PartialTree, readPartialTree } from '../../adapters/github/partial
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { FileMode } from '../../domain/changes/change.ts';
 import type { PatchedPath, PatchedState } from '../../domain/changes/patch-text.ts';
+import { isBinary } from '../../domain/github/conflict.ts';
 import {
   type ContentFrom,
   type Occupant,
@@ -16,7 +17,6 @@ import {
 } from '../../domain/github/publishing/rebase-file.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { ReviewedFile } from '../../domain/review/review-flags.ts';
-import { isBinary } from '../../domain/text/binary.ts';
 import type { ScratchRepository } from '../../git/store/scratch-apply.ts';
 import type { NewFile } from '../../ports/github.ts';
 import type { CheckedPatch } from './read-run.ts';

@@ -6,7 +6,7 @@ import { copyBase } from '../../adapters/workspace/kept/base-copy.ts';
 import { completeBase } from '../../adapters/workspace/kept/missing-base.ts';
 import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import type { Session } from '../../engine/session.ts';
 import { makeRepository, openKeptObjects } from '../../git/store/bare-repository.ts';
 

@@ -1,8 +1,7 @@
 /** The work tree of a replay: changes that nothing in a replay makes are applied when they are due. */
 
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
-import type { FileState } from '../../domain/changes/change.ts';
-import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { deletionsFirst, type FileState } from '../../domain/changes/change.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { ReplayTracker } from './tracker.ts';

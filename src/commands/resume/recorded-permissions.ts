@@ -5,8 +5,7 @@
 
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { SettingKey, Settings } from '../../config/schema.ts';
-import type { Attempts } from '../../domain/attempts/attempts.ts';
-import { capsOfChosen } from '../../domain/attempts/left-over.ts';
+import { type Attempts, capsOfChosen } from '../../domain/attempts/attempts.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';

@@ -4,8 +4,7 @@ import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKS } from '../../adapters/storage/run-directory.ts';
 import { idsIn, notedPlaces, runFolders } from '../../adapters/storage/run-places.ts';
-import { formatSize } from '../../domain/text/format-size.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
+import { formatSize, pluralize } from '../../domain/text/words.ts';
 import type { HostContext } from '../../host/context.ts';
 
 const STAMP = '.tidied';

@@ -6,10 +6,8 @@ import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { columns } from '../../domain/text/columns.ts';
-import { formatSize } from '../../domain/text/format-size.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import { columns, inertJson } from '../../domain/text/terminal.ts';
+import { formatSize, pluralize } from '../../domain/text/words.ts';
 
 /** The arguments of `patchsmith runs`. */
 export interface RunsInput {

@@ -6,9 +6,8 @@ import { costLine, fileLine, flagLines } from '../../domain/report/result-lines.
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
-import { formatSize } from '../../domain/text/format-size.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { formatSize, pluralize } from '../../domain/text/words.ts';
 
 /** What is known about a run besides its result. */
 export interface ShownRun {

@@ -8,8 +8,8 @@ import { readResult } from '../../adapters/storage/read-result.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { page } from './page.ts';
 
 /** The arguments of `patchsmith show`. */

@@ -8,8 +8,7 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
-import type { PathChange } from '../../domain/changes/change.ts';
-import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import {
@@ -21,8 +20,7 @@ import {
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { listed } from '../../domain/text/listed.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
+import { listed, pluralize } from '../../domain/text/words.ts';
 import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';

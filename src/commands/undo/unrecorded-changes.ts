@@ -8,7 +8,7 @@ import type { Environment } from '../../domain/environment.ts';
 import { type FoldedEvents, underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunEvents } from '../../domain/run/events.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { createTools } from '../../tools/registry.ts';

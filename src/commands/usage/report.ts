@@ -1,11 +1,17 @@
 /** What `patchsmith usage` prints, of runs and of an organisation. */
 
 import { totalTokens } from '../../domain/conversation/conversation.ts';
-import { type SpendingSum, type SpentEntry, sumOf, sumsBy } from '../../domain/runs/spending.ts';
-import { SPENDING_GROUPS, type SpendingGroup } from '../../domain/runs/spending-groups.ts';
+import {
+  SPENDING_GROUPS,
+  type SpendingGroup,
+  type SpendingSum,
+  type SpentEntry,
+  sumOf,
+  sumsBy,
+} from '../../domain/runs/spending.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
-import { columns } from '../../domain/text/columns.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { columns } from '../../domain/text/terminal.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 
 /** The sums asked for: by one thing, or with null by all that the spending has. */
 export function groupsOf(

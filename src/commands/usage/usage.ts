@@ -6,10 +6,10 @@ import { startOfId } from '../../adapters/storage/run-directory.ts';
 import { type RunSpending, readSpending } from '../../adapters/storage/run-spending.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { SpendingGroup } from '../../domain/runs/spending-groups.ts';
+import type { SpendingGroup } from '../../domain/runs/spending.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { pluralize } from '../../domain/text/words.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
 
 /** The arguments of `patchsmith usage`. */

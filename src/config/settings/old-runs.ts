@@ -1,6 +1,6 @@
 /** What is done with runs that have ended: replaying, summing up, removing. */
 
-import { SPENDING_GROUPS } from '../../domain/runs/spending-groups.ts';
+import { SPENDING_GROUPS } from '../../domain/runs/spending.ts';
 import { age, since, size } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';
 import { choice, pathEntry } from '../values/text.ts';

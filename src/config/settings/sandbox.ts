@@ -4,11 +4,20 @@ import * as z from 'zod';
 import { PACKAGE_MANAGERS } from '../../domain/packages/package-manager.ts';
 import { AllowedDomain, AllowedPrivate } from '../../domain/review/allowed-domain.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
-import { SetupVariable } from '../../domain/secrets/setup-variable.ts';
 import { duration, size, wholeNumber } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';
 import { choice, pathEntry } from '../values/text.ts';
 import { about } from './setting.ts';
+
+const OURS =
+  /^(?:PATH|HOME|TMPDIR|TERM|USER|ENV|BASH_\w*|IFS|LD_\w*|GIT_\w*|PATCHSMITH_\w*|SANDBOX_\w*|PERL\w*|\w*_PROXY|npm_config_(?:https?_)?proxy)$/i;
+
+/** A variable of the environment that does not decide how commands are contained, or which programs they find. */
+const SetupVariable = z
+  .string()
+  .trim()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable, such as NPM_TOKEN')
+  .refine((name) => !OURS.test(name), 'the sandbox decides about this variable');
 
 const SANDBOXES = ['required', 'auto', 'off'] as const;
 

@@ -1,7 +1,7 @@
 /** Texts, and words that stand for something. */
 
 import * as z from 'zod';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { scalarText, shown, value } from './value.ts';
 
 /** Non-empty text without surrounding whitespace. */

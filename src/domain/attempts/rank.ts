@@ -4,8 +4,7 @@ import { succeeded } from '../conversation/tool.ts';
 import type { FlagName } from '../review/flag.ts';
 import type { OutcomeName } from '../run/exit-code.ts';
 import type { RunResult } from '../run/result.ts';
-import { formatNumber } from '../text/format-number.ts';
-import { pluralize } from '../text/pluralize.ts';
+import { formatNumber, pluralize } from '../text/words.ts';
 import type { AttemptFacts } from './attempts.ts';
 
 /** The attempt with this number, by the result that it left in `path`. */

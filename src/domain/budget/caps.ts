@@ -1,7 +1,9 @@
 /** The caps of a run on tokens and money, and how near it has come to them. */
 
 import * as z from 'zod';
-import { formatNumber } from '../text/format-number.ts';
+import { Usage } from '../conversation/conversation.ts';
+import { ProviderFailureKind } from '../run/limits.ts';
+import { formatNumber } from '../text/words.ts';
 import { type Warning, warning } from '../warnings/warning.ts';
 
 /** A cap that is nearly used up. Tokens or USD. */
@@ -30,4 +32,38 @@ export function nearCapWarning({ limit, value, used }: NearCap): Warning {
       ? `${share} --max-total-tokens used: ${formatNumber(used)} of ${formatNumber(value)} tokens.`
       : `${share} --max-cost-usd used: $${used.toFixed(4)} of $${value}.`;
   return warning('WARN_BUDGET_NEAR', text);
+}
+
+/**
+ * Tokens of an answer that never came to its end; they are billed too. `estimated`: the provider had not reported all of them, and
+ * the rest is estimated from the bytes that had arrived.
+ */
+export const SpentTokens = z.strictObject({ usage: Usage, estimated: z.boolean() });
+export type SpentTokens = z.infer<typeof SpentTokens>;
+
+/** An attempt that failed, and the wait before the next one. */
+export const Retry = z.strictObject({
+  /** Number of the attempt that follows: 2 after the first failure. */
+  attempt: z.int().min(2),
+  kind: ProviderFailureKind,
+  /** HTTP status of the refusal; null when there was none, such as for a lost connection. */
+  status: z.int().nullable(),
+  /** What happened, in one or two sentences. */
+  cause: z.string(),
+  waitMs: z.number().nonnegative(),
+  /** Left out when the failed attempt had reported nothing. */
+  spent: SpentTokens.exactOptional(),
+});
+export type Retry = z.infer<typeof Retry>;
+
+/**
+ * Bytes of UTF-8 counted as one token. English and code have three to four, so this is a safe value for both. Denser text exists
+ * (random letters, rare scripts), but no token has less than one byte, so the estimate is never too low by more than half of the
+ * bytes.
+ */
+export const BYTES_PER_TOKEN = 2;
+
+/** Tokens that so many bytes of text are reckoned with. */
+export function estimatedTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
 }

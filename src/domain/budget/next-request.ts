@@ -11,8 +11,7 @@ import { type Conversation, type Message, totalTokens, type Usage } from '../con
 import { imageTokens } from '../images/image.ts';
 import type { Limits } from '../run/limits.ts';
 import { type Price, reservedPrice } from '../run/pricing.ts';
-import type { LastTurn, NearCap, ReachedCap } from './caps.ts';
-import { estimatedTokens } from './token-estimate.ts';
+import { estimatedTokens, type LastTurn, type NearCap, type ReachedCap } from './caps.ts';
 
 /** What is known when a request is about to be sent. */
 export interface Spending {

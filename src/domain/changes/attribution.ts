@@ -1,6 +1,6 @@
 /** Names the changes that made each line of the final patch, as far as the history of its files shows them. */
 
-import type { ChangedFile } from './changed-file.ts';
+import type { ChangedFile } from './change.ts';
 import type { PatchHunk } from './patch-text.ts';
 import type { Origin } from './provenance.ts';
 

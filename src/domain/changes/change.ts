@@ -162,3 +162,46 @@ export function isTurned({ before, after }: Pick<PathChange, 'before' | 'after'>
 export function sameOnDisk(a: FileState | null, b: FileState | null): boolean {
   return sameState(a, b) && a?.size === b?.size && (a?.raw ?? b?.raw) === (b?.raw ?? a?.raw);
 }
+
+/** A file of the final patch, as git's rename detection sees it. Line counts are null for binary files. */
+export const ChangedFile = z.strictObject({
+  path: z.string(),
+  kind: ChangeKind,
+  from: z.string().optional().describe('The old path of a rename'),
+  additions: z.int().nullable().describe('Lines added; null for a binary file'),
+  deletions: z.int().nullable().describe('Lines removed; null for a binary file'),
+});
+export type ChangedFile = z.infer<typeof ChangedFile>;
+
+/**
+ * Puts deletions first, so that a file can replace a folder and a folder a file; otherwise keeps the order. `stateOf`
+ * returns the new state of an item, null for a deletion.
+ */
+export function deletionsFirst<Item>(items: readonly Item[], stateOf: (item: Item) => object | null): Item[] {
+  const isDeletion = (item: Item) => stateOf(item) === null;
+  return [...items.filter(isDeletion), ...items.filter((item) => !isDeletion(item))];
+}
+
+/**
+ * For each path of the patch at that time, the state in which the verify commands left it too; `otherwise` for a path that was in
+ * another state than the base with the patch has.
+ */
+export type VerifiedPatch = ReadonlyMap<string, FileState | null | 'otherwise'>;
+
+/** `otherwise`: paths that differed from the base with `net` once the commands had ended. */
+export function verifiedPatch(net: readonly PathChange[], otherwise: readonly string[]): VerifiedPatch {
+  const verified: [string, FileState | null | 'otherwise'][] = net.map(({ path, after }) => [path, after]);
+  return new Map([...verified, ...otherwise.map((path) => [path, 'otherwise'] as const)]);
+}
+
+/** Paths that the verify commands saw with other contents than the base with the patch has, sorted. Null: nothing was verified. */
+export function unverifiedPaths(verified: VerifiedPatch | null, net: readonly PathChange[]): string[] {
+  if (verified === null) return [];
+  const now = new Map(net.map(({ path, after }) => [path, after]));
+  const isAsVerified = (path: string) => {
+    const state = verified.get(path);
+    const after = now.get(path);
+    return state !== undefined && state !== 'otherwise' && after !== undefined && sameState(state, after);
+  };
+  return [...new Set([...verified.keys(), ...now.keys()])].filter((path) => !isAsVerified(path)).sort();
+}

@@ -1,10 +1,9 @@
 /** Compaction: a conversation that has grown long continues in a new, shorter segment. Its events and its state. */
 
 import * as z from 'zod';
-import { SpentTokens } from '../budget/spent.ts';
+import { SpentTokens } from '../budget/caps.ts';
 import { LlmTurn, type Usage } from '../conversation/conversation.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
-import type { CompactionSettings } from './settings.ts';
 
 /** The event that begins a new segment of the conversation. */
 export const ContextCompacted = z.strictObject({
@@ -68,4 +67,40 @@ export interface CompactionState {
 /** Before the first. */
 export function noCompactions(settings: CompactionSettings): CompactionState {
   return { settings, base: null, notBelow: 0, isWindowFull: false, window: null, done: [], failures: 0 };
+}
+
+/** The number of messages at the end of a conversation that a compaction always leaves as they are. */
+export const KEPT_MESSAGES = 6;
+
+/** What shortens a conversation: nothing, a summary by the model, or the API's own compaction. */
+export const COMPACTIONS = ['none', 'summarize', 'server'] as const;
+
+/** Tokens of the conversation from which on it is compacted. */
+export const DEFAULT_COMPACT_AT = 80_000;
+
+/** The smallest `--max-messages`: the task, what is always kept, and one more. */
+export const LEAST_MAX_MESSAGES = KEPT_MESSAGES + 2;
+
+/** The settings of a run, recorded with it. */
+export const CompactionSettings = z.strictObject({
+  strategy: z.enum(COMPACTIONS),
+  /** Tokens, as the provider counts the last request and its answer, cached ones included. */
+  at: z.int().positive(),
+  /** Most messages of a request; null is no limit. */
+  maxMessages: z.int().positive().nullable(),
+});
+export type CompactionSettings = z.infer<typeof CompactionSettings>;
+
+/** The beginnings of model ids with their windows; the first that fits counts. Compared with the vendors' pages on 2026-11-22. */
+const WINDOWS: readonly (readonly [id: RegExp, tokens: number])[] = [
+  [/^claude-[a-z]+-4/, 200_000],
+  [/^claude-/, 1_000_000],
+  [/^gpt-3\.5/, 16_000],
+  [/^gpt-4(-turbo|o)/, 128_000],
+  [/^gpt-oss/, 128_000],
+];
+
+/** Null if it is not known, as for a model on the user's own server. */
+export function windowOf(model: string): number | null {
+  return WINDOWS.find(([id]) => id.test(model))?.[1] ?? null;
 }

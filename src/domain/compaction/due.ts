@@ -3,8 +3,13 @@
 import { conversationTokens, type Spending } from '../budget/next-request.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { cutKeepingAtLeast, cutKeepingAtMost, cutsOf } from '../conversation/segments.ts';
-import type { CompactionState, ContextCompacted } from './compaction.ts';
-import { type CompactionSettings, DEFAULT_COMPACT_AT, KEPT_MESSAGES } from './settings.ts';
+import {
+  type CompactionSettings,
+  type CompactionState,
+  type ContextCompacted,
+  DEFAULT_COMPACT_AT,
+  KEPT_MESSAGES,
+} from './compaction.ts';
 
 /** Of the window of a model: the rest is for the next results, the summary and the answer. */
 const SHARE_OF_WINDOW = 0.6;

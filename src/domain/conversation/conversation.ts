@@ -7,7 +7,7 @@
 
 import * as z from 'zod';
 import type { Image } from '../images/image.ts';
-import { formatNumber } from '../text/format-number.ts';
+import { formatNumber } from '../text/words.ts';
 
 /**
  * A content block exactly as the provider sent it. Unknown types are legal. It is validated but not rebuilt, so that the
@@ -173,4 +173,9 @@ export function openConversation(
 ): Conversation {
   const content: readonly UserBlock[] = [{ type: 'text', text: task }];
   return { system, tools, segment: 0, task: content, summary: null, messages: [{ role: 'user', content }] };
+}
+
+/** Breaks every closing tag of the same name, however it is spelled, so that data cannot pretend to end. */
+export function asData(tag: string, text: string): string {
+  return text.replace(new RegExp(`<(?=[\\s\\p{Cf}]*/[\\s\\p{Cf}]*${tag})`, 'giu'), '<\\');
 }

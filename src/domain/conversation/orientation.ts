@@ -1,9 +1,8 @@
 /** The first message's text about the repository, so that the model need not spend its first turns on finding this out. */
 
-import { formatNumber } from '../text/format-number.ts';
-import { pluralize } from '../text/pluralize.ts';
 import { shortened } from '../text/shorten.ts';
 import { withinLine } from '../text/terminal.ts';
+import { formatNumber, pluralize } from '../text/words.ts';
 import { languagesOf } from './languages.ts';
 
 /** Maximum characters of an orientation: 300 tokens of four characters each. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { Image } from '../images/image.ts';
+import { oneLine } from '../text/terminal.ts';
 
 /**
  * Why a call failed. The model reads the message; the reason is for the journal and the report. `interrupted`: the run was
@@ -135,4 +136,13 @@ const EXCEEDED: Readonly<Record<ExceededLimit, string>> = {
 /** The same for people: `exit code 1 after 0.3 s`. */
 export function describeEndAndTime(end: CommandEnd): string {
   return `${describeEnd(end)} after ${(end.durationMs / 1000).toFixed(1)} s`;
+}
+
+/** Such as `read_file src/a.ts` or `run_command npm test`: the tool and what it applies to. */
+export function describeCall(tool: string, input: unknown): string {
+  if (typeof input !== 'object' || input === null) return oneLine(tool);
+  const about = Object.entries(input).find(([key]) =>
+    ['path', 'command', 'pattern', 'status'].includes(key),
+  )?.[1];
+  return oneLine(typeof about === 'string' && about !== '' ? `${tool} ${about}` : tool, 160);
 }

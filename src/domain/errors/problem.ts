@@ -1,5 +1,6 @@
 /** Something that is wrong with what a command was given, found before it did anything. */
 
+import * as z from 'zod';
 import type { CodeFor } from './registry.ts';
 
 /** `message` says for people what is wrong, where, and how to fix it. */
@@ -22,3 +23,6 @@ export function prefixedProblems(prefix: string, problems: readonly Problem[]): 
 export function problemLine({ code, message }: Problem): string {
   return `[${code}] ${message}`;
 }
+
+/** Also one of another version, which this one does not have: a document is read by its form. */
+export const ErrorCodeText = z.string().regex(/^ERR_[A-Z][A-Z_]{0,60}$/);

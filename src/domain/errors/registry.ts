@@ -1,43 +1,34 @@
 /** Every code of an error that a user can meet. docs/errors.md is made of it; programs load only its types. */
 
 import type { OutcomeName } from '../run/exit-code.ts';
-import { BEGINNING } from './beginning.ts';
-import { COMMAND_LINE } from './command-line.ts';
-import { MACHINE } from './machine.ts';
-import { PAST_RUNS } from './past-runs.ts';
-import { PUBLISHING } from './publishing.ts';
-import { RUNNING } from './running.ts';
-import { SETTINGS } from './settings.ts';
-import { TRUST } from './trust.ts';
+import { BEFORE_A_RUN } from './before-a-run.ts';
+import { DURING_AND_AFTER } from './during-and-after.ts';
 
-/** The codes by area, in the order of the page. */
-export const ERROR_AREAS = {
-  'The command line and the inputs of the action': COMMAND_LINE,
-  Settings: SETTINGS,
-  'Before a run begins': BEGINNING,
-  'Who started the run, and whose code it is': TRUST,
-  'How a run ends': RUNNING,
-  'The machine': MACHINE,
-  'Past runs': PAST_RUNS,
-  Publishing: PUBLISHING,
-} as const;
+/** The codes by area, in the order of the page, and by the outcome of a command that ends with them. */
+export const ERROR_AREAS = { ...BEFORE_A_RUN, ...DURING_AND_AFTER } satisfies Readonly<
+  Record<string, Partial<Record<OutcomeName, Readonly<Record<string, string>>>>>
+>;
 
-/** The codes in one table. */
-export const ERRORS = {
-  ...COMMAND_LINE,
-  ...SETTINGS,
-  ...BEGINNING,
-  ...TRUST,
-  ...RUNNING,
-  ...MACHINE,
-  ...PAST_RUNS,
-  ...PUBLISHING,
-} as const;
-
-/** A code, such as `ERR_NO_TASK`. It never changes its meaning, and is never used again. */
-export type ErrorCode = keyof typeof ERRORS;
+type Areas = typeof ERROR_AREAS;
 
 /** The codes that a command with this outcome can end with. */
 export type CodeFor<Outcome extends OutcomeName> = {
-  [Code in ErrorCode]: (typeof ERRORS)[Code]['outcome'] extends Outcome ? Code : never;
-}[ErrorCode];
+  [Area in keyof Areas]: Outcome extends keyof Areas[Area] ? keyof Areas[Area][Outcome] : never;
+}[keyof Areas];
+
+/** A code, such as `ERR_NO_TASK`. It never changes its meaning, and is never used again. */
+export type ErrorCode = CodeFor<OutcomeName>;
+
+/** A code with how a command ends with it, what it means, and what to do. */
+export interface ErrorEntry {
+  readonly code: string;
+  readonly outcome: OutcomeName;
+  readonly text: string;
+}
+
+/** The codes of one area. */
+export function errorsIn(area: Areas[keyof Areas]): ErrorEntry[] {
+  return Object.entries(area).flatMap(([outcome, entries]) =>
+    Object.entries<string>(entries).map(([code, text]) => ({ code, outcome: outcome as OutcomeName, text })),
+  );
+}

@@ -13,3 +13,11 @@ export class UnusableFile extends Error {
 export function unusable(path: string, why: string, fix = 'Remove it'): string {
   return `${JSON.stringify(path)} ${why}. ${fix}, or name another checkout with --repo.`;
 }
+
+/** Thrown before any command runs; the run ends as a usage error. `message` names a file and says why. */
+export class LinkedOutside extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LinkedOutside';
+  }
+}

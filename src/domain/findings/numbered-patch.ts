@@ -1,7 +1,7 @@
 /** A patch as a reviewer is shown it: with the numbers of the new lines, and bounded. */
 
-import { formatNumber } from '../text/format-number.ts';
 import { firstUnits } from '../text/shorten.ts';
+import { formatNumber } from '../text/words.ts';
 
 /** The text shown, and how many characters of the patch are not shown. */
 export interface NumberedPatch {

@@ -1,15 +1,47 @@
 /** The review of a run's work in a separate conversation: its settings, its events, and its state. */
 
 import * as z from 'zod';
-import { SpentTokens } from '../budget/spent.ts';
-import type { PathChange } from '../changes/change.ts';
-import { unverifiedPaths, type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
+import { SpentTokens } from '../budget/caps.ts';
+import { type PathChange, unverifiedPaths, type VerifiedPatch, verifiedPatch } from '../changes/change.ts';
 import { LlmTurn } from '../conversation/conversation.ts';
-import { FallbackModel } from '../fallback/fallback.ts';
-import { type ModelUse, unused } from '../fallback/model-use.ts';
+import { FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
 import { IF_NOT_REVIEWED } from '../run/model-settings.ts';
-import { blockingAmong, countFindings, Finding } from './finding.ts';
+import { pluralize } from '../text/words.ts';
+
+/** One thing that a reviewer found. */
+export const Finding = z.strictObject({
+  severity: z.enum(['blocking', 'note']).describe('blocking: must not be merged as it is'),
+  path: z.string().trim().min(1).max(1_000).describe('Relative to the repository root'),
+  line: z.int().positive().nullable().describe('In the new file; null for the file as a whole'),
+  problem: z.string().trim().min(1).max(4_000).describe('What is wrong, why, and what would be right'),
+});
+export type Finding = z.infer<typeof Finding>;
+
+/** The most findings of one review. */
+const MAX_FINDINGS = 50;
+
+/** The answer that a review ends with. */
+export const FindingsAnswer = z.strictObject({ findings: z.array(Finding).max(MAX_FINDINGS) });
+
+/** Those for which the work goes back, once. */
+export function blockingAmong(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ severity }) => severity === 'blocking');
+}
+
+/** `no findings`, `3 findings, 1 of them blocking`. */
+export function countFindings(findings: readonly Finding[]): string {
+  const blocking = blockingAmong(findings).length;
+  if (findings.length === 0) return 'no findings';
+  const all = pluralize(findings.length, 'finding');
+  if (blocking === 0) return all;
+  return blocking === findings.length ? `${all}, blocking` : `${all}, ${blocking} of them blocking`;
+}
+
+/** `src/a.ts:3`, or the path alone. */
+export function placeOf({ path, line }: Pick<Finding, 'path' | 'line'>): string {
+  return line === null ? path : `${path}:${line}`;
+}
 
 /** How the work is reviewed, recorded when the run starts. */
 export const ReviewSettings = z.strictObject({

@@ -1,6 +1,5 @@
 /** A conflict of a pull request with its base: which ones a model can resolve, how it sees them, and what resolved is. */
 
-import { isBinary } from '../text/binary.ts';
 import { shortened } from '../text/shorten.ts';
 
 /** A file of one side. */
@@ -73,4 +72,9 @@ export function conflictHunks(text: string, most: number): string {
 /** Markers are ASCII, so bytes that are not UTF-8 do not matter. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
+}
+
+/** By git's own rule: a NUL among the first bytes. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8_000).includes(0);
 }

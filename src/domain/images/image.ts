@@ -1,7 +1,7 @@
 /** Images that the model is shown, and the bounds that the APIs have for them. Nothing of an image is unpacked here. */
 
 import * as z from 'zod';
-import { formatNumber } from '../text/format-number.ts';
+import { formatNumber } from '../text/words.ts';
 
 /** The formats that models take. */
 const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;

@@ -3,7 +3,6 @@
 import { foreignDescription, foreignSchema } from './foreign-text.ts';
 import type { ServerEntry } from './server-spec.ts';
 import type { ServerTool } from './server-tool.ts';
-import { toolNameOf } from './tool-name.ts';
 
 /** What a server offers. */
 export interface OfferedTools {
@@ -108,4 +107,13 @@ export function definitionSize(tools: readonly ChosenTool[]): number {
       sum + name.length + description.length + JSON.stringify(inputSchema).length,
     0,
   );
+}
+
+/** What every model's API accepts as the name of a tool. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The name that the model uses; null when no API would take it. Characters that none takes become `_`. */
+export function toolNameOf(server: string, tool: string): string | null {
+  const name = `${server}__${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+  return NAME.test(name) && tool !== '' ? name : null;
 }

@@ -3,9 +3,9 @@
 import * as z from 'zod';
 import { imageIn } from '../images/header.ts';
 import { describeImage, type FoundImage, MAX_IMAGE_BYTES, MAX_IMAGES } from '../images/image.ts';
-import { formatNumber } from '../text/format-number.ts';
 import { isNestedWithin } from '../text/json.ts';
 import { withoutTail } from '../text/shorten.ts';
+import { formatNumber } from '../text/words.ts';
 import { asSeen } from './foreign-text.ts';
 
 const Embedded = z.object({ uri: z.string(), mimeType: z.string().optional() });

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { Environment } from '../environment.ts';
 import { MIN_SECRET_LENGTH } from '../secrets/redact.ts';
-import { isSecretName } from '../secrets/secret-name.ts';
+import { isSecretName } from '../secrets/token-formats.ts';
 
 /** Seconds that a server has to start and to list its tools, unless its entry says otherwise. */
 const CONNECT_SECONDS = 30;

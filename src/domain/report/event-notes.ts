@@ -1,11 +1,9 @@
 /** What a report says of events in words, before it is redacted and cut. */
 
-import { countFindings, placeOf } from '../findings/finding.ts';
+import { countFindings, placeOf } from '../findings/review.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
-import { formatNumber } from '../text/format-number.ts';
-import { listed } from '../text/listed.ts';
-import { pluralize } from '../text/pluralize.ts';
+import { formatNumber, listed, pluralize } from '../text/words.ts';
 
 /** The events that are shown as a text. */
 export type NotedEvent = Extract<

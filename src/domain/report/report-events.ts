@@ -2,8 +2,8 @@
 
 import type { RunEvent } from '../run/events.ts';
 import type { Redact } from '../secrets/redact.ts';
-import { pluralize } from '../text/pluralize.ts';
-import { pageJson } from './page-json.ts';
+import { pluralize } from '../text/words.ts';
+import { pageJson } from './report-page.ts';
 import { EventReporter } from './reported-event.ts';
 
 /** Maximum characters of all events as JSON, and their number; beyond it, texts and then events are left out. */

@@ -1,9 +1,10 @@
 /** Puts a run into the prebuilt page: plain text at its top, everything else as data that its script shows. */
 
 import type { RunResult } from '../run/result.ts';
-import { oneLine } from '../text/terminal.ts';
-import { pageJson } from './page-json.ts';
-import type { ReportData } from './report-data.ts';
+import { shortened } from '../text/shorten.ts';
+import { inertJson, oneLine } from '../text/terminal.ts';
+import { formatNumber } from '../text/words.ts';
+import type { ReportData, ReportEvent } from './report-data.ts';
 
 /** The values to insert, by the names of their placeholders. */
 interface PageParts {
@@ -49,4 +50,64 @@ function outcomeOf({ outcome, exitCode }: RunResult): string {
 /** One line without anything that could be markup. */
 function asText(text: string): string {
   return oneLine(text, 4_000).replace(/[&<>"'`]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+}
+
+/** A lone surrogate is escaped, so that the page can be written as UTF-8. */
+export function pageJson(value: unknown): string {
+  return inertJson(JSON.stringify(value)).replaceAll('<', '\\u003c');
+}
+
+/** Entries of one list, characters of one text, and of all texts together. */
+const MAX_ENTRIES = 5_000;
+const MAX_TEXT = 20_000;
+const MAX_TEXTS = 16 * 1024 * 1024;
+
+/** A copy of the same shape with shorter lists and texts, and what was cut: `flags: 5,000 of 12,000`. */
+export function boundedDocument<Document extends object>(
+  document: Document,
+): { readonly document: Document; readonly cut: readonly string[] } {
+  const cut: string[] = [];
+  let left = MAX_TEXTS;
+  const part = (value: unknown, name: string): unknown => {
+    if (typeof value === 'string') {
+      const text = shortened(value, Math.min(MAX_TEXT, left));
+      left = Math.max(1, left - text.length);
+      return text;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const entries = value.slice(0, MAX_ENTRIES).map((entry) => part(entry, name));
+      if (value.length > entries.length)
+        cut.push(`${name}: ${formatNumber(entries.length)} of ${formatNumber(value.length)}`);
+      return entries;
+    }
+    return Object.fromEntries(
+      Object.entries(value).map(([field, entry]) => [field, part(entry, field)] as const),
+    );
+  };
+  return { document: part(document, '') as Document, cut };
+}
+
+/** The same events, as JSON, without anything that the model, a call or a command has said. */
+export function withoutTexts(json: string): string {
+  const events: ReportEvent[] = JSON.parse(json);
+  return pageJson(events.map(withoutText));
+}
+
+function withoutText(event: ReportEvent): ReportEvent {
+  switch (event.type) {
+    case 'turn':
+      return { ...event, text: '', calls: event.calls.map((call) => ({ ...call, about: '', input: [] })) };
+    case 'verify':
+      return { ...event, reports: event.reports.map((report) => ({ ...report, output: '' })) };
+    case 'done':
+    case 'note':
+      return { ...event, text: '' };
+    case 'started':
+    case 'lost':
+    case 'call':
+    case 'change':
+    case 'resumed':
+      return event;
+  }
 }

@@ -1,13 +1,12 @@
 /** One event of a run as a report shows it: redacted, truncated, and with its cost. */
 
 import type { Usage } from '../conversation/conversation.ts';
-import { describeCall } from '../conversation/describe-call.ts';
-import { describeEndAndTime } from '../conversation/tool.ts';
+import { describeCall, describeEndAndTime } from '../conversation/tool.ts';
 import type { RunEvent } from '../run/events.ts';
 import { costOf, type Price } from '../run/pricing.ts';
 import { type Redact, redactedStrings } from '../secrets/redact.ts';
-import { formatNumber } from '../text/format-number.ts';
 import { firstUnits, lastUnits } from '../text/shorten.ts';
+import { formatNumber } from '../text/words.ts';
 import { howResumed, type NotedEvent, noteOf } from './event-notes.ts';
 import type { ReportEvent, ReportedInput } from './report-data.ts';
 

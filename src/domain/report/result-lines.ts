@@ -1,11 +1,11 @@
 /** The result of a run, in lines for a terminal. */
 
-import type { ChangedFile } from '../changes/changed-file.ts';
+import type { ChangedFile } from '../changes/change.ts';
 import { describeTokens } from '../conversation/conversation.ts';
 import { FLAGS, type Flag } from '../review/flag.ts';
 import type { RunOutcome } from '../run/outcome.ts';
 import type { RunResult } from '../run/result.ts';
-import { listed } from '../text/listed.ts';
+import { listed } from '../text/words.ts';
 
 /** Maximum number of names in one line. */
 const MAX_NAMED = 5;

@@ -8,9 +8,9 @@ import { isGitDirName, isWithin, resolvedPath } from '../changes/path.ts';
 import type { ToolCall } from '../conversation/conversation.ts';
 import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
 import { jsonOrUndefined } from '../text/json.ts';
-import { listed } from '../text/listed.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
+import { listed } from '../text/words.ts';
 import { placeIn, REFUSED, signIn } from './denial-signs.ts';
 import type { AskedHost } from './egress.ts';
 

@@ -4,11 +4,9 @@
  */
 
 import * as z from 'zod';
-import { NearCap, ReachedCap } from '../budget/caps.ts';
-import { Retry, SpentTokens } from '../budget/spent.ts';
+import { NearCap, ReachedCap, Retry, SpentTokens } from '../budget/caps.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
-import { CompactionFailed, ContextCompacted } from '../compaction/compaction.ts';
-import { CompactionSettings } from '../compaction/settings.ts';
+import { CompactionFailed, CompactionSettings, ContextCompacted } from '../compaction/compaction.ts';
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';

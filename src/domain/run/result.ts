@@ -2,12 +2,12 @@
 
 import * as z from 'zod';
 import { Attempts } from '../attempts/attempts.ts';
-import { ChangedFile } from '../changes/changed-file.ts';
+import { ChangedFile } from '../changes/change.ts';
 import { Provenance } from '../changes/provenance.ts';
 import { ContextCompacted } from '../compaction/compaction.ts';
 import { Usage } from '../conversation/conversation.ts';
-import { ErrorCodeText } from '../errors/error-code-text.ts';
-import { ModelUse } from '../fallback/model-use.ts';
+import { ErrorCodeText } from '../errors/problem.ts';
+import { ModelUse } from '../fallback/fallback.ts';
 import { ReviewPart } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
 import { ServerUse } from '../mcp/server-tool.ts';

@@ -1,7 +1,6 @@
 /** What runs have spent, or an organisation has: entries, and their sums by model, plan and day. */
 
 import { addUsage, noUsage, totalTokens, type Usage } from '../conversation/conversation.ts';
-import type { SpendingGroup } from './spending-groups.ts';
 
 /** What one run has spent, or an organisation with one model on one day. */
 export interface SpentEntry extends Readonly<Record<SpendingGroup, string | null>> {
@@ -88,3 +87,9 @@ export function dayOf(at: number | null): string | null {
   const date = new Date(at ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString().slice(0, 10);
 }
+
+/** The values of `--by`. */
+export const SPENDING_GROUPS = ['model', 'plan', 'day'] as const;
+
+/** One of `SPENDING_GROUPS`. */
+export type SpendingGroup = (typeof SPENDING_GROUPS)[number];

@@ -2,10 +2,8 @@
 
 import type { Excerpt } from '../conversation/excerpt.ts';
 import type { Environment } from '../environment.ts';
-import { listedPairs } from '../text/listed-pairs.ts';
-import { percentDecoded } from '../text/uri.ts';
-import { holdsHeaders, isSecretName } from './secret-name.ts';
-import { withoutTokens } from './token-formats.ts';
+import { listedPairs, percentDecoded } from '../text/uri.ts';
+import { holdsHeaders, isSecretName, withoutTokens } from './token-formats.ts';
 
 /** Shorter values would blank out ordinary text, and are not hidden. */
 export const MIN_SECRET_LENGTH = 8;

@@ -9,3 +9,12 @@ export function percentDecoded(text: string): string {
     throw error;
   }
 }
+
+/** The pairs of `name=value,other=value`, with percent-decoded values. Anything else is ignored. */
+export function listedPairs(list: string): [name: string, value: string][] {
+  return list.split(',').flatMap((pair): [string, string][] => {
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(0, at)).trim();
+    return name === '' ? [] : [[percentDecoded(name), percentDecoded(pair.slice(at + 1).trim())]];
+  });
+}

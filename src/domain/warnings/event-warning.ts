@@ -1,14 +1,12 @@
 /** The warnings that events of the loop give. */
 
-import type { Attempts } from '../attempts/attempts.ts';
-import { ofWholeRun } from '../attempts/left-over.ts';
+import { type Attempts, ofWholeRun } from '../attempts/attempts.ts';
 import { nearCapWarning } from '../budget/caps.ts';
 import type { CompactionState } from '../compaction/compaction.ts';
-import type { ModelReplaced } from '../fallback/fallback.ts';
-import type { ModelUse } from '../fallback/model-use.ts';
+import type { ModelReplaced, ModelUse } from '../fallback/fallback.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
-import { pluralize } from '../text/pluralize.ts';
+import { pluralize } from '../text/words.ts';
 import { type Warning, warning } from './warning.ts';
 
 /** Null for an event that is no reason for one. `state` is that after the event; `attempts` are those of the whole run. */

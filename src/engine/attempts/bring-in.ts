@@ -8,8 +8,13 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
-import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
-import { type SharedCaps, withLeftOver } from '../../domain/attempts/left-over.ts';
+import {
+  type Attempts,
+  type SharedCaps,
+  withAttemptHosts,
+  withAttempts,
+  withLeftOver,
+} from '../../domain/attempts/attempts.ts';
 import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';

@@ -11,7 +11,7 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { COPY } from '../../adapters/storage/dead-run.ts';
 import { copyWorkTree, trackedBelow } from '../../adapters/workspace/work-tree-copy.ts';
 import { deadlineExceeded, interrupted, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { collect } from '../../files/regular-file.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';

@@ -3,8 +3,8 @@
 import { type FailedCheck, readFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
 import { lastUnits } from '../../domain/text/shorten.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { describeRefusal } from '../trust/trust.ts';
 import type { Continued } from './find.ts';
 

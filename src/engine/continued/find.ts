@@ -21,7 +21,7 @@ import {
   type RunOutcome,
   usageError,
 } from '../../domain/run/outcome.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { Clock } from '../../ports.ts';
 import type { BesideCheckout } from './local-merge.ts';

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import type { CleanMerge } from '../../adapters/github/branch.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { askGit } from '../../git/git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';

@@ -7,7 +7,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { type ConflictKind, conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import type { MergedTrees } from '../../git/store/merge-trees.ts';

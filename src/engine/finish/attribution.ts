@@ -7,13 +7,12 @@ import {
   type ChangedLine,
   type PatchedFile,
 } from '../../domain/changes/attribution.ts';
-import type { ChangeSource, CodeChange } from '../../domain/changes/change.ts';
-import type { ChangedFile } from '../../domain/changes/changed-file.ts';
+import type { ChangedFile, ChangeSource, CodeChange } from '../../domain/changes/change.ts';
 import { historyOf, type PathPast, type RunHistory } from '../../domain/changes/history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import { listed } from '../../domain/text/listed.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { sizesOf } from '../../git/store/blobs.ts';
 import { type BlamedLines, lastKeepersOf, writeHistory, writersOf } from '../../git/store/run-history.ts';

@@ -3,10 +3,8 @@
 import { DEFAULT_PROVIDER, providerNamed } from '../../adapters/providers/registry.ts';
 import { type SettingKey, settingEntries } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
-import { LinkedOutside } from '../../domain/errors/linked-outside.ts';
-import { UnusableFile } from '../../domain/errors/unusable-file.ts';
-import { flagsToContinue } from '../../domain/journal/continuation.ts';
-import { resumeCommand } from '../../domain/journal/resume-command.ts';
+import { LinkedOutside, UnusableFile } from '../../domain/errors/unusable-file.ts';
+import { flagsToContinue, resumeCommand } from '../../domain/journal/continuation.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';

@@ -5,7 +5,7 @@ import { costLine, fileLine, finalLine, flagLines } from '../../domain/report/re
 import { internalError, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { redactedStrings } from '../../domain/secrets/redact.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { timeoutSignal, until } from '../../files/time-limit.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';

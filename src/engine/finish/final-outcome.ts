@@ -2,7 +2,7 @@
 
 import { access, constants } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { ofWholeRun } from '../../domain/attempts/left-over.ts';
+import { ofWholeRun } from '../../domain/attempts/attempts.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';

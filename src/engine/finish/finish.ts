@@ -3,7 +3,7 @@
  * outcome. Every step is tried, whether or not the earlier ones succeeded.
  */
 
-import { ofWholeRun } from '../../domain/attempts/left-over.ts';
+import { ofWholeRun } from '../../domain/attempts/attempts.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';

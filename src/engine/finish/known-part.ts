@@ -1,7 +1,7 @@
 /** The part of the result that follows from the events so far: at the end of a run, and when its process ends at once. */
 
 import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
-import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
+import { unverifiedPaths } from '../../domain/changes/change.ts';
 import { reviewPart } from '../../domain/findings/review.ts';
 import type { Denials } from '../../domain/review/denied.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';

@@ -2,9 +2,8 @@
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import type { Settings } from '../../config/schema.ts';
-import { windowOf } from '../../domain/compaction/context-window.ts';
+import { type CompactionSettings, windowOf } from '../../domain/compaction/compaction.ts';
 import { defaultCompactAt } from '../../domain/compaction/due.ts';
-import type { CompactionSettings } from '../../domain/compaction/settings.ts';
 import type { CommandReport, RunStarted } from '../../domain/run/events.ts';
 import { mainPrice, type Price } from '../../domain/run/pricing.ts';
 import type { Sandbox } from '../../ports.ts';

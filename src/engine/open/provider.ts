@@ -12,7 +12,7 @@ import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
-import { windowOf } from '../../domain/compaction/context-window.ts';
+import { windowOf } from '../../domain/compaction/compaction.ts';
 import { defaultCompactAt } from '../../domain/compaction/due.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';

@@ -3,7 +3,7 @@
 import { documentReader } from '../../adapters/documents/reader.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import type { Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';

@@ -9,7 +9,7 @@ import { type HostUse, type RefusedHost, refusedToCommands } from '../../domain/
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';

@@ -1,7 +1,7 @@
 /** Why a run does not start when its commands are not contained as required. */
 
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Trust } from '../trust/trust.ts';
 

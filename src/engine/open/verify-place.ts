@@ -9,7 +9,7 @@ import { contentsOf } from '../../adapters/workspace/contents.ts';
 import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/verify-git-dir.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';

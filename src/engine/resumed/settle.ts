@@ -10,7 +10,7 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';

@@ -5,8 +5,8 @@ import type { Settings } from '../../config/schema.ts';
 import { type UntrustedText, whyNotAccepted } from '../../domain/github/untrusted-text.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, OutsideContext } from '../../domain/run/plan.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 
 /** Most characters of one comment, of the text it was posted on, and of all comments together; and most comments. */

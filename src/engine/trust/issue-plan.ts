@@ -11,7 +11,7 @@ import {
 } from '../../domain/github/untrusted-text.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHubRefusal } from '../../ports/github.ts';
 import {

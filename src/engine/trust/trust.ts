@@ -15,7 +15,7 @@ import {
 } from '../../domain/github/event.ts';
 import { jobOfRound } from '../../domain/github/rounds.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { sentence } from '../../domain/text/sentence.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { headOf, openRevision } from '../../git/revision.ts';

@@ -1,7 +1,7 @@
 /** Reads contents back from the shadow repository. */
 
 import type { FileState } from '../../domain/changes/change.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { runGit } from '../git.ts';
 import type { ObjectFormat } from './object-store.ts';
 

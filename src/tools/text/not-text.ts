@@ -1,7 +1,7 @@
 /** Describes a file that cannot be shown as UTF-8 text. */
 
 import { shellWord } from '../../domain/shell-word.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { literalCall } from '../result.ts';
 
 /** Leading bytes of common formats, in hex. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ofWholeRun, withLeftOver } from '../../../src/domain/attempts/left-over.ts';
+import { ofWholeRun, withLeftOver } from '../../../src/domain/attempts/attempts.ts';
 import { TWO_ATTEMPTS } from '../../support/runs/finished-run.ts';
 
 const usage = { input: 0, output: 10_000, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };

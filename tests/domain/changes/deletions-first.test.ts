@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deletionsFirst } from '../../../src/domain/changes/deletions-first.ts';
+import { deletionsFirst } from '../../../src/domain/changes/change.ts';
 
 test('deletions come before everything else, and otherwise the order stays', () => {
   const item = fc.record({ path: fc.nat(), state: fc.option(fc.constant({})) });

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boundedDocument } from '../../../src/domain/report/bounded-document.ts';
-import { pageJson } from '../../../src/domain/report/page-json.ts';
 import { ReportEvents } from '../../../src/domain/report/report-events.ts';
-import { reportPage } from '../../../src/domain/report/report-page.ts';
+import { boundedDocument, pageJson, reportPage } from '../../../src/domain/report/report-page.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';

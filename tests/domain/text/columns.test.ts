@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wrapped } from '../../../src/domain/text/columns.ts';
+import { wrapped } from '../../../src/domain/text/terminal.ts';
 
 test('a line is broken at spaces, and continues below its text', () => {
   expect(wrapped('ok    plan  one two three four', 17, 12)).toBe(

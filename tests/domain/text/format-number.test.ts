@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatNumber } from '../../../src/domain/text/format-number.ts';
+import { formatNumber } from '../../../src/domain/text/words.ts';
 
 test('writes numbers as American English does', () => {
   const numbers = fc.oneof(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutHtml } from '../../../src/domain/text/html-page.ts';
+import { withoutHtml } from '../../../src/domain/errors/innermost-message.ts';
 
 test.each([
   ['<html>\r\n<head><title>502 Bad\nGateway</title></head>', 'an HTML page titled "502 Bad Gateway"'],

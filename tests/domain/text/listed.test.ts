@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listed } from '../../../src/domain/text/listed.ts';
+import { listed } from '../../../src/domain/text/words.ts';
 
 describe('listed', () => {
   test('names what there is room for, and counts the others', () => {

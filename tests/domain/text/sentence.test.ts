@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentence } from '../../../src/domain/text/sentence.ts';
+import { sentence } from '../../../src/domain/text/words.ts';
 
 test('a sentence ends with one full stop, whatever it was given', () => {
   expect(['no', 'no.', 'no. \n', 'why?', 'wait...'].map(sentence)).toEqual([

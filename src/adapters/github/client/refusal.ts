@@ -2,7 +2,7 @@
 
 import type { RequestError } from '@octokit/request-error';
 import * as z from 'zod';
-import { withoutHtml } from '../../../domain/text/html-page.ts';
+import { withoutHtml } from '../../../domain/errors/innermost-message.ts';
 import type { GitHubRefusal, GitHubRequest } from '../../../ports/github.ts';
 import { retryAfterSeconds } from './passing-refusals.ts';
 

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { failed } from '../../../domain/failed.ts';
-import { listed } from '../../../domain/text/listed.ts';
+import { listed } from '../../../domain/text/words.ts';
 import type { CommitOrder, Committed, Committer, NewFile } from '../../../ports/github.ts';
 import { GitHubObjectId } from '../objects.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from '../request.ts';

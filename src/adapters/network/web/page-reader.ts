@@ -8,10 +8,8 @@ import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } f
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { parseTarget, permits, type Target } from '../../../domain/review/allowed-domain.ts';
 import type { OnUsed } from '../../../domain/review/egress.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
-import { listed } from '../../../domain/text/listed.ts';
-import { sentence } from '../../../domain/text/sentence.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
+import { formatNumber, listed, sentence } from '../../../domain/text/words.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { PageRead, PageReader } from '../../../ports/network.ts';
 import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';

@@ -6,7 +6,7 @@
 import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
-import { sentence } from '../../../domain/text/sentence.ts';
+import { sentence } from '../../../domain/text/words.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { Federation } from '../../../ports/network.ts';
 import { type AttemptFailure, connectionFailure, NOTHING_SAID, refusalFailure } from '../asking/failures.ts';

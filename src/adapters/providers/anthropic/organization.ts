@@ -7,7 +7,7 @@ import { type Failed, failed } from '../../../domain/failed.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import type { SpentEntry } from '../../../domain/runs/spending.ts';
 import { redactorFor } from '../../../domain/secrets/redact.ts';
-import { parseJson } from '../../../domain/text/bounded-json.ts';
+import { parseJson } from '../../../domain/text/json.ts';
 import { collect } from '../../../files/regular-file.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import { connectionFailure, type RefusalTable, refusalFailure, refusalSaid } from '../asking/failures.ts';

@@ -1,8 +1,7 @@
 /** What an answer used: as counted by its server, and otherwise estimated from the bytes. */
 
 import * as z from 'zod';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
-import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
+import { estimatedTokens, type SpentTokens } from '../../../domain/budget/caps.ts';
 import { type LlmTurn, noUsage, totalTokens, type Usage } from '../../../domain/conversation/conversation.ts';
 
 /** More than any answer or prompt has; sums of larger numbers would no longer be exact. */

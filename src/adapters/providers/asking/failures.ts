@@ -1,7 +1,7 @@
 /** What a failed attempt means, for all APIs: whether a retry may help, and what to tell people. */
 
+import { withoutHtml } from '../../../domain/errors/innermost-message.ts';
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
-import { withoutHtml } from '../../../domain/text/html-page.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 

@@ -1,11 +1,11 @@
 /** How long a provider keeps trying: the program's only retry layer, the same for every API. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import type { SpentTokens } from '../../../domain/budget/caps.ts';
 import { DEFAULT_OUTAGE_WAIT_MS, DEFAULT_RATE_LIMIT_WAIT_MS } from '../../../domain/run/model-settings.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
+import { formatNumber } from '../../../domain/text/words.ts';
 import type { Clock, TurnRequest, TurnResult } from '../../../ports.ts';
 import type { AttemptFailure, RetryClass } from './failures.ts';
 import type { AttemptResult } from './stream.ts';

@@ -1,11 +1,11 @@
 /** One request and its streamed answer, without any retry: everything that can go wrong is returned as a value. */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import type { SpentTokens } from '../../../domain/budget/caps.ts';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { formatNumber } from '../../../domain/text/words.ts';
 import { startOfText } from '../../../files/regular-file.ts';
 import type { Clock } from '../../../ports.ts';
 import {

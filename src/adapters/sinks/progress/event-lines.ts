@@ -1,16 +1,15 @@
 /** The lines that people read about a run's events. */
 
 import type { ToolCall } from '../../../domain/conversation/conversation.ts';
-import { describeCall } from '../../../domain/conversation/describe-call.ts';
-import { describeEndAndTime, succeeded } from '../../../domain/conversation/tool.ts';
+import { describeCall, describeEndAndTime, succeeded } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
-import { countFindings, type Finding, placeOf } from '../../../domain/findings/finding.ts';
+import { countFindings, type Finding, placeOf } from '../../../domain/findings/review.ts';
 import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
-import { pluralize } from '../../../domain/text/pluralize.ts';
 import { shortened } from '../../../domain/text/shorten.ts';
 import { prefixed } from '../../../domain/text/terminal.ts';
+import { pluralize } from '../../../domain/text/words.ts';
 import {
   bySource,
   compactionLine,

@@ -3,8 +3,7 @@
 import type { ContextCompacted } from '../../../domain/compaction/compaction.ts';
 import { describeEndAndTime, type ToolOutcome } from '../../../domain/conversation/tool.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
-import { pluralize } from '../../../domain/text/pluralize.ts';
+import { formatNumber, pluralize } from '../../../domain/text/words.ts';
 
 /** How a call ended, behind what it was; nothing for one that has no end of its own. */
 export function endOf(outcome: ToolOutcome): string {

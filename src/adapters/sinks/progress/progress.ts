@@ -5,8 +5,8 @@
 
 import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import { pluralize } from '../../../domain/text/pluralize.ts';
 import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
+import { pluralize } from '../../../domain/text/words.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
 import type { EventSink, Terminal } from '../../../ports.ts';
 import { type Banner, BEFORE, EventLines, type EventLinesOptions } from './event-lines.ts';

@@ -1,7 +1,7 @@
 /** What is in progress, for people to see; none of it is recorded. */
 
-import type { Retry } from '../../../domain/budget/spent.ts';
-import { formatSize } from '../../../domain/text/format-size.ts';
+import type { Retry } from '../../../domain/budget/caps.ts';
+import { formatSize } from '../../../domain/text/words.ts';
 import type { Clock } from '../../../ports.ts';
 
 /** Something that takes a while. */

@@ -5,8 +5,8 @@
  */
 
 import type { Environment } from '../../../domain/environment.ts';
-import { listedPairs } from '../../../domain/text/listed-pairs.ts';
 import { withoutTail } from '../../../domain/text/shorten.ts';
+import { listedPairs } from '../../../domain/text/uri.ts';
 import type { Attributes } from './span-attributes.ts';
 
 /** Where to send spans, and what they belong to. */

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import { sentence } from '../../../domain/text/sentence.ts';
+import { sentence } from '../../../domain/text/words.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';

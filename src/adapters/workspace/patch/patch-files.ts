@@ -1,7 +1,7 @@
 /** Reads back one of our own patches: which hunks belong to which changed file. */
 
 import type { PatchedFile } from '../../../domain/changes/attribution.ts';
-import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
+import type { ChangedFile } from '../../../domain/changes/change.ts';
 import { readPatchText } from '../../../domain/changes/patch-text.ts';
 import { decodeName } from '../../../files/names.ts';
 

@@ -2,8 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
-import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
+import type { ChangedFile, ChangeKind, PathChange } from '../../../domain/changes/change.ts';
 import { unquotedName } from '../../../domain/changes/patch-text.ts';
 import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';

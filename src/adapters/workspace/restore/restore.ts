@@ -1,8 +1,7 @@
 /** Restores files of the work tree to earlier states, without following links out of it. */
 
 import { closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
-import type { FileState, PathChange } from '../../../domain/changes/change.ts';
-import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
+import { deletionsFirst, type FileState, type PathChange } from '../../../domain/changes/change.ts';
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';

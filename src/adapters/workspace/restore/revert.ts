@@ -1,8 +1,7 @@
 /** Reverts changes of the work tree, and checks that they are gone. */
 
 import { lstatSync } from 'node:fs';
-import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
-import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
+import { deletionsFirst, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';

@@ -7,7 +7,7 @@ import { closeSync, createWriteStream, mkdirSync, rmSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { foldersAround, quotedName } from '../../../domain/changes/path.ts';
-import { sentence } from '../../../domain/text/sentence.ts';
+import { sentence } from '../../../domain/text/words.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { encodeName, encodePath } from '../../../files/names.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';

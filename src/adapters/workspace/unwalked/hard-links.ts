@@ -20,12 +20,11 @@ import {
 } from 'node:fs';
 import { geteuid } from 'node:process';
 import { folderOf, foldersAround, quotedName } from '../../../domain/changes/path.ts';
-import { LinkedOutside } from '../../../domain/errors/linked-outside.ts';
+import { LinkedOutside } from '../../../domain/errors/unusable-file.ts';
 import { repositoriesAround } from '../../../domain/review/git-folder.ts';
 import { CutShort } from '../../../domain/run/cut-short.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
-import { formatSize } from '../../../domain/text/format-size.ts';
-import { pluralize } from '../../../domain/text/pluralize.ts';
+import { formatSize, pluralize } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';

@@ -5,7 +5,7 @@ import { closePullRequest, deleteBranch } from '../../../adapters/github/closed-
 import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
-import { sentence } from '../../../domain/text/sentence.ts';
+import { sentence } from '../../../domain/text/words.ts';
 import { staleComment } from '../../../texts/stale-pull-request.ts';
 import { type Base, readBase } from '../base.ts';
 import { cleanMergeOn } from '../follow-up/clean-merge.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../domain/github/rounds.ts';
 import { isBot } from '../../../domain/github/untrusted-text.ts';
 import { noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
-import { sentence } from '../../../domain/text/sentence.ts';
+import { sentence } from '../../../domain/text/words.ts';
 import type { Clock } from '../../../ports.ts';
 import { type EndingPlace, ended } from '../ended.ts';
 

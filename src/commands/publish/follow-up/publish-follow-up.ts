@@ -18,7 +18,7 @@ import { requestOf } from '../../../domain/github/publishing/identity.ts';
 import { draftReasons, verificationOf } from '../../../domain/github/publishing/policy.ts';
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import { sentence } from '../../../domain/text/sentence.ts';
+import { sentence } from '../../../domain/text/words.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
 import type { Base } from '../base.ts';
 import { committerFor, commitWishes } from '../committer-for.ts';

@@ -7,9 +7,9 @@
  * first character is what breaks them.
  */
 
-import { formatNumber } from '../../text/format-number.ts';
 import { firstUnits, lastUnits, shortened } from '../../text/shorten.ts';
 import { withinLine } from '../../text/terminal.ts';
+import { formatNumber } from '../../text/words.ts';
 import { SKIP_DIRECTIVE } from './plain-text.ts';
 
 /** Running text on one line, at any position in it. Markdown characters are shown literally. May be empty. */

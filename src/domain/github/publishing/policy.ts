@@ -1,6 +1,6 @@
 /** What of a run may be published, and in what form. Pure: facts in, decision out. */
 
-import type { ChangedFile } from '../../changes/changed-file.ts';
+import type { ChangedFile } from '../../changes/change.ts';
 import { succeeded } from '../../conversation/tool.ts';
 import type { CodeFor } from '../../errors/registry.ts';
 import { FLAGS, type FlagName } from '../../review/flag.ts';
@@ -9,9 +9,7 @@ import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-co
 import { noChange, policyViolation, type RunOutcome, usageError } from '../../run/outcome.ts';
 import type { RunResult } from '../../run/result.ts';
 import { judgeReports } from '../../run/verify-baseline.ts';
-import { formatNumber } from '../../text/format-number.ts';
-import { listed } from '../../text/listed.ts';
-import { pluralize } from '../../text/pluralize.ts';
+import { formatNumber, listed, pluralize } from '../../text/words.ts';
 
 /** `unfinished`: only because the operator asked for it; the pull request stays a draft. */
 export type Publishable =

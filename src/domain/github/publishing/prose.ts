@@ -2,7 +2,7 @@
  * What a model says, as Markdown of our own: paragraphs, lists, code and bold words are kept, everything else is plain text.
  */
 
-import { formatNumber } from '../../text/format-number.ts';
+import { formatNumber } from '../../text/words.ts';
 import { atLineStart, code, fenced, visibleLines, withSigns } from './markdown.ts';
 
 /** At most `maxLength` characters; characters cut off are counted. Empty for blank text. */

@@ -1,7 +1,7 @@
 /** The result of a publication: `publish.json`, and the document on stdout. */
 
 import * as z from 'zod';
-import { ErrorCodeText } from '../../errors/error-code-text.ts';
+import { ErrorCodeText } from '../../errors/problem.ts';
 import { Flag } from '../../review/flag.ts';
 import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
 import type { RunOutcome } from '../../run/outcome.ts';

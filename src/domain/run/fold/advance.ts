@@ -5,7 +5,7 @@ import { withFailure } from '../../compaction/fold.ts';
 import { awaitedAfter } from '../../conversation/awaited.ts';
 import { usageBetween } from '../../conversation/conversation.ts';
 import { withChanges, withStarted } from '../../conversation/tools-phase.ts';
-import { withMoreUse, withUse } from '../../fallback/model-use.ts';
+import { withMoreUse, withUse } from '../../fallback/fallback.ts';
 import type { RunEvent } from '../events.ts';
 import { askedNow, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';

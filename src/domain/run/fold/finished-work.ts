@@ -1,6 +1,6 @@
 /** After the model says that it is done: verification, then review, then the end. */
 
-import { verifiedPatch } from '../../changes/verified-patch.ts';
+import { verifiedPatch } from '../../changes/change.ts';
 import {
   afterFailedReview,
   afterReview,

@@ -3,8 +3,7 @@
 import type { ContextCompacted } from '../../compaction/compaction.ts';
 import { withNewSegment } from '../../compaction/fold.ts';
 import { freshSegment } from '../../conversation/segments.ts';
-import type { ModelReplaced } from '../../fallback/fallback.ts';
-import { withReplacement } from '../../fallback/model-use.ts';
+import { type ModelReplaced, withReplacement } from '../../fallback/fallback.ts';
 import { withWorker } from '../../findings/review.ts';
 import type { RunState } from '../state.ts';
 import { costIn, withTurn } from './bill.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ChangedFile } from '../../../../src/domain/changes/changed-file.ts';
+import type { ChangedFile } from '../../../../src/domain/changes/change.ts';
 import { pathMatcher } from '../../../../src/domain/changes/path-policy.ts';
 import {
   type DraftFacts,

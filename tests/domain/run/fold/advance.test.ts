@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SpentTokens } from '../../../../src/domain/budget/spent.ts';
+import type { SpentTokens } from '../../../../src/domain/budget/caps.ts';
 import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
