@@ -272,7 +272,7 @@ test.each([
   const { result, stderr } = await scriptedRun({ repository, turns: [done], plan });
   expect([result.outcome, result.root]).toEqual(['usage_error', repository.root]);
   expect(result.reason).toContain(
-    '/result.json. Refused by the sandbox: registry.example is refused: no host is allowed; to allow it: --allow-domain registry.example.',
+    'Refused by the sandbox: registry.example is refused: no host is allowed; to allow it: --allow-domain registry.example.',
   );
   expect(refusedIn(result)).toMatchObject([{ host: 'registry.example', times: 1 }]);
   expect(stderr).toContain(
