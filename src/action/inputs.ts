@@ -4,13 +4,15 @@
  */
 
 import { defaultProvider } from '../adapters/providers/registry.ts';
-import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
-import { defaultText, NAME_LISTS, type SettingEntry, settingEntries } from '../config/schema.ts';
+import { defaultText, type SettingEntry, settingEntries, settingsOf } from '../config/schema.ts';
 
 /** What one step can do, according to its `mode` input. */
 export const MODES = ['prepare', 'run', 'resume', 'publish', 'run-and-publish', 'locate'] as const;
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
+
+/** Those that have a command of their name, or are one of their own. */
+const COMMANDS_OF_MODES = MODES.filter((mode) => mode !== 'run-and-publish');
 
 /** The steps allowed to make the sandbox available. */
 export const SETUP_MODES = ['auto', 'off'] as const;
@@ -113,8 +115,8 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
 export function actionInputs(): ActionInput[] {
   const settings = settingEntries().flatMap((entry) => {
     // It also names the repository that is published to.
-    const commands = Object.entries(SETTINGS_TAKEN).flatMap(([name, taken]) =>
-      taken.includes(entry.key) || (entry.flag === RUN_DIR && name !== 'prepare') ? [name] : [],
+    const commands = COMMANDS_OF_MODES.filter(
+      (name) => settingsOf(name).includes(entry.key) || (entry.flag === RUN_DIR && name !== 'prepare'),
     );
     return commands.length === 0 || LEFT_OUT.includes(entry.flag) ? [] : [settingInput(entry, commands)];
   });
@@ -138,7 +140,7 @@ const MORE: Readonly<Record<string, string>> = {
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
   const { flag, help, value, repeatable } = entry;
   const more = MORE[flag] ?? '';
-  const several = NAME_LISTS.includes(entry.key) ? 'with commas or one a line' : 'one a line';
+  const several = repeatable === 'commas' ? 'with commas or one a line' : 'one a line';
   const form = value === undefined ? 'true or false' : repeatable ? `${value}, ${several}` : value;
   return {
     name: flag === 'plan' ? 'plan-file' : flag,

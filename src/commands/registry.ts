@@ -3,14 +3,12 @@
  */
 
 import { withoutKey } from '../config/provider-keys.ts';
-import { settingsIn } from '../config/schema.ts';
-import { SETTING_GROUPS } from '../config/settings/setting.ts';
+import { settingEntries, settingsOf } from '../config/schema.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { sayEnd } from '../host/say.ts';
 import type { Command } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { RUN_COMMANDS } from './run-commands.ts';
-import { CHANGE_LIMITS, OF_THE_MACHINE, SETTINGS_TAKEN } from './settings-taken.ts';
 
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
@@ -36,9 +34,9 @@ export const COMMANDS: readonly Command[] = [
       ],
     ],
     operands: [],
-    settings: SETTINGS_TAKEN.run,
+    settings: settingsOf('run'),
     switches: { publish: PUBLISH, 'print-config': 'Only show the settings, as patchsmith config does' },
-    settingsWith: { publish: SETTINGS_TAKEN.publish },
+    settingsWith: { publish: settingsOf('publish') },
     async start(context, given) {
       if (given.switches.has('print-config')) {
         const { showConfig } = await import('./config/config.ts');
@@ -65,10 +63,10 @@ export const COMMANDS: readonly Command[] = [
       ],
     ],
     operands: [],
-    settings: SETTINGS_TAKEN.run,
+    settings: settingsOf('run'),
     output: JSON_IN_PLACE_OF_TEXT,
     switches: { publish: 'Check the token of the environment, and whether GitHub permits the publication' },
-    settingsWith: { publish: SETTINGS_TAKEN.publish },
+    settingsWith: { publish: settingsOf('publish') },
     async start(context, given) {
       const { startCheck } = await import('./start-check.ts');
       return startCheck(context, given);
@@ -85,7 +83,7 @@ export const COMMANDS: readonly Command[] = [
       ],
     ],
     operands: [],
-    settings: SETTINGS_TAKEN.prepare,
+    settings: settingsOf('prepare'),
     switches: {},
     async start(context, given) {
       const { startPrepare } = await import('./publish/issue/prepare.ts');
@@ -104,7 +102,7 @@ export const COMMANDS: readonly Command[] = [
       ['patchsmith publish RUN --dry-run', 'Show the calls without making them'],
     ],
     operands: ['[RUN]'],
-    settings: SETTINGS_TAKEN.publish,
+    settings: settingsOf('publish'),
     output: { value: 'json|none', help: 'Print the publication as JSON', initial: 'none' },
     switches: {},
     async start(context, given) {
@@ -121,21 +119,7 @@ export const COMMANDS: readonly Command[] = [
       ['patchsmith replay RUN --copy-ignored node_modules', 'The same, with what its commands need'],
     ],
     operands: ['[RUN]'],
-    settings: [
-      ...settingsIn('Replay'),
-      'repo',
-      ...CHANGE_LIMITS,
-      ...OF_THE_MACHINE,
-      'allowedDomains',
-      'allowedPrivate',
-      'deadlineMs',
-      'runDir',
-      'output',
-      'logLevel',
-      'logStderr',
-      'quiet',
-      'verbose',
-    ],
+    settings: settingsOf('replay'),
     switches: {},
     async start(context, given) {
       const { startReplay } = await import('./replay/start.ts');
@@ -151,7 +135,7 @@ export const COMMANDS: readonly Command[] = [
       ['patchsmith resume RUN --max-iterations 50', 'Continue a run that reached a limit'],
     ],
     operands: ['RUN'],
-    settings: SETTINGS_TAKEN.resume,
+    settings: settingsOf('resume'),
     switches: { 'accept-changes': 'Accept what others changed in the work tree as part of the baseline' },
     async start(context, given) {
       const { startResume } = await import('./resume/start.ts');
@@ -199,7 +183,7 @@ export const COMMANDS: readonly Command[] = [
       [`patchsmith config --json | jq '.settings[] | select(.from != "default")'`, 'What is not a default'],
     ],
     operands: [],
-    settings: settingsIn(...SETTING_GROUPS),
+    settings: settingEntries().map(({ key }) => key),
     switches: { json: 'JSON on stdout, for machines; values are whole there' },
     async start(context, given) {
       const { showConfig } = await import('./config/config.ts');
@@ -212,21 +196,7 @@ export const COMMANDS: readonly Command[] = [
       'Show whether runs can work on this machine: how commands are contained, which tools work inside, and whether model and GitHub can be reached',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
-    settings: [
-      'repo',
-      'model',
-      'provider',
-      'baseUrl',
-      'allowInsecureBaseUrl',
-      'price',
-      ...OF_THE_MACHINE,
-      'repository',
-      'base',
-      'branch',
-      'headRepository',
-      'githubApiUrl',
-      'output',
-    ],
+    settings: settingsOf('doctor'),
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
     async start(context, given) {

@@ -7,7 +7,7 @@ import { ownerAndName } from '../adapters/github/owner-and-name.ts';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';
-import { type SettingKey, settingEntries } from '../config/schema.ts';
+import { settingsOf } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
@@ -25,7 +25,7 @@ import { handOver } from './hand-over.ts';
 import { readRunInputs } from './inputs.ts';
 import { type PublishInputs, publishAndTell, readPublishInputs } from './publish/start.ts';
 import { startRun } from './run/start.ts';
-import { SETTINGS_TAKEN, typedFor } from './settings-taken.ts';
+import { flagsAmong, typedFor } from './typed-flags.ts';
 
 /** A run that is to be published, with the flags of each of the two. */
 export interface RunAndPublish {
@@ -178,7 +178,7 @@ export async function startRunAndPublish(
   { flags, problems }: Pick<Given, 'flags' | 'problems'>,
 ): Promise<CommandOutcome> {
   const isDocument = (flags.output ?? context.env.PATCHSMITH_OUTPUT) === 'json';
-  const ofRun = flagsAmong(SETTINGS_TAKEN.run, flags);
+  const ofRun = flagsAmong(settingsOf('run'), flags);
   let result: RunResult | null = null;
   let publication: Publication | null = null;
   const end = await runAndPublish({
@@ -196,7 +196,7 @@ export async function startRunAndPublish(
       },
     },
     run: { flags: isDocument ? { ...ofRun, output: 'none' } : ofRun, problems: [] },
-    publish: { flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' }, problems },
+    publish: { flags: { ...flagsAmong(settingsOf('publish'), flags), output: 'none' }, problems },
   });
   if (end.status === 'refused') return end;
   const outcome = end.status === 'printed' ? end.outcome : withPullRequest(end.outcome, publication);
@@ -220,10 +220,4 @@ function documentOf(
   publication: Publication | null,
 ): object {
   return { ...result, outcome: name, exitCode, reason, errorCode, publication };
-}
-
-/** Those of the flags that belong to these settings. */
-export function flagsAmong(taken: readonly SettingKey[], flags: Given['flags']): Record<string, unknown> {
-  const names = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [flag] : []));
-  return Object.fromEntries(Object.entries(flags).filter(([flag]) => names.includes(flag)));
 }

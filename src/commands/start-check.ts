@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs';
 import { withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
+import { settingsOf } from '../config/schema.ts';
 import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/check-report.ts';
 import { problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
@@ -23,8 +24,8 @@ import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { namesTask, type RunParts, readRunParts } from './inputs.ts';
 import { readPublishInputs } from './publish/start.ts';
-import { flagsAmong, obstacleToPublishing } from './run-and-publish.ts';
-import { SETTINGS_TAKEN } from './settings-taken.ts';
+import { obstacleToPublishing } from './run-and-publish.ts';
+import { flagsAmong } from './typed-flags.ts';
 
 type ValidParts = Exclude<RunParts, { settings: null }>;
 
@@ -33,7 +34,7 @@ export async function startCheck(context: HostContext, given: Given): Promise<Co
   const { flags, switches, problems } = given;
   const isJson = (flags.output ?? context.env.PATCHSMITH_OUTPUT) === 'json';
   const asked = flags.output === undefined || isJson ? [] : [NO_SUCH_OUTPUT];
-  const parts = await readRunParts(context, { ...flagsAmong(SETTINGS_TAKEN.run, flags), output: 'none' }, [
+  const parts = await readRunParts(context, { ...flagsAmong(settingsOf('run'), flags), output: 'none' }, [
     ...problems,
     ...asked,
   ]);
@@ -58,7 +59,7 @@ const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks th
  * tokens, and GitHub as for `--publish`. A missing setup is not an error: a machine may have neither.
  */
 export async function connectionLines(context: HostContext, given: Given): Promise<CheckLine[]> {
-  const parts = await readRunParts(context, flagsAmong(SETTINGS_TAKEN.run, given.flags), []);
+  const parts = await readRunParts(context, flagsAmong(settingsOf('run'), given.flags), []);
   if (parts.settings === null) return parts.problems.map((one) => lacking('settings', one.code, one.message));
   const { settings, key, otherKeys, keyless } = parts;
   for (const secret of [key ?? [], Object.values(otherKeys)].flat()) context.hide(secret);
@@ -155,7 +156,7 @@ async function openChecked(
 /** Whether the token is there and may do what publishing takes. */
 async function publishingLines(context: HostContext, { flags }: Given): Promise<CheckLine[]> {
   const ready = readPublishInputs(context, {
-    flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' },
+    flags: { ...flagsAmong(settingsOf('publish'), flags), output: 'none' },
     switches: new Set(),
     problems: [],
   });

@@ -12,7 +12,13 @@ import { OUTPUT_SETTINGS } from './settings/output.ts';
 import { PUBLISHING_SETTINGS } from './settings/publishing.ts';
 import { REPOSITORY_SETTINGS } from './settings/repository.ts';
 import { SANDBOX_SETTINGS } from './settings/sandbox.ts';
-import { about, type SettingGroup, type SettingMeta } from './settings/setting.ts';
+import {
+  about,
+  SETTING_GROUPS,
+  type SettingGroup,
+  type SettingMeta,
+  type SettingTaker,
+} from './settings/setting.ts';
 import { TASK_SETTINGS } from './settings/task.ts';
 import { TRUST_SETTINGS } from './settings/trust.ts';
 import { sizeText } from './values/amounts.ts';
@@ -64,19 +70,19 @@ function knownSettings(): KnownSetting[] {
   });
 }
 
-/** Lists whose entries can be given with commas between them as well: no such name has one in it. */
-export const NAME_LISTS: readonly SettingKey[] = [
-  'labels',
-  'reviewers',
-  'teamReviewers',
-  'assignees',
-  'trustAuthors',
-  'allowBots',
-];
+/** Groups of which a command takes all settings. */
+const WHOLE_GROUPS: Readonly<Partial<Record<SettingTaker, readonly SettingGroup[]>>> = {
+  run: SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group)),
+  resume: ['Trust on GitHub'],
+  publish: ['Publishing'],
+  replay: ['Replay'],
+};
 
-/** The settings of these groups, for commands to list which ones they accept. */
-export function settingsIn(...groups: readonly SettingGroup[]): SettingKey[] {
-  return settingEntries().flatMap(({ key, group }) => (groups.includes(group) ? [key] : []));
+/** The settings that a command takes. */
+export function settingsOf(taker: SettingTaker): SettingKey[] {
+  const isTaken = ({ group, alsoFor, notFor }: SettingEntry) =>
+    alsoFor?.includes(taker) || (notFor !== taker && WHOLE_GROUPS[taker]?.includes(group));
+  return settingEntries().flatMap((entry) => (isTaken(entry) ? [entry.key] : []));
 }
 
 /** The default as help texts show it. */

@@ -54,7 +54,7 @@ function completed(command: Command): CompletedCommand {
         short: entry.short === undefined ? null : `-${entry.short}`,
         meaning: fitted(help, MEANING),
         value: value === undefined ? null : valuesIn(value),
-        isRepeatable: entry.repeatable === true,
+        isRepeatable: entry.repeatable !== undefined,
       };
     });
   const own = Object.entries({ ...switches, help: 'Show the most used flags' }).map(([flag, help]) => ({

@@ -4,7 +4,7 @@
  */
 
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
-import type { SettingKey, Settings } from '../../config/schema.ts';
+import { type SettingKey, type Settings, settingEntries } from '../../config/schema.ts';
 import { type Attempts, capsOfChosen } from '../../domain/attempts/attempts.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
@@ -17,23 +17,16 @@ import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
 /** The flags that would permit what the journal requests, as typed; empty if nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const { limits, toolSettings, modelSettings } = start;
-  const numbers: readonly [flag: string, recorded: number | null, today: number | null, unit?: 's'][] = [
-    ['max-iterations', limits.maxIterations, settings.maxIterations],
-    ['max-total-tokens', limits.maxTotalTokens, settings.maxTotalTokens],
-    ['max-cost-usd', limits.maxCostUsd, settings.maxCostUsd],
-    ['deadline', limits.deadlineMs, settings.deadlineMs, 's'],
-    ['max-changed-files', limits.maxChangedFiles, settings.maxChangedFiles],
-    ['max-changed-size', limits.maxChangedBytes, settings.maxChangedBytes],
-    ['max-changed-file-size', limits.maxChangedFileBytes, settings.maxChangedFileBytes],
-    ['fix-rounds', limits.fixRounds, settings.fixRounds],
-    ['max-tool-output', toolSettings.maxOutputChars, settings.maxToolOutput],
-    ['max-output-tokens', modelSettings.maxOutputTokens, settings.maxOutputTokens],
-  ];
-  const higher = numbers.flatMap(([flag, recorded, today, unit]) =>
-    recorded === null || today === null || recorded <= today
-      ? []
-      : [`--${flag} ${unit === 's' ? `${recorded / 1_000}s` : recorded}`],
-  );
+  const recorded: Readonly<Record<string, unknown>> = {
+    ...limits,
+    maxToolOutput: toolSettings.maxOutputChars,
+    maxOutputTokens: modelSettings.maxOutputTokens,
+  };
+  const higher = settingEntries().flatMap(({ key, flag }) => {
+    const [was, today] = [recorded[key], settings[key]];
+    if (typeof was !== 'number' || typeof today !== 'number' || was <= today) return [];
+    return [`--${flag} ${key.endsWith('Ms') ? `${was / 1_000}s` : was}`];
+  });
   const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
   const hosts = start.allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
   const pages = toolSettings.webFetch.filter((host) => !isReadable(host, settings.webFetch));
@@ -65,7 +58,7 @@ export function withinToday<Start extends RunStarted>(
 ): Start {
   const { maxTotalTokens, maxCostUsd, maxTokensRecoveries, stallTurns } = start.limits;
   const { modelSettings } = start;
-  const chosen = RAISABLE.filter((key) => given.includes(key)).map((key) => [key, settings[key]]);
+  const raised = given.filter((key) => key in start.limits).map((key) => [key, settings[key]]);
   return {
     ...start,
     price: mainPrice(settings.price, start) ?? start.price,
@@ -80,7 +73,7 @@ export function withinToday<Start extends RunStarted>(
       maxCostUsd: maxCostUsd ?? settings.maxCostUsd,
       maxTokensRecoveries: Math.min(maxTokensRecoveries, MAX_RECOVERIES),
       stallTurns: Math.min(stallTurns, MAX_STALL_TURNS),
-      ...Object.fromEntries(chosen),
+      ...Object.fromEntries(raised),
     },
   };
 }
@@ -121,18 +114,6 @@ const SHARED_CAPS = [
 function isReadable(host: string, hosts: readonly string[]): boolean {
   return hosts.includes('*') || (host !== '*' && isCovered(host, hosts));
 }
-
-/** Limits that a run which has reached them can be resumed with. */
-const RAISABLE = [
-  'maxIterations',
-  'maxTotalTokens',
-  'maxCostUsd',
-  'deadlineMs',
-  'fixRounds',
-  'maxChangedFiles',
-  'maxChangedBytes',
-  'maxChangedFileBytes',
-] as const satisfies readonly (SettingKey & keyof Limits)[];
 
 /** The key of the fallback model was read for the one in the settings. */
 function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {

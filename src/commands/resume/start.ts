@@ -5,7 +5,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { hideNamed, readSearchKey, readServers, readSettings, readTrust } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
-import { typedFor } from '../settings-taken.ts';
+import { typedFor } from '../typed-flags.ts';
 import { resumeRun } from './resume.ts';
 
 /** Starts `patchsmith resume` with the given flags and variables. */

@@ -5,7 +5,7 @@ import { runTask } from '../../engine/attempts/run-task.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
 import { readRunInputs } from '../inputs.ts';
-import { typedFor } from '../settings-taken.ts';
+import { typedFor } from '../typed-flags.ts';
 import { keepWithinBound } from './keep-within-bound.ts';
 
 /** Carries out a plan with the given flags and variables. A refusal is kept in the run directory that was named. */

@@ -16,7 +16,7 @@ export const OLD_RUN_SETTINGS = {
     flag: 'older-than', value: 'AGE', group: 'Old runs', file: 'refused',
     help: 'Remove finished runs that were last written to longer ago than this, such as 14d, 36h' }),
   maxTotalBytes: size().default(5 * 1024 ** 3).register(about, {
-    flag: 'max-total-size', value: 'SIZE', group: 'Old runs', file: 'refused',
+    flag: 'max-total-size', value: 'SIZE', group: 'Old runs', file: 'refused', alsoFor: ['run'],
     help: 'Disk space that all runs in the default folder may take together; beyond it, the oldest finished ones are removed, by clean and, once an hour, after a run' }),
   since: since().nullable().default(null).register(about, {
     flag: 'since', value: 'AGE|DATE', group: 'Old runs', file: 'refused',

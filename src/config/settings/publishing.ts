@@ -20,20 +20,20 @@ const PROTECTED = ['auto', 'refuse', 'draft', 'allow'] as const;
 /** The settings under the heading Publishing. */
 export const PUBLISHING_SETTINGS = {
   repository: repositoryName().nullable().default(null).register(about, {
-    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',
+    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'locate', 'doctor'], variable: 'GITHUB_REPOSITORY',
     help: 'Repository on GitHub' }),
   base: branchName().nullable().default(null).register(about, {
-    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Branch to merge the pull request into',
     defaultHelp: "the run's branch, else the repository's default branch" }),
   branch: branchName().nullable().default(null).register(about, {
-    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
   branchSuffix: choice(BRANCH_SUFFIXES).default('none').register(about, {
-    flag: 'branch-suffix', value: BRANCH_SUFFIXES.join('|'), group: 'Publishing', file: 'refused',
+    flag: 'branch-suffix', value: BRANCH_SUFFIXES.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Add a suffix to the name of the branch that differs from run to run, so that each run has its own pull request; the same run keeps its branch' }),
   headRepository: repositoryName().nullable().default(null).register(about, {
-    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
+    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
   via: choice(ROUTES).default('api').register(about, {
     flag: 'via', value: ROUTES.join('|'), group: 'Publishing', file: 'refused',
@@ -75,16 +75,16 @@ export const PUBLISHING_SETTINGS = {
     flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
     help: 'Prefix of the pull request\'s title' }),
   labels: names(entry()).default([]).register(about, {
-    flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
+    flag: 'label', value: 'NAME', repeatable: 'commas', group: 'Publishing', file: 'refused',
     help: 'Label of the pull request', defaultHelp: 'none' }),
   reviewers: names(login()).default([]).register(about, {
-    flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    flag: 'reviewer', value: 'LOGIN', repeatable: 'commas', group: 'Publishing', file: 'refused',
     help: 'User to request a review from', defaultHelp: 'none' }),
   teamReviewers: names(team()).default([]).register(about, {
-    flag: 'team-reviewer', value: '[ORG/]SLUG', repeatable: true, group: 'Publishing', file: 'refused',
+    flag: 'team-reviewer', value: '[ORG/]SLUG', repeatable: 'commas', group: 'Publishing', file: 'refused',
     help: 'Team to request a review from, with or without its organisation; needs a token that may read the organisation', defaultHelp: 'none' }),
   assignees: names(login()).default([]).register(about, {
-    flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    flag: 'assignee', value: 'LOGIN', repeatable: 'commas', group: 'Publishing', file: 'refused',
     help: 'User to assign the pull request to', defaultHelp: 'none' }),
   milestone: text().nullable().default(null).register(about, {
     flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
@@ -96,25 +96,25 @@ export const PUBLISHING_SETTINGS = {
     flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
     help: 'Maximum size of a published patch' }),
   protectedPaths: choice(PROTECTED).default('auto').register(about, {
-    flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
+    flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['run'],
     help: 'How to treat a patch that changes protected files: refuse it, publish a draft, or publish it like any other; auto: refuse changes of CI, .github, code owners, settings of patchsmith and principles, and publish those of package managers, toolchains, git hooks, editors and other agents as a draft' }),
   acceptProtected: texts(PathGlob).default([]).register(about, {
-    flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
+    flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused', alsoFor: ['run'],
     help: 'Protected files that may change anyway', defaultHelp: 'none' }),
   publishUnfinished: yesOrNo().default(false).register(about, {
     flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
     help: 'Publish the patch of an unfinished run, as a draft' }),
   comment: choice(WHETHER).default('auto').register(about, {
-    flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Whether to report the outcome in a comment on the issue; auto: if the plan came from one' }),
   reportUrl: apiAddress().nullable().default(null).register(about, {
     flag: 'report-url', value: 'URL', group: 'Publishing', file: 'refused',
     help: 'Page of the uploaded report.html, which the pull request links to' }),
   issue: text().nullable().default(null).register(about, {
-    flag: 'issue', value: 'N|URL', group: 'Publishing', file: 'refused',
+    flag: 'issue', value: 'N|URL', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Issue on which to report the outcome, even of a run that ended before it had a plan', defaultHelp: 'the one that the plan came from' }),
   triggerLabel: text().nullable().default(null).register(about, {
-    flag: 'trigger-label', value: 'NAME', group: 'Publishing', file: 'refused',
+    flag: 'trigger-label', value: 'NAME', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Label of the issue that starts a run: it becomes NAME:running, and at the end NAME:done or NAME:failed', defaultHelp: 'labels of the issue are left alone' }),
   stale: choice(STALE).default('comment').register(about, {
     flag: 'stale', value: STALE.join('|'), group: 'Publishing', file: 'refused',
@@ -129,9 +129,9 @@ export const PUBLISHING_SETTINGS = {
     flag: 'resolve-threads', group: 'Publishing', file: 'refused',
     help: 'Resolve the review threads that a follow-up answers, if it changes their file' }),
   githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
-    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_API_URL',
+    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'locate', 'doctor'], variable: 'GITHUB_API_URL',
     help: "GitHub's API" }),
   githubServerUrl: apiAddress().default('https://github.com').register(about, {
-    flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_SERVER_URL',
+    flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare'], variable: 'GITHUB_SERVER_URL',
     help: 'Address of GitHub\'s web pages and git repositories' }),
 };

@@ -21,26 +21,29 @@ const SetupVariable = z
 
 const SANDBOXES = ['required', 'auto', 'off'] as const;
 
+/** How commands are contained here and now, whichever run they belong to. */
+const HERE_AND_NOW = ['resume', 'replay', 'doctor'] as const;
+
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Sandbox and limits of commands. */
 export const SANDBOX_SETTINGS = {
   sandbox: choice(SANDBOXES).default('auto').register(about, {
-    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
+    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set', alsoFor: HERE_AND_NOW,
     help: 'Contain commands: always (otherwise the run does not start), if available, or not at all',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
   mounts: texts(pathEntry()).default([]).register(about, {
-    flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused', alsoFor: HERE_AND_NOW,
     help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
   caches: texts(z.enum([...PACKAGE_MANAGERS, 'auto'], `expected one of ${[...PACKAGE_MANAGERS, 'auto'].join(', ')}`)).default([]).register(about, {
-    flag: 'cache', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    flag: 'cache', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused', alsoFor: HERE_AND_NOW,
     help: `Package manager whose cache on this machine commands may use, under a writable layer of the run: ${PACKAGE_MANAGERS.join(', ')}, or auto for those whose lock files the repository has`,
     defaultHelp: 'none' }),
   allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
-    flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow', alsoFor: ['resume', 'replay'],
     help: 'Host that commands may reach over HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
     defaultHelp: 'no network' }),
   allowedPrivate: texts(AllowedPrivate, 0).default([]).register(about, {
-    flag: 'allow-private', value: 'HOST[:PORT]', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    flag: 'allow-private', value: 'HOST[:PORT]', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow', alsoFor: ['resume', 'replay'],
     help: 'Host in a private network that commands may reach, such as nexus.corp.example or registry:4873',
     defaultHelp: 'none' }),
   setupEnv: texts(SetupVariable).default([]).register(about, {
@@ -57,16 +60,16 @@ export const SANDBOX_SETTINGS = {
     flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time limit for each verify or setup command' }),
   maxProcesses: wholeNumber(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
-    flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
+    flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower', alsoFor: HERE_AND_NOW,
     help: 'Maximum processes and threads of one command; beyond it, the command is killed' }),
   maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
-    flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused',
+    flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused', alsoFor: HERE_AND_NOW,
     help: 'Maximum memory of all running commands together; beyond it, the largest is killed',
     defaultHelp: "three quarters of the machine's or container's" }),
   maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
-    flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower', alsoFor: HERE_AND_NOW,
     help: 'Largest file that a command can write' }),
   maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
-    flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower', alsoFor: HERE_AND_NOW,
     help: 'How much free disk space the run may use, including what the runner stores; beyond it, commands that write are killed and the run ends' }),
 };

@@ -9,7 +9,8 @@ export interface SettingMeta {
   readonly short?: string;
   /** Placeholder of the value in help texts; absent for a switch. */
   readonly value?: string;
-  readonly repeatable?: boolean;
+  /** `commas`: entries may have commas between them as well, since no such name has one in it. */
+  readonly repeatable?: true | 'commas';
   readonly group: SettingGroup;
   readonly help: string;
   /** Shown instead of the default itself, if that depends on something or its absence has a meaning. */
@@ -23,7 +24,14 @@ export interface SettingMeta {
    * nothing. It may never loosen a restriction, or choose what is read or written outside, or where the key is sent.
    */
   readonly file: 'set' | 'lower' | 'narrow' | 'refused';
+  /** Who takes it besides those that take all of its group. */
+  readonly alsoFor?: readonly SettingTaker[];
+  /** Who does not take it, although it takes the group. */
+  readonly notFor?: SettingTaker;
 }
+
+/** Commands with so many settings that these say who takes them; `locate` is a mode of the action alone. */
+export type SettingTaker = 'run' | 'resume' | 'prepare' | 'publish' | 'locate' | 'replay' | 'doctor';
 
 /** The headings under which help texts and docs list the settings. */
 export const SETTING_GROUPS = [

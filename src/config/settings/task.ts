@@ -18,7 +18,7 @@ const ISSUE_COMMENTS = ['all', 'maintainers', 'none'] as const;
 /** The settings under the heading Task. */
 export const TASK_SETTINGS = {
   plan: path().nullable().default(null).register(about, {
-    flag: 'plan', value: 'FILE', group: 'Task', file: 'refused',
+    flag: 'plan', value: 'FILE', group: 'Task', file: 'refused', alsoFor: ['prepare'],
     help: 'Plan in Markdown, with optional YAML front matter; - reads stdin' }),
   message: text().nullable().default(null).register(about, {
     flag: 'message', short: 'm', value: 'TEXT', group: 'Task', file: 'refused',
@@ -30,13 +30,13 @@ export const TASK_SETTINGS = {
     flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
     help: 'Comment on a GitHub issue or pull request whose text is the task, after a leading command word such as /patchsmith' }),
   continued: text().refine((given) => given === 'auto' || given === 'never' || /^#?[1-9]\d{0,9}$/.test(given), 'expected auto, never, or the number of a pull request').default('never').register(about, {
-    flag: 'continue', value: 'PR|auto|never', group: 'Task', file: 'refused',
+    flag: 'continue', value: 'PR|auto|never', group: 'Task', file: 'refused', alsoFor: ['prepare'],
     help: 'Pull request of an earlier run to continue, with its head checked out: handles later requests, review threads and failed checks; auto: the one that the event refers to, if patchsmith made it' }),
   followUpRounds: wholeNumber(0).default(2).register(about, {
-    flag: 'follow-up-rounds', value: 'N', group: 'Task', file: 'refused',
+    flag: 'follow-up-rounds', value: 'N', group: 'Task', file: 'refused', alsoFor: ['prepare'],
     help: 'How often failed checks and conflicts may continue a pull request, without a person asking for it' }),
   followUpsPerDay: wholeNumber(0).default(20).register(about, {
-    flag: 'follow-ups-per-day', value: 'N', group: 'Task', file: 'refused',
+    flag: 'follow-ups-per-day', value: 'N', group: 'Task', file: 'refused', alsoFor: ['prepare'],
     help: 'How many rounds of pull requests may begin in 24 hours in the repository, whoever asked for them' }),
   issueComments: choice(ISSUE_COMMENTS).default('maintainers').register(about, {
     flag: 'issue-comments', value: ISSUE_COMMENTS.join('|'), group: 'Task', file: 'refused',
@@ -53,13 +53,13 @@ export const TASK_SETTINGS = {
     flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
     help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
   allow: texts(PathGlob).default([]).register(about, {
-    flag: 'allow', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
+    flag: 'allow', value: 'GLOB', repeatable: true, group: 'Task', file: 'set', alsoFor: ['resume', 'publish'],
     help: "Only these paths may change; the plan's globs apply too", defaultHelp: 'all paths' }),
   protect: texts(PathGlob).default([]).register(about, {
-    flag: 'protect', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
+    flag: 'protect', value: 'GLOB', repeatable: true, group: 'Task', file: 'set', alsoFor: ['resume', 'publish'],
     help: "These paths must not change; the plan's globs apply too", defaultHelp: 'none' }),
   acceptSecrets: texts(PathGlob).default([]).register(about, {
-    flag: 'accept-secrets', value: 'GLOB', repeatable: true, group: 'Task', file: 'refused',
+    flag: 'accept-secrets', value: 'GLOB', repeatable: true, group: 'Task', file: 'refused', alsoFor: ['resume', 'publish'],
     help: 'Files to which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
@@ -71,7 +71,7 @@ export const TASK_SETTINGS = {
     flag: 'preflight', value: PREFLIGHTS.join('|'), group: 'Task', file: 'refused',
     help: 'Check before the first request that the work tree can be written to and that the verify commands can run; off: no such checks' }),
   includeForeign: yesOrNo().default(false).register(about, {
-    flag: 'include-foreign', group: 'Task', file: 'refused',
+    flag: 'include-foreign', group: 'Task', file: 'refused', alsoFor: ['resume'],
     help: 'Include in the patch changes that no tool call explains' }),
   ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
     flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
@@ -98,14 +98,14 @@ export const TASK_SETTINGS = {
     flag: 'no-tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
     help: 'Tools that the model does not get', defaultHelp: 'none' }),
   webFetch: texts(WebHost, 0).default([]).register(about, {
-    flag: 'web-fetch', value: 'HOST', repeatable: true, group: 'Task', file: 'refused',
+    flag: 'web-fetch', value: 'HOST', repeatable: true, group: 'Task', file: 'refused', alsoFor: ['resume'],
     help: 'Host whose pages the model may read with web_fetch, as in --allow-domain, or * for every public host; does not let commands reach it',
     defaultHelp: 'none' }),
   mcp: mappingOrTexts().default([]).register(about, {
-    flag: 'mcp', value: 'NAME=COMMAND|URL', repeatable: true, group: 'Task', file: 'set',
+    flag: 'mcp', value: 'NAME=COMMAND|URL', repeatable: true, group: 'Task', file: 'set', alsoFor: ['resume'],
     help: 'MCP server whose tools the model gets as NAME__TOOL: a command, which runs in the sandbox, or an https address; in the project file a mapping as in --mcp-config', defaultHelp: 'none' }),
   mcpConfig: path().nullable().default(null).register(about, {
-    flag: 'mcp-config', value: 'FILE', group: 'Task', file: 'refused',
+    flag: 'mcp-config', value: 'FILE', group: 'Task', file: 'refused', alsoFor: ['resume'],
     help: 'JSON or YAML with mcpServers, as for other clients: command, args and env, or url and headers, with variables in env and headers', defaultHelp: 'none' }),
   outputSchema: path().nullable().default(null).register(about, {
     flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
