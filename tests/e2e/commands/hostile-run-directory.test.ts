@@ -105,7 +105,7 @@ describe.each(COMMANDS)('%s', (command) => {
     const journal = join(run, 'events.jsonl');
     const text = readFileSync(journal, 'utf8');
     const ends: [string, () => void][] = [
-      ['longer than', () => truncateSync(journal, 2 ** 40)],
+      ['is larger than', () => truncateSync(journal, 2 ** 40)],
       ['nested too deeply', () => writeFileSync(journal, `${'['.repeat(5_000_000)}\n`)],
       ['too many values', () => writeFileSync(journal, `[${'{},'.repeat(6_000_000)}{}]\n${text}`)],
     ];
