@@ -23,7 +23,8 @@ const figures = {
 const budget = JSON.parse(readFileSync(FILE, 'utf8'));
 
 if (process.argv.includes('--lower')) {
-  for (const [name, figure] of Object.entries(figures)) budget[name] = Math.min(budget[name] ?? figure, figure);
+  for (const [name, figure] of Object.entries(figures))
+    budget[name] = Math.min(budget[name] ?? figure, figure);
   writeFileSync(FILE, `${JSON.stringify(budget, null, 2)}\n`);
 } else {
   for (const [name, figure] of Object.entries(figures)) {
