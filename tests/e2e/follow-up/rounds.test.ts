@@ -95,7 +95,6 @@ async function carryOut(
     event: { name: event, payload: await payloadBy('ann', payload) },
     actor: 'ann',
     secrets: { ANTHROPIC_API_KEY: KEY },
-    built: true,
     ...more,
     env: { ANTHROPIC_BASE_URL: claude.url, GITHUB_RUN_ID: String(4_710 + workflowRuns), ...more.env },
   });
@@ -149,7 +148,6 @@ async function prepare(
   const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
   return runAction({
     workspace: process.cwd(),
-    built: true,
     inputs: { mode: 'prepare', continue: event === 'push' ? 'auto' : '2' },
     token: github.addToken({ kind: 'installation', permissions }),
     event: payload,
@@ -229,7 +227,6 @@ async function stepsOfJob(shared: Record<string, string> = {}) {
     execFileSync('git', ['checkout', '-q', '--detach', `origin/${head}`], { cwd: workspace });
     return runAction({
       workspace,
-      built: true,
       inputs: {
         mode,
         continue: '2',
@@ -414,7 +411,6 @@ testAtNight(
     // Whoever has no write access starts no round, whatever the workflow's own condition says.
     const prepared = await runAction({
       workspace: process.cwd(),
-      built: true,
       inputs: { mode: 'prepare', continue: '2', issue: '2' },
       token: github.addToken({
         kind: 'installation',

@@ -36,7 +36,6 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   const answer = { findings: [{ path: 'a.txt', line: 1 }] };
   const { exitCode, stderr, result, events, patch, server, runDir } = await scriptedRun({
     repository,
-    built: true,
     turns: [
       { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
       { calls: [call('run_command', { command: 'echo new > a.txt; cat a.txt' })] },
@@ -71,7 +70,7 @@ test('a read-only run ends with an answer that fits, and can be replayed', async
   const asked = events.flatMap((event) => (event.type === 'message.added' ? [event.text] : []));
   expect(asked).toEqual([expect.stringContaining('call `finish`')]);
 
-  const replayed = await runCli(['replay', runDir], { cwd: repository.root, built: true });
+  const replayed = await runCli(['replay', runDir], { cwd: repository.root });
   expect(replayed.exitCode, replayed.stderr).toBe(0);
 });
 
@@ -79,7 +78,6 @@ test('an answer together with a change, with fewer tools', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const { result, server } = await scriptedRun({
     repository,
-    built: true,
     turns: [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, finish({ answer: 7 })],
     args: [
       '--tools',

@@ -14,7 +14,6 @@ test('a document is read by the model as text is, and cannot be edited as such',
   writeFileSync(join(repository.root, 'other.docx'), docxOf(paragraph('One') + paragraph('Two')));
   const { exitCode, stderr, events } = await scriptedRun({
     repository,
-    built: true,
     turns: [
       {
         calls: [

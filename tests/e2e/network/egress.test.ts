@@ -109,7 +109,7 @@ test('commands, web_fetch, web_search, MCP servers and the model are told apart,
 
 test('without a sandbox the hosts of commands are unknown, and those of the model are named', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
-  const run = await scriptedRun({ repository, built: true, args: ['--sandbox', 'off'], turns: [done] });
+  const run = await scriptedRun({ repository, args: ['--sandbox', 'off'], turns: [done] });
   expect(run.result.network, run.stderr).toEqual({
     allowed: null,
     hosts: [
@@ -181,7 +181,6 @@ test('the hosts of all attempts are named, also of those that were not kept', as
   ];
   const run = await scriptedRun({
     repository,
-    built: true,
     args: ['--attempts', '2', '--allow-domain', 'packages.example.test'],
     turns: conversations(asking('large.example.test', 'b\nc\nd\n'), asking('small.example.test', 'b\n')),
   });

@@ -24,12 +24,11 @@ afterAll(removeFolders);
 
 const PLAN = ['--message', 'Make a new'];
 
-/** The built command, in a job of its own. */
 function published({ runDir }: FinishedRun, ...args: string[]): Promise<Published> {
   const artifact = join(temporaryFolder(), 'artifact');
   cpSync(runDir, artifact, { recursive: true });
   const there = { github: life.github, repository: life.hosted, token, artifact };
-  return publish(there, { args, built: true });
+  return publish(there, { args });
 }
 
 /** A run that writes this file, in a fresh checkout of the branch. */

@@ -64,10 +64,10 @@ class World {
   }
 
   /** What a model does that was asked to read a key and leave one of its own. */
-  run(start: string, args: readonly string[] = []) {
+  run(start: string, { built = false, args = [] }: { built?: boolean; args?: readonly string[] } = {}) {
     return scriptedRun({
       repository: { root: start },
-      built: true,
+      built,
       env: { HOME: this.home },
       args: ['--sandbox', 'off', ...args],
       turns: [
@@ -339,7 +339,6 @@ test.each([
   const world = new World();
   await scriptedRun({
     repository: world,
-    built: true,
     runDir: join(world.home, 'run'),
     env: { HOME: world.home },
     args: ['--sandbox', 'off'],
@@ -349,7 +348,7 @@ test.each([
   const before = world.outside();
   const line = args.map((arg) => (arg === 'last' ? join(world.home, 'run') : arg));
   const env = { HOME: world.home, ANTHROPIC_API_KEY: 'sk-ant-of-a-test' };
-  const end = await runCli(line, { cwd: world.root, env, built: true });
+  const end = await runCli(line, { cwd: world.root, env });
   expect(`${end.stdout}${end.stderr}`).toContain('core.worktree');
   expect(readFileSync(join(world.root, 'a.txt'), 'utf8')).toBe('changed\n');
   expect(world.outside()).toBe(before);
@@ -369,7 +368,6 @@ test('a key in a tracked .env is not used, whatever its folder says', async () =
   const end = await runCli(['run', '--repo', world.root, '--message', 'Do it', '--sandbox', 'off'], {
     cwd: join(world.root, 'sub'),
     env: { HOME: world.home, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' },
-    built: true,
   });
   expect([end.exitCode, end.stderr]).toEqual([2, expect.stringMatching(/is tracked by git|could not say/)]);
 });
@@ -382,7 +380,7 @@ test.each(['HEAD', 'commondir', 'gitdir', 'objects', 'refs', 'info', 'config'])(
     const path = join(world.home, 'work/clone.git', name);
     rmSync(path, { recursive: true, force: true });
     makePipe(path);
-    const run = await world.run(world.root);
+    const run = await world.run(world.root, { built: true });
     expect([run.exitCode, run.lastLine]).toEqual([2, expect.stringContaining(path)]);
   },
 );
@@ -391,7 +389,7 @@ test('nothing waits for a pipe that a ref names', async () => {
   const world = new World();
   world.put('.git/refs/heads/other', 'ref: OTHER_HEAD\n');
   makePipe(join(world.root, '.git/OTHER_HEAD'));
-  const run = await world.run(world.root, ['--deadline', '20s']);
+  const run = await world.run(world.root, { built: true, args: ['--deadline', '20s'] });
   expect([run.exitCode, run.lastLine]).toEqual([2, expect.stringContaining('OTHER_HEAD')]);
 });
 
@@ -408,7 +406,6 @@ describe('a file of the task that is tracked as a link out of the checkout is no
   const runIn = (world: World, repository: { root: string }, args: readonly string[]) =>
     scriptedRun({
       repository,
-      built: true,
       withoutTask: args.includes('--plan'),
       env: { HOME: world.home },
       args: ['--sandbox', 'off', ...args],

@@ -55,7 +55,6 @@ test.each(['required', 'off'])(
       repository,
       turns: [command(EDIT), done],
       args: ['--sandbox', mode],
-      built: true,
     });
     expect([run.exitCode, readFileSync(inside, 'utf8')], run.stderr).toEqual([0, `${AS_IT_WAS}evil\n`]);
     expect(stateOf(outside)).toEqual([...before.slice(0, 3), 1]);
@@ -72,7 +71,6 @@ test('setup commands find copies too, with mode and time as they were', async ()
     repository,
     turns: [done],
     args: ['--setup', `cp -p ${PLACE} node_modules/seen; echo evil >> ${PLACE}`],
-    built: true,
   });
   expect(run.exitCode, run.stderr).toBe(0);
   expect(stateOf(outside)).toEqual([...before.slice(0, 3), 1]);
@@ -89,7 +87,6 @@ test('a link into the git dir is one that leads out', async () => {
   const run = await scriptedRun({
     repository,
     turns: [command('echo evil >> hook.txt'), done],
-    built: true,
   });
   expect(run.exitCode, run.stderr).toBe(0);
   expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n');
@@ -105,7 +102,7 @@ test('so is one into a git dir of another name', async () => {
   writeFileSync(hook, '#!/bin/sh\n');
   linkSync(hook, join(root, 'split/hook.txt'));
   const turns = [command('echo evil >> split/hook.txt'), done];
-  const run = await scriptedRun({ repository, turns, built: true });
+  const run = await scriptedRun({ repository, turns });
   expect(run.exitCode, run.stderr).toBe(0);
   expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n');
 });
@@ -116,7 +113,7 @@ test.runIf(isRoot)('a folder that is mounted a second time does not count twice'
   mkdirSync(second);
   execFileSync('mount', ['--bind', join(repository.root, PLACE, '..'), second]);
   try {
-    const run = await scriptedRun({ repository, turns: [command(EDIT), done], built: true });
+    const run = await scriptedRun({ repository, turns: [command(EDIT), done] });
     expect(run.exitCode, run.stderr).toBe(0);
     expect(readFileSync(outside, 'utf8')).toBe(AS_IT_WAS);
   } finally {
@@ -130,7 +127,7 @@ test('a file with a name that is no UTF-8, or with set-uid bits, is copied, the 
   const name = Buffer.from('node_modules/\xff', 'latin1');
   linkSync(outside, Buffer.concat([Buffer.from(`${repository.root}/`), name]));
   const turns = [command(`for one in ${PLACE} node_modules/?; do echo evil >> "$one"; done`), done];
-  const run = await scriptedRun({ repository, turns, built: true });
+  const run = await scriptedRun({ repository, turns });
   expect(run.exitCode, run.stderr).toBe(0);
   expect(stateOf(outside).slice(0, 2)).toEqual([AS_IT_WAS, 0o6755]);
   expect(lstatSync(join(repository.root, PLACE)).mode & 0o7777).toBe(0o755);
@@ -165,7 +162,7 @@ test('files that are linked only with each other stay so', async () => {
   writeFileSync(one ?? '', 'built\n');
   linkSync(one ?? '', two ?? '');
   const { ino } = lstatSync(one ?? '');
-  const run = await scriptedRun({ repository, turns: [command('echo b > a.txt'), done], built: true });
+  const run = await scriptedRun({ repository, turns: [command('echo b > a.txt'), done] });
   expect(run.exitCode, run.stderr).toBe(0);
   expect([one, two].map((path) => lstatSync(path ?? '').ino)).toEqual([ino, ino]);
   expect(run.stderr).not.toContain('WARN_HARD_LINKS_COPIED');
@@ -178,7 +175,6 @@ test('a run for which there is not enough space to copy them does not begin', as
     repository,
     turns: [done],
     args: ['--setup', 'echo > began'],
-    built: true,
   });
   expect([run.exitCode, run.lastLine], run.stderr).toEqual([
     2,

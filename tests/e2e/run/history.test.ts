@@ -84,7 +84,6 @@ test('git log shows the run, whatever the names of files, and git blame knows th
       done,
     ],
     args: SANDBOX,
-    built: true,
   });
   expect(exitCode, stderr).toBe(0);
   expect(await logOf(runDir)).toEqual([
@@ -112,7 +111,6 @@ test('lines whose past is lost name every change of their file, and the run dire
       done,
     ],
     args: SANDBOX,
-    built: true,
   });
   const lost = (await execa('git', ['hash-object', '--stdin'], { input: 'one\ntwo\n' })).stdout;
   rmSync(join(runDir, 'shadow.git/objects', lost.slice(0, 2), lost.slice(2)));
@@ -140,7 +138,6 @@ testAtNight('a run with 10,000 changes has them all in its history', async () =>
       done,
     ],
     args: [...SANDBOX, '--max-changed-files', '20000'],
-    built: true,
   });
   expect(result.outcome, stderr).toBe('done');
   const listed = await inShadow(runDir, 'ls-tree', '--name-only', 'refs/patchsmith/run');
@@ -158,7 +155,7 @@ describe('a run directory from elsewhere', () => {
   async function recorded(): Promise<string> {
     const repository = await makeRepository({ 'a.txt': 'one\n' });
     const turns = [command('echo two >> a.txt'), command('echo three >> a.txt'), done];
-    return (await scriptedRun({ repository, turns, args: SANDBOX, built: true })).runDir;
+    return (await scriptedRun({ repository, turns, args: SANDBOX })).runDir;
   }
   const shared = recorded();
   const copy = async () => {
@@ -243,7 +240,7 @@ test('for any sequence of edits and moves, a line names the call that wrote it, 
         const replace = now.map((line) => `${line}\n`).join('');
         return { calls: [call('edit_file', { path: file.name, find: `${old}\n`, replace })] };
       });
-      const run = await scriptedRun({ repository, turns: [...turns, done], args: SANDBOX, built: true });
+      const run = await scriptedRun({ repository, turns: [...turns, done], args: SANDBOX });
       expect(run.result.outcome, run.stderr).toBe('done');
       const lines = run.patch === '' ? [] : linesOf(await blamed(run.runDir));
       const wrong = lines.filter((line) => {

@@ -22,7 +22,6 @@ test('a fix round starts a server again, which has forgotten its state', async (
   const repository = await makeRepository({ ...FILES, '.patchsmith.yml': PROJECT });
   const run = await scriptedRun({
     repository,
-    built: true,
     args: ['--verify', 'test ! -e /tmp/state && test -e fixed.txt'],
     turns: [
       { calls: [served('echo kept > /tmp/state; cat /tmp/state'), served('cat /tmp/state')] },
@@ -47,7 +46,6 @@ test('what a server leaves in the work tree between calls is not verified as par
   const repository = await makeRepository({ ...FILES, '.patchsmith.yml': PROJECT });
   const run = await scriptedRun({
     repository,
-    built: true,
     args: ['--verify', 'test -e helper.txt && test -e fixed.txt && date >> helper.txt'],
     turns: [
       { calls: [write] },
@@ -83,7 +81,6 @@ test('a server in the sandbox that has a secret is not started again where the m
     "import { writeFileSync } from 'node:fs'; writeFileSync('stolen.txt', process.env.A_TOKEN);\n";
   const run = await scriptedRun({
     repository,
-    built: true,
     args: ['--mcp-config', config, '--verify', 'test -e fixed.txt'],
     turns: [
       { calls: [served('echo first')] },

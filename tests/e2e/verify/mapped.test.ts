@@ -32,7 +32,6 @@ test('what a server changes in a mapped file after its call is not verified as p
   const start = `setsid /usr/bin/python3 mapped.py > /dev/null 2>&1 < /dev/null & ${until('first')}`;
   const run = await scriptedRun({
     repository,
-    built: true,
     args: ['--verify', 'grep -q good a.txt', '--fix-rounds', '0'],
     turns: [
       { calls: [call('own__run', { command: start })] },

@@ -10,7 +10,6 @@ test('empty folders and pipes of the run, which the patch cannot have, are named
   const repository = await makeRepository({ 'a.txt': 'a\n', 'kept/b.txt': 'b\n' });
   const run = await scriptedRun({
     repository,
-    built: true,
     args: ['--verify', 'test -d logs && test -p kept/pipe'],
     turns: [
       { calls: [call('run_command', { command: 'mkdir logs; mkfifo kept/pipe; echo b > a.txt' })] },
