@@ -4,6 +4,7 @@ import type { ChangeLedger } from '../domain/changes/ledger.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
+import { whyFailed } from '../domain/review/why-failed.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { failuresIn } from '../domain/run/verify-baseline.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
@@ -158,11 +159,13 @@ export async function runCommands(
     const gap =
       shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
     const isPartlyShown = shown.omitted > 0 && !succeeded(end);
+    const why = succeeded(end) ? null : whyFailed(clean);
     const report = {
       command,
       end,
       output: `${shown.head}${gap}${shown.tail}`,
       ...(isPartlyShown && { failures: failuresIn(clean) }),
+      ...(why !== null && { why }),
     };
     ended?.(report);
     reports.push(report);

@@ -132,60 +132,56 @@ function verifyLine(
   flags: readonly string[],
 ): CheckLine {
   if (succeeded(report.end)) return fine('verify', `${ended(report)}: passes before the work`);
-  if (flags.length > 0)
-    return {
-      part: 'verify',
-      status: 'note',
-      code: null,
-      said: `${ended(report)}: fails before the work, and hosts were refused${refusalIn(report.output)}`,
-      fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
-    };
-  const missing = missingPackage(report.output);
-  if (missing !== null)
-    return {
-      part: 'verify',
-      status: 'note',
-      code: null,
-      said: `${ended(report)}: fails before the work, since something is not installed: ${missing}`,
-      fix: 'install it as usual, into the environment that the command uses, or let a setup command do that',
-    };
-  const absent = missingProgram(stripVTControlCharacters(report.output));
-  if (absent !== null)
-    return {
-      part: 'verify',
-      status: 'note',
-      code: null,
-      said: `${ended(report)}: fails before the work, and a program is not found: ${shortened(absent.line, 160)}`,
-      fix: installLine(absent.program) ?? 'install it, or leave out the command that needs it',
-    };
+  const { said, fix } = failureOf(report, flags);
   return {
     part: 'verify',
     status: 'note',
     code: null,
-    said: `${ended(report)}: fails before the work${lastWords(report.output)}`,
-    fix: willCompareFailures
-      ? null
-      : 'fine if the plan is to make it pass; otherwise fix it, or pass --verify-baseline, so that pre-existing failures do not fail the run',
+    said: `${ended(report)}: fails before the work${said}`,
+    fix: fix ?? (willCompareFailures ? null : FINE_IF_PLANNED),
   };
 }
 
-/** Its last refusal says it all, and what programs say around it fills a screen. */
-function refusalIn(output: string): string {
-  const last = refusalsSaid(stripVTControlCharacters(output)).at(-1);
-  return last === undefined ? lastWords(output) : `; it says: ${last}`;
+const FINE_IF_PLANNED =
+  'fine if the plan is to make it pass; otherwise fix it, or pass --verify-baseline, so that pre-existing failures do not fail the run';
+
+/** Why it failed, as the rest of a sentence, and what to do where it lacks something; `fix` is null where it does not. */
+function failureOf(
+  { output, why }: CommandReport,
+  flags: readonly string[],
+): { readonly said: string; readonly fix: string | null } {
+  const plain = stripVTControlCharacters(output);
+  const said = why === undefined ? lastWords(plain) : `: ${why}`;
+  if (flags.length > 0) {
+    // Its last refusal says it all, and what programs say around it fills a screen.
+    const refusal = refusalsSaid(plain).at(-1);
+    return {
+      said: `, and hosts were refused${refusal === undefined ? said : `; it says: ${refusal}`}`,
+      fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
+    };
+  }
+  const lacking = missingPackage(output);
+  if (lacking !== null)
+    return { said: `, since something is not installed: ${lacking}`, fix: INSTALL_PACKAGE };
+  const absent = missingProgram(plain);
+  if (absent === null) return { said, fix: null };
+  return {
+    said: `, and a program is not found: ${shortened(absent.line, 160)}`,
+    fix: installLine(absent.program) ?? INSTALL_PROGRAM,
+  };
 }
 
-/** The end of a command's output, so that one need not open the result to see why it failed. */
+const INSTALL_PACKAGE =
+  'install it as usual, into the environment that the command uses, or let a setup command do that';
+
+const INSTALL_PROGRAM = 'install it, or leave out the command that needs it';
+
+/** The end of an output of unknown form, so that one need not open the result to see why the command failed. */
 function lastWords(output: string): string {
-  const lines = stripVTControlCharacters(output)
-    .trim()
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    // Where Ruby was when it said the line before.
-    .filter((line) => !/^from .*:in [`']/.test(line));
-  const last = lines.slice(-3).map((line) => shortened(line.replace(/\s+/g, ' '), 160));
-  return last.join('') === '' ? '' : `; it ends with: ${last.join(' / ')}`;
+  const lines = output.split('\n').map((line) => line.trim());
+  const last = lines.filter((line) => line !== '').slice(-3);
+  const shown = last.map((line) => shortened(line.replace(/\s+/g, ' '), 160)).join(' / ');
+  return shown === '' ? '' : `; it ends with: ${shown}`;
 }
 
 function ended({ command, end }: CommandReport): string {

@@ -29,3 +29,12 @@ export function cutTo(excerpt: Excerpt, limit: number): Excerpt {
   const tail = lastUnits(tailSource, limit - headLimit);
   return { head, omitted: total - head.length - tail.length, tail };
 }
+
+/** The lines of a text without colours; those that the gap cuts into are left out. */
+export function excerptLines({ head, omitted, tail }: Excerpt): string[] {
+  return omitted === 0 ? linesOf(head) : [...linesOf(head).slice(0, -1), ...linesOf(tail).slice(1)];
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '').split(/\r\n|\n|\r/);
+}

@@ -46,6 +46,8 @@ export const CommandReport = z.strictObject({
   output: z.string(),
   /** Those of the whole output, if the command failed and `output` does not show all of it. */
   failures: NamedFailures.optional(),
+  /** The line of the whole output that says why the command failed, where one is known to. */
+  why: z.string().optional(),
 });
 export type CommandReport = z.infer<typeof CommandReport>;
 

@@ -1,6 +1,6 @@
 /** Distinguishes failures of verify commands that existed before the run from new ones. */
 
-import { type Excerpt, whole } from '../conversation/excerpt.ts';
+import { type Excerpt, excerptLines, whole } from '../conversation/excerpt.ts';
 import { succeeded } from '../conversation/tool.ts';
 import { firstUnits } from '../text/shorten.ts';
 import type { CommandReport, NamedFailures } from './events.ts';
@@ -74,8 +74,10 @@ const LISTED_CHARS = 64 * 1024;
 const LINE_CHARS = 2_000;
 
 /** The failures that an output names. Lines that the gap of an excerpt cuts into are left out. */
-export function failuresIn({ head, omitted, tail }: Excerpt): NamedFailures {
-  const lines = omitted === 0 ? linesOf(head) : [...linesOf(head).slice(0, -1), ...linesOf(tail).slice(1)];
+export function failuresIn(output: Excerpt): NamedFailures {
+  const lines = excerptLines(output)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
   // A formatter that lists files reports failures in its own words.
   const inWords = lines.some(namesFailure);
   const counted = [...countedLines(lines, inWords)].map(([line, counts]) => ({ line, ...counts }));
@@ -89,11 +91,6 @@ export function failuresIn({ head, omitted, tail }: Excerpt): NamedFailures {
     else others += one.times;
   }
   return { inWords, lines: listed, others };
-}
-
-function linesOf(output: string): string[] {
-  const lines = output.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '').split(/\r\n|\n|\r/);
-  return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
 
 function namesFailure(line: string): boolean {

@@ -107,8 +107,8 @@ test('a package that a verify command lacks is named, wherever the command says 
   const { stdout } = await check({ repo: root, args });
   for (const line of lines)
     expect(stdout).toContain(`fails before the work, since something is not installed: ${line}\n`);
-  expect(stdout).toContain('fails before the work; it ends with: 7 / 8 / 9\n');
-  expect(stdout).toContain('it ends with: cannot load such file -- a (LoadError)\n');
+  expect(stdout).toContain("fails before the work: Error: Cannot find module './ours.js'\n");
+  expect(stdout).toContain('fails before the work: cannot load such file -- a (LoadError)\n');
   expect(stdout).toContain(
     'fails before the work, and a program is not found: make: mvn: No such file or directory\n                    fix: Maven: sudo apt-get install maven\n',
   );

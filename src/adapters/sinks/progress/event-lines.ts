@@ -8,7 +8,7 @@ import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../..
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
 import { shortened } from '../../../domain/text/shorten.ts';
-import { prefixed } from '../../../domain/text/terminal.ts';
+import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
 import { pluralize } from '../../../domain/text/words.ts';
 import {
   bySource,
@@ -80,11 +80,13 @@ export class EventLines {
   }
 
   /** A command that ran before the work, with the end of its output if it should have succeeded but did not. */
-  commandBefore(kind: 'setup' | 'verify', { command, end, output }: CommandReport): Line[] {
+  commandBefore(kind: 'setup' | 'verify', report: CommandReport): Line[] {
+    const { command, end } = report;
     const isBad = kind === 'setup' && !succeeded(end);
     return [
       line(isBad, `${BEFORE[kind]} ${command} → ${describeEndAndTime(end)}`),
-      ...(isBad ? this.#endOf(command, output) : []),
+      ...this.#why(report),
+      ...(isBad ? this.#endOf(report) : []),
     ];
   }
 
@@ -186,17 +188,21 @@ export class EventLines {
   }
 
   #verified(report: CommandReport): Line[] {
-    const { command, end, output } = report;
+    const { command, end } = report;
     const asBefore = judgeReports([report], this.#verifyBaseline).preexisting.length > 0;
     const isBad = !asBefore && !succeeded(end);
     return [
       line(isBad, `verify ${command} → ${describeEndAndTime(end)}${asBefore ? ', as before the work' : ''}`),
-      ...(isBad ? this.#endOf(command, output) : []),
+      ...(isBad ? [...this.#why(report), ...this.#endOf(report)] : []),
     ];
   }
 
+  #why({ why }: CommandReport): Line[] {
+    return why === undefined ? [] : [{ as: 'output', text: `    why: ${oneLine(this.#redact(why), 320)}` }];
+  }
+
   /** The last lines of a failed command, unless its last failure had the same ones. */
-  #endOf(command: string, output: string): Line[] {
+  #endOf({ command, output }: CommandReport): Line[] {
     if (output.trim() === '') return [];
     const end = lastLines(this.#redact(output), 20);
     const timeless = withoutDurations(end);

@@ -94,8 +94,11 @@ test('a setup command is named as it starts and every 30 s of its silence, and s
     '30: setup npm ci: 30 s so far, limit 600 s\n',
     '60: setup npm ci: 60 s so far, limit 600 s\n',
   ]);
-  ended({ command: 'npm ci', end: { ...commandEnd(1), durationMs: 65_000 }, output: 'one\nnpm error 403\n' });
-  expect(printed()).toBe('setup npm ci → exit code 1 after 65.0 s\n    | one\n    | npm error 403\n');
+  const output = 'one\nnpm error 403\n';
+  ended({ command: 'npm ci', end: { ...commandEnd(1), durationMs: 65_000 }, output, why: 'npm error 403' });
+  expect(printed()).toBe(
+    'setup npm ci → exit code 1 after 65.0 s\n    why: npm error 403\n    | one\n    | npm error 403\n',
+  );
   now += 60_000;
   progress.tick();
   expect(printed()).toBe('');
