@@ -13,6 +13,7 @@ import type { RunState } from '../domain/run/state.ts';
 import { eventWarning } from '../domain/warnings/event-warning.ts';
 import { warning } from '../domain/warnings/warning.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
+import { type ActingPorts, acting } from './acting.ts';
 import { crashed } from './finish/crash.ts';
 import { endRun, loadReport } from './finish/end.ts';
 import type { LoopEnd } from './finish/final-outcome.ts';
@@ -26,8 +27,6 @@ import type { Ready, Stopped } from './ready.ts';
 import type { RunInput } from './run-input.ts';
 import { type EarlierPart, Session } from './session.ts';
 import { tracesOf } from './traces.ts';
-import { watched } from './watched.ts';
-import { type ActingPorts, writeAhead } from './write-ahead.ts';
 
 /** Runs from plan to patch. Never rejects for anything a run can run into; that is in the outcome. */
 export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
@@ -65,7 +64,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   const sync = () => {
     for (const sink of session.sinks) sink.sync?.();
   };
-  const ports = watched(progress, writeAhead(sync, ready));
+  const ports = acting(ready, { sync, progress });
   const { base, superseded } = beginning.state;
   session.record({
     ...startedPart({ ...start, base }),

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/adapters/sinks/progress/under-way.ts';
 import type { Conversation } from '../../src/domain/conversation/conversation.ts';
-import { watched } from '../../src/engine/watched.ts';
-import type { ActingPorts } from '../../src/engine/write-ahead.ts';
+import { type ActingPorts, acting } from '../../src/engine/acting.ts';
 import type { Workspace } from '../../src/ports/workspace.ts';
 import type { TurnProgress } from '../../src/ports.ts';
 
@@ -59,7 +58,7 @@ const ports: ActingPorts = {
 test('progress shows how much has arrived and in which attempt; the run gets everything', async () => {
   const { said, progress } = watching();
   const heard: TurnProgress['type'][] = [];
-  await watched(progress, ports).provider.complete({
+  await acting(ports, { progress, sync() {} }).provider.complete({
     conversation: {} as Conversation,
     signal: new AbortController().signal,
     answerTokens: () => 1,
@@ -76,7 +75,7 @@ test('progress shows how much has arrived and in which attempt; the run gets eve
 
 test('commands are shown with the time they have, and looks at the whole work tree', async () => {
   const { said, progress } = watching();
-  const shown = watched(progress, ports);
+  const shown = acting(ports, { progress, sync() {} });
   const { signal } = new AbortController();
   await shown.workspace.capture('all');
   await shown.sandbox.run({ script: 'npm test', timeoutMs: 60_000, signal });
@@ -97,8 +96,37 @@ test('commands are shown with the time they have, and looks at the whole work tr
 test('what fails has ended, too', async () => {
   const { said, progress } = watching();
   const broken = { ...ports.sandbox, run: () => Promise.reject(new Error('broken')) };
-  const shown = watched(progress, { ...ports, sandbox: broken });
+  const shown = acting({ ...ports, sandbox: broken }, { progress, sync() {} });
   const command = { script: 'x', timeoutMs: 1, signal: new AbortController().signal };
   await expect(shown.sandbox.run(command)).rejects.toThrow('broken');
   expect(said).toEqual(['run_command x (1)', 'end of run_command x']);
+});
+
+test('nothing is done unless the journal is written first', async () => {
+  const { progress } = watching();
+  const full = () => {
+    throw new Error('no space');
+  };
+  const never = () => Promise.reject(new Error('it was done'));
+  const outside = { isOutside: true, execute: never } as unknown as ActingPorts['tools'][number];
+  const acts = acting(
+    {
+      tools: [outside],
+      provider: { ...ports.provider, complete: never },
+      sandbox: { ...ports.sandbox, run: never },
+      verifyPlace: { ...ports.verifyPlace, open: never },
+      workspace: { ...workspace, writeFile: never, putBack: never },
+    },
+    { progress, sync: full },
+  );
+  const anything = {} as never;
+  for (const act of [
+    () => acts.provider.complete(anything),
+    () => acts.sandbox.run(anything),
+    () => acts.verifyPlace.open([], anything),
+    () => acts.workspace.writeFile(anything, anything),
+    () => acts.workspace.putBack([], []),
+    () => acts.tools[0]?.execute(anything, anything),
+  ])
+    await expect(act()).rejects.toThrow('no space');
 });
