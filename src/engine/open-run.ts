@@ -14,27 +14,30 @@ import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import { whyReadOnly } from '../adapters/workspace/read-only.ts';
 import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir.ts';
 import { absolutePath } from '../domain/changes/path.ts';
+import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { type RunOutcome, refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
-import { type Warning, warning } from '../domain/warnings/warning.ts';
+import { refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
+import { warning } from '../domain/warnings/warning.ts';
 import { raceAbort } from '../host/deadline.ts';
-import type { LlmProvider, VerifyPlace } from '../ports.ts';
-import { wantedCaches } from './open/caches.ts';
 import { Closing } from './open/closing.ts';
-import { type OpenSibling, openContained } from './open/sandbox.ts';
-import { notOpened, sandboxSettings, warnOfReadableSecrets } from './open/sandbox-settings.ts';
-import { whyNotUncontained, whyUncovered } from './open/uncontained.ts';
-import { renaming, type VerifyPlaceParts, verifyPlaceOf } from './open/verify-place.ts';
+import { openContained } from './open/sandbox.ts';
+import {
+  notOpened,
+  sandboxSettings,
+  wantedCaches,
+  warnOfReadableSecrets,
+  whyNotUncontained,
+  whyUncovered,
+} from './open/sandbox-settings.ts';
+import { renaming, verifyPlaceOf } from './open/verify-place.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './ready.ts';
-import type { Admitted, BegunTaking, FirstLook, Located, RunSpec, TakenWorkspace } from './run-spec.ts';
+import { changeLimits } from './run-limits.ts';
+import type { Admitted, BegunTaking, Located, RunSpec, TakenRun } from './run-spec.ts';
 import type { Session } from './session.ts';
 import { whyLoginShown } from './trust/login-files.ts';
 
 /** Stops with an outcome at the first stage that refuses. Everything opened by then is closed. */
-export async function openRun<Taken extends TakenWorkspace>(
-  session: Session,
-  spec: RunSpec<Taken>,
-): Promise<Ready | Stopped> {
+export async function openRun(session: Session, spec: RunSpec): Promise<Ready | Stopped> {
   const closing = new Closing((failure) =>
     session.warn(warning('WARN_LEFT_BEHIND', `The sandbox could not clean up: ${failure}.`)),
   );
@@ -48,31 +51,41 @@ export async function openRun<Taken extends TakenWorkspace>(
   }
 }
 
-async function openInOrder<Taken extends TakenWorkspace>(
-  session: Session,
-  spec: RunSpec<Taken>,
-  closing: Closing,
-): Promise<Ready | Stopped> {
+async function openInOrder(session: Session, spec: RunSpec, closing: Closing): Promise<Ready | Stopped> {
   const located = await locateRun(session, (one) => spec.locate(one));
   if (located.status === 'stopped') return located;
+  const { checkout, directory } = located;
   const admitted = await located.admit();
   if (admitted.status === 'stopped') return admitted;
-  const parts = await openParts(session, { located, admitted, closing });
+  const { rules, tools, verify } = admitted;
+  const { shownAs = checkout.root } = admitted.sandbox;
+  const begun = await admitted.begin({
+    shadowDir: directory.shadowGit,
+    sandboxGitDir: directory.sandboxGitDir,
+    env: session.input.env,
+    limits: changeLimits(session, session.limits),
+    isReadOnly: forbidsBelow(...rules),
+    guard: pathGuard(...rules),
+    keepsBase: session.input.settings.keepBase,
+  });
+  const parts = await openParts(session, { located, admitted, begun, closing });
   if (parts.status === 'stopped') return parts;
-  const refusal = checkContainment(session, admitted, parts);
-  if (refusal !== null) return stopped(refusal);
-
   const { provider, sandbox, beside } = parts;
+  for (const warning of parts.warnings) session.warn(warning);
+  const refusal = whyNotUncontained(session.input.trust, sandbox) ?? admitted.whyNotIn?.(sandbox) ?? null;
+  if (refusal !== null) return stopped(refusal);
+  warnOfReadableSecrets(session, sandbox);
   const hopeless = (await admitted.whyHopeless?.(parts)) ?? null;
   if (hopeless !== null) return stopped(usageError('ERR_PROGRAM_MISSING', hopeless));
-  const taken = await take(session, { located, admitted, begun: parts.begun });
+  const taken = await take(session, { located, admitted, begun });
   if (taken.status === 'stopped') return taken;
   const { workspace } = taken;
-  const verifyPlace = placeOf({ located, admitted, workspace, beside });
-  const own = (close: () => unknown) => closing.own(close);
-  const settled = await admitted.settle({ provider, sandbox, taken, verifyPlace, own });
+  const { shadowGit: shadowDir, scratch: scratchDir } = directory;
+  const place = { ...verify, checkout, workspace, shadowDir, scratchDir, shownAs, beside };
+  const permits = pathPolicy(...rules);
+  const opened = { provider, sandbox, workspace, permits, verifyPlace: verifyPlaceOf(place) };
+  const settled = await taken.settle({ ...opened, own: (close) => closing.own(close) });
   if (settled.status === 'stopped') return settled;
-  const { tools, permits, forbidsBelow } = admitted;
   return {
     clock: session.input.now,
     interrupt: session.interrupt,
@@ -85,17 +98,19 @@ async function openInOrder<Taken extends TakenWorkspace>(
     asked: (isLast) => session.asked.take(isLast),
     onAsked: (wake) => session.asked.onNew(wake),
     ...settled,
-    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace },
+    ...opened,
+    forbidsBelow: forbidsBelow(...rules),
     status: 'ready',
-    directory: located.directory,
+    directory,
     close: () => closing.close(),
   };
 }
 
 /** The first stage. Several attempts go through it once for all of them, since each then works in a copy. */
-export async function locateRun<
-  Place extends { readonly status: 'located' | 'ok' } & Pick<Located, 'checkout'>,
->(session: Session, locate: (session: Session) => Promise<Place | Stopped>): Promise<Place | Stopped> {
+export async function locateRun<Place extends Pick<Located, 'status' | 'checkout'>>(
+  session: Session,
+  locate: (session: Session) => Promise<Place | Stopped>,
+): Promise<Place | Stopped> {
   const located = await locate(session);
   if (located.status === 'stopped') return located;
   const misplaced = whyMisplaced(session, located);
@@ -115,27 +130,18 @@ function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'
   return login === null ? null : problem('ERR_LOGIN_IN_TREE', login);
 }
 
-interface OpenParts<Taken> extends FirstLook {
-  readonly status: 'ok';
-  readonly provider: LlmProvider;
-  readonly warnings: readonly Warning[];
-  readonly beside: OpenSibling;
-  readonly begun: BegunTaking<Taken>;
-}
-
-interface Stages<Taken extends TakenWorkspace> {
-  readonly located: Located<Taken>;
-  readonly admitted: Admitted<Taken>;
+interface Stages {
+  readonly located: Located;
+  readonly admitted: Admitted;
+  readonly begun: BegunTaking;
 }
 
 /** The provider's library loads while the sandbox is being proven. */
-async function openParts<Taken extends TakenWorkspace>(
+async function openParts(
   session: Session,
-  { located: { checkout, directory }, admitted, closing }: Stages<Taken> & { closing: Closing },
-): Promise<OpenParts<Taken> | Stopped> {
+  { located: { checkout, directory }, admitted, begun, closing }: Stages & { closing: Closing },
+) {
   const { mode, hosts, shownAs = checkout.root, onProving, lookup } = admitted.sandbox;
-  const begun = await admitted.begin();
-  const caches = await wantedCaches(session.input, checkout, (one) => session.warn(one));
   const options = {
     mode,
     root: checkout.root,
@@ -143,9 +149,9 @@ async function openParts<Taken extends TakenWorkspace>(
     sandboxGitDir: begun.sandboxGitDir,
     scratchDir: directory.scratch,
     ...sandboxSettings(session.input),
-    ...caches,
-    ...(onProving === undefined ? {} : { onProving }),
-    ...(lookup === undefined ? {} : { lookup }),
+    ...(await wantedCaches(session.input, checkout, (one) => session.warn(one))),
+    ...(onProving && { onProving }),
+    ...(lookup && { lookup }),
   };
   const opening = Promise.all([admitted.openProvider(), openContained(session, { options, hosts, closing })]);
   const both = await raceAbort(admitted.giveUp, opening);
@@ -154,53 +160,21 @@ async function openParts<Taken extends TakenWorkspace>(
   if (providing.status === 'failed') return stopped(usageError('ERR_PROVIDER_UNUSABLE', providing.message));
   if (opened.status !== 'ok') return stopped(notOpened(opened));
   const sandbox = renaming(opened.sandbox, shownAs, checkout.root);
-  return { ...opened, provider: providing.provider, sandbox, begun };
-}
-
-/** Null when commands are contained as required. */
-function checkContainment<Taken extends TakenWorkspace>(
-  session: Session,
-  { whyNotIn }: Pick<Admitted<Taken>, 'whyNotIn'>,
-  { sandbox, warnings }: Pick<OpenParts<Taken>, 'sandbox' | 'warnings'>,
-): RunOutcome | null {
-  for (const warning of warnings) session.warn(warning);
-  const refusal = whyNotUncontained(session.input.trust, sandbox) ?? whyNotIn?.(sandbox) ?? null;
-  if (refusal === null) warnOfReadableSecrets(session, sandbox);
-  return refusal;
+  return { ...opened, provider: providing.provider, sandbox };
 }
 
 /** A large work tree takes time, and a run that has to stop does not wait for it. */
-async function take<Taken extends TakenWorkspace>(
+async function take(
   session: Session,
-  { located, admitted, begun }: Stages<Taken> & { begun: BegunTaking<Taken> },
-): Promise<Taken | Stopped> {
-  const { checkout, directory } = located;
+  { located: { checkout, directory }, admitted, begun }: Stages,
+): Promise<TakenRun | Stopped> {
   const taking = session.progress.during({ label: 'taking a snapshot of the work tree' }, begun.take);
   const taken = await raceAbort(admitted.giveUp, taking);
   if (taken === null) return stopped(interruptedOutcome(session));
   if (taken.status === 'failed') return stopped(usageError('ERR_NO_SNAPSHOT', taken.message));
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));
-  const { workspace } = taken;
-  if (session.input.settings.sandbox !== 'required') return taken;
-  const { uncovered = [] } = workspace.sandboxGitDir;
-  return uncovered.length === 0
+  const { uncovered = [] } = taken.workspace.sandboxGitDir;
+  return uncovered.length === 0 || session.input.settings.sandbox !== 'required'
     ? taken
     : stopped(sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(uncovered)));
-}
-
-function placeOf<Taken extends TakenWorkspace>({
-  located: { checkout, directory },
-  admitted: { verify, sandbox },
-  workspace,
-  beside,
-}: Stages<Taken> & Pick<VerifyPlaceParts, 'workspace' | 'beside'>): VerifyPlace {
-  return verifyPlaceOf({
-    ...verify,
-    checkout,
-    workspace,
-    shadowDir: directory.shadowGit,
-    scratchDir: directory.scratch,
-    shownAs: sandbox.shownAs ?? checkout.root,
-    beside,
-  });
 }

@@ -103,11 +103,10 @@ export function stopped(outcome: RunOutcome): Stopped {
 
 /** Ends a run whose commands before the work did not all succeed. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
-  return stopped(
-    ran.status === 'failed'
-      ? usageError('ERR_SETUP_FAILED', ran.message)
-      : interruptedOutcome(session, { awaited: awaitedBefore(ran) }),
-  );
+  if (ran.status === 'failed') return stopped(usageError('ERR_SETUP_FAILED', ran.message));
+  const unknown =
+    ran.changes === null ? 'what setup commands changed was not looked at: see git status' : null;
+  return stopped(interruptedOutcome(session, { unknown, awaited: awaitedBefore(ran) }));
 }
 
 /**

@@ -30,8 +30,7 @@ import { emptyResult } from './finish/result.ts';
 import { endSuddenly } from './finish/sudden-end.ts';
 import { EgressRecord } from './open/egress-record.ts';
 import type { RunInput } from './run-input.ts';
-import { limitsOf } from './run-limits.ts';
-import { openTimes, type RunTimes } from './run-times.ts';
+import { limitsOf, openTimes, type RunTimes } from './run-limits.ts';
 import { secretsOf } from './secrets-of.ts';
 
 /** What a run needs before its loop, in the order in which it is checked. */

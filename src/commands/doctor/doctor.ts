@@ -14,8 +14,7 @@ import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/ru
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
-import { wantedCaches } from '../../engine/open/caches.ts';
-import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
+import { notOpened, sandboxSettings, wantedCaches } from '../../engine/open/sandbox-settings.ts';
 import { inTerminal, pageOf } from '../../texts/check-page.ts';
 
 /** The arguments of `patchsmith doctor`. */

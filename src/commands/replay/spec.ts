@@ -7,7 +7,6 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
-import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
@@ -17,15 +16,7 @@ import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits } from '../../engine/run-limits.ts';
-import type {
-  Admitted,
-  BegunTaking,
-  Located,
-  OpenedRun,
-  RunSpec,
-  Settled,
-  TakenWorkspace,
-} from '../../engine/run-spec.ts';
+import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../../engine/run-spec.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';
@@ -47,13 +38,8 @@ export interface ReplayPlaces {
 }
 
 /** A journal's commands are as untrusted as a model's, so they run in the sandbox unless it is switched off. */
-export function replayedRun(places: ReplayPlaces): RunSpec<CopiedWorkspace> {
+export function replayedRun(places: ReplayPlaces): RunSpec {
   return { locate: (session) => locate(session, places) };
-}
-
-/** The copy as the loop sees it, and the actual one. */
-interface CopiedWorkspace extends TakenWorkspace {
-  readonly plain: Workspace;
 }
 
 /** What all stages after the first know. */
@@ -65,7 +51,7 @@ interface Replay extends ReplayPlaces {
   readonly ignored: BroughtFiles;
 }
 
-async function locate(session: Session, places: ReplayPlaces): Promise<Located<CopiedWorkspace> | Stopped> {
+async function locate(session: Session, places: ReplayPlaces): Promise<Located | Stopped> {
   const { run, folder, objectsGitDir } = places;
   const problem = await session.makeDirectory(folder);
   const { directory } = session;
@@ -82,10 +68,10 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
   const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
-  return { status: 'located', checkout: found.checkout, directory, admit: () => admit(replay) };
+  return { status: 'ok', checkout: found.checkout, directory, admit: () => admit(replay) };
 }
 
-async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stopped> {
+async function admit(replay: Replay): Promise<Admitted | Stopped> {
   const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
   const made = await recordedTools(session, recorded);
@@ -101,10 +87,9 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
     outside: new Set(outside.map(({ name }) => name)),
   });
   return {
-    status: 'admitted',
+    status: 'ok',
     tools: made.tools,
-    permits: pathPolicy(recorded.plan, recorded.paths),
-    forbidsBelow: forbidsBelow(recorded.plan, recorded.paths),
+    rules: [recorded.plan, recorded.paths],
     sandbox: {
       mode: session.input.settings.sandbox === 'off' ? 'off' : 'required',
       shownAs: recorded.root,
@@ -116,50 +101,43 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
       const model = { ...NO_MODEL, model: recorded.model, recording: run.events };
       return { status: 'ok', provider: await createProvider('replay', model) };
     },
-    begin: async () => begin(replay, tracker),
-    async settle(opened) {
-      const start = await startOfReplay(replay, { ...opened, redact, hosts });
-      const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
+    async begin(places) {
+      const limits = changeLimits(session, recorded.limits);
+      const begun = beginWorkspace(replay.checkout, { ...places, env: NO_USER, limits });
       return {
-        status: 'settled',
-        start,
-        beginning: newRun(start, recorded.at, replay.directory, redact),
-        clock: tracker.clock,
-        interrupt,
-        interruptOf: (call) => (tracker.cutsShort(call.id) ? interrupt : session.interrupt),
-        outcomeOf: (call) => tracker.outcomeOf(call),
-        redact,
-        resumption: () => tracker.resumption(),
-        sinks: [tracker],
-        judge: (decided, patch) =>
-          judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored, folder }),
-      } satisfies Settled;
+        sandboxGitDir: begun.sandboxGitDir,
+        async take() {
+          const plain = await begun.takeBaseline();
+          const { objectsGitDir } = replay;
+          const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
+          const workspace = replayWorkspace(plain, tracker, restorer);
+          return { status: 'ok', workspace, settle: (opened) => settle(plain, opened) };
+        },
+      };
     },
   };
+
+  async function settle(plain: Workspace, opened: OpenedRun): Promise<Settled> {
+    const start = await startOfReplay(replay, { ...opened, workspace: plain, redact, hosts });
+    const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
+    return {
+      status: 'settled',
+      start,
+      beginning: newRun(start, recorded.at, replay.directory, redact),
+      clock: tracker.clock,
+      interrupt,
+      interruptOf: (call) => (tracker.cutsShort(call.id) ? interrupt : session.interrupt),
+      outcomeOf: (call) => tracker.outcomeOf(call),
+      redact,
+      resumption: () => tracker.resumption(),
+      sinks: [tracker],
+      judge: (decided, patch) =>
+        judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored, folder }),
+    };
+  }
 }
 
-function begin(
-  { session, run, directory, checkout, folder, objectsGitDir, events }: Replay,
-  tracker: ReplayTracker,
-): BegunTaking<CopiedWorkspace> {
-  const begun = beginWorkspace(checkout, {
-    shadowDir: directory.shadowGit,
-    sandboxGitDir: directory.sandboxGitDir,
-    env: NO_USER,
-    limits: changeLimits(session, events[0].limits),
-    guard: pathGuard(events[0].plan, events[0].paths),
-  });
-  return {
-    sandboxGitDir: begun.sandboxGitDir,
-    async take() {
-      const plain = await begun.takeBaseline();
-      const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
-      return { status: 'ok', workspace: replayWorkspace(plain, tracker, restorer), plain };
-    },
-  };
-}
-
-interface ReplayStart extends OpenedRun<CopiedWorkspace> {
+interface ReplayStart extends OpenedRun {
   readonly redact: (text: string) => string;
   readonly hosts: AllowedHosts;
 }
@@ -167,7 +145,7 @@ interface ReplayStart extends OpenedRun<CopiedWorkspace> {
 /** Runs the recorded commands before the work. One that fails now is reported as a difference. */
 async function startOfReplay(
   { session, events: [recorded] }: Replay,
-  { sandbox, taken: { plain }, verifyPlace, redact, hosts }: ReplayStart,
+  { sandbox, workspace, verifyPlace, redact, hosts }: ReplayStart,
 ): Promise<RunStarted> {
   const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
   const commands = recorded.setup.map(({ command }) => command);
@@ -187,12 +165,12 @@ async function startOfReplay(
     patchsmith: session.input.version,
     provider: 'replay',
     sandbox: sandbox.level,
-    base: { ...plain.base(), commit, dirty },
+    base: { ...workspace.base(), commit, dirty },
     allowedDomains: [...hosts.domains],
     allowedPrivate: [...hosts.privateHosts],
     setup,
     verifyBaseline,
-    setupChanges: anyRan ? await plain.capture('after_commands') : [],
+    setupChanges: anyRan ? await workspace.capture('after_commands') : [],
   };
 }
 

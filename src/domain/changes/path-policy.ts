@@ -109,3 +109,14 @@ function foldersAbove(path: string): string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }
+
+/** The globs of the settings; where these are not set, those of the run that is continued. */
+export function pathsOf(
+  { allow, protect, readOnly }: PathRules & { readonly readOnly: boolean },
+  first: PathRules = { allow: [], protect: [] },
+): { allow: string[]; protect: string[] } {
+  return {
+    allow: [...(allow.length > 0 ? allow : first.allow)],
+    protect: readOnly ? ['**'] : [...new Set([...protect, ...first.protect])],
+  };
+}

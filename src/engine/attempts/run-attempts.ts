@@ -17,7 +17,7 @@ import { collect } from '../../files/regular-file.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
 import { endRun } from '../finish/end.ts';
-import { takeCheckout } from '../fresh/take-checkout.ts';
+import { takeCheckout } from '../fresh/spec.ts';
 import { locateRun } from '../open-run.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import type { RunInput } from '../run-input.ts';

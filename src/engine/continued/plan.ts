@@ -8,7 +8,7 @@ import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import type { Settings } from '../../config/schema.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
-import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { pathMatcher, pathPolicy, pathsOf } from '../../domain/changes/path-policy.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import { consequenceOf } from '../../domain/github/publishing/policy.ts';
 import type { PullRecord } from '../../domain/github/publishing/record.ts';
@@ -17,7 +17,6 @@ import { noChange, publishFailed, type RunOutcome, usageError } from '../../doma
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { pathsOf } from '../path-rules.ts';
 import type { Session } from '../session.ts';
 import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
 import { type ChecksRead, failedChecks } from './checks.ts';

@@ -1,73 +1,70 @@
 /** Settles a new run: the merge of a follow-up, the commands before the work, the MCP servers, and the event that begins it. */
 
+import { providerNamed } from '../../adapters/providers/registry.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { awaitedBefore } from '../../domain/conversation/awaited.ts';
+import type { Settings } from '../../config/schema.ts';
+import { windowOf } from '../../domain/compaction/compaction.ts';
+import { defaultCompactAt } from '../../domain/compaction/due.ts';
+import { JOURNAL_VERSION } from '../../domain/journal/base.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { done, usageError } from '../../domain/run/outcome.ts';
+import { mainPrice } from '../../domain/run/pricing.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import type { Sandbox } from '../../ports.ts';
+import { systemPrompt, taskPrompt } from '../../prompts.ts';
+import { definitionsOf } from '../../tools/registry.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
+import type { OpenServers } from '../mcp/hub.ts';
 import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
 import { fallbackOf, type ModelChoice, type Providing, reviewOf } from '../open/provider.ts';
 import { keptHosts } from '../open/sandbox.ts';
-import { type CommandsBefore, type RanBefore, runBefore } from '../open/setup-commands.ts';
-import { interruptedOutcome, newRun, type Stopped, stopped } from '../ready.ts';
-import type { OpenedRun, Settled, TakenWorkspace } from '../run-spec.ts';
+import { type RanBefore, runBefore } from '../open/setup-commands.ts';
+import { newRun, type Stopped, stopped, stoppedBefore } from '../ready.ts';
+import type { OpenedRun, Settled } from '../run-spec.ts';
 import type { Session } from '../session.ts';
-import { compactionOf, firstRequest, type Orientation } from './first-request.ts';
-import { settledPart, taskPart } from './started-parts.ts';
+import { searchesWeb } from '../web.ts';
 import type { Task } from './task.ts';
 
-/** The requested model, whose library loads while git runs. Anything wrong with it is reported in due order. */
-interface RequestedModel {
-  readonly choice: ModelChoice;
-  readonly providing: Promise<Providing>;
-}
-
-/** What every stage of a new run after the first one needs. */
+/** What the last stage of a new run needs of the first ones. */
 export interface PlacedRun {
   readonly session: Session;
   readonly checkout: Checkout;
   readonly directory: RunDirectory;
-  readonly model: RequestedModel;
+  /** Its library loads while git runs. Anything wrong with it is reported in due order. */
+  readonly model: { readonly choice: ModelChoice; readonly providing: Promise<Providing> };
+  readonly task: Task;
 }
 
+/** With what is known about the repository before the first request. */
+type Oriented = OpenedRun & { readonly orientation: string };
+
 /** Commands run here for the first time. A check writes nothing to the checkout. */
-export async function settleFresh(
-  place: PlacedRun,
-  task: Task,
-  opened: OpenedRun<TakenWorkspace> & Orientation,
-): Promise<Settled | Stopped> {
+export async function settleFresh(place: PlacedRun, opened: Oriented): Promise<Settled | Stopped> {
+  const { workspace } = opened;
   const { env, isCheck = false, whyNotFrom } = place.session.input;
-  const facts = task.plan.followUp?.facts;
+  const facts = place.task.plan.followUp?.facts;
   if (facts === undefined || facts.merge === null || isCheck) {
-    const base = opened.taken.workspace.base();
-    const refusal = whyNotFrom?.(base) ?? null;
-    if (refusal === null) return settle(place, task, opened);
-    place.session.record(baselinePart(base));
+    const refusal = whyNotFrom?.(workspace.base()) ?? null;
+    if (refusal === null) return settle(place, opened);
+    place.session.record(baselinePart(workspace.base()));
     return stopped(refusal);
   }
   const { putMerge } = await import('../continued/merge.ts');
-  const { workspace } = opened.taken;
   const { shadowGit: shadowDir } = place.directory;
   const put = await putMerge({ facts: { ...facts, merge: facts.merge }, workspace, shadowDir, env });
   if (put.status === 'failed') return stopped(usageError('ERR_MERGE_NOT_BEGUN', put.message));
-  const settled = await settle(place, task, opened);
+  const settled = await settle(place, opened);
   if (settled.status === 'stopped') await put.takeBack();
   return settled;
 }
 
-async function settle(
-  place: PlacedRun,
-  task: Task,
-  opened: OpenedRun<TakenWorkspace> & Orientation,
-): Promise<Settled | Stopped> {
-  const { session, directory } = place;
-  const { isCheck = false } = session.input;
-  const { provider, sandbox, verifyPlace, own } = opened;
-  const { workspace } = opened.taken;
+async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Stopped> {
+  const { session, directory, task } = place;
+  const { isCheck = false, settings, version } = session.input;
+  const { provider, sandbox, workspace, own } = opened;
   session.stage = 'setup';
   const known = {
-    patchsmith: session.input.version,
+    patchsmith: version,
     ...taskPart(task),
     provider: provider.name,
     model: provider.model,
@@ -76,60 +73,37 @@ async function settle(
   };
   session.progress.banner(known);
   session.recordAndSave(openedPart(known));
-  const commands = commandsBefore(session, task);
-  const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
-  const { changes } = ran;
-  if (changes === null)
-    return stopped(interruptedOutcome(session, { unknown: NOT_LOOKED_AT, awaited: awaitedBefore(ran) }));
+  const { plan, verify, baseline } = task;
+  const commands = { setup: plan.setup, verify, baseline: isCheck ? verify : baseline };
+  const ran = await runBefore(session, { ...commands, timeoutMs: settings.verifyTimeoutMs }, opened);
+  const changes = ran.changes ?? [];
   // If there is something to undo, the run has a journal that says so.
-  const isUnchanged = changes.length === 0;
-  const ended = isUnchanged ? endedBefore(session, ran) : null;
-  if (ended !== null) return stopped(ended);
+  if (ran.status !== 'ok' && changes.length === 0) return stoppedBefore(session, ran);
   const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
   const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
   if (servers.status === 'stopped') return servers;
-  if (isCheck && isUnchanged) return stopped(READY);
-  const equipped = { ...task, tools: [...task.tools, ...servers.tools] };
+  if (isCheck && changes.length === 0) return stopped(READY);
+  const tools = [...task.tools, ...servers.tools];
   const start: RunStarted = {
     ...known,
-    ...settledPart(session, task, { ...ran, changes }, servers.recorded),
+    ...partOfSettings(session, task, servers),
+    setup: ran.setup,
+    setupChanges: changes,
+    verifyBaseline: ran.verifyBaseline,
     ...unreadyPart(ran, isCheck),
-    ...firstConversation(place, equipped, ran, opened),
+    ...keptHosts(sandbox, settings),
+    root: session.input.attempt?.root ?? workspace.root,
+    modelSettings: place.model.choice.settings,
+    ...firstRequest(session, { ...task, tools }, ran, opened),
   };
   return {
     status: 'settled',
     start,
-    tools: equipped.tools,
-    servers: servers.used,
-    restServers: servers.rest,
-    sinks: [servers.counter],
+    tools,
+    ...servers.ready,
     beginning: newRun(start, session.startedAt, directory, session.redact),
     ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),
   };
-}
-
-function commandsBefore(
-  { input: { settings, isCheck = false } }: Session,
-  { plan, verify, baseline }: Task,
-): CommandsBefore {
-  return {
-    setup: plan.setup,
-    verify,
-    baseline: isCheck ? verify : baseline,
-    timeoutMs: settings.verifyTimeoutMs,
-  };
-}
-
-/** The end of a run whose commands before the work failed; null if they succeeded. */
-function endedBefore(session: Session, ran: RanBefore): RunOutcome | null {
-  switch (ran.status) {
-    case 'ok':
-      return null;
-    case 'interrupted':
-      return interruptedOutcome(session, { awaited: awaitedBefore(ran) });
-    case 'failed':
-      return usageError('ERR_SETUP_FAILED', ran.message);
-  }
 }
 
 /** Why the model is not asked, for a run that has a journal nevertheless. */
@@ -138,27 +112,70 @@ function unreadyPart(ran: RanBefore, isCheck: boolean): Pick<RunStarted, 'unread
   return ran.status === 'ok' && isCheck ? { unready: READY.reason } : {};
 }
 
-/** Which models are asked, and with what. */
-function firstConversation(
-  { session, model }: PlacedRun,
-  equipped: Task,
-  { verifyBaseline }: RanBefore,
-  { sandbox, taken: { workspace }, orientation }: OpenedRun<TakenWorkspace> & Orientation,
-) {
-  const { settings, attempt, providers } = session.input;
+/** The end of a check that found nothing wrong. */
+const READY = done('Everything that a run needs before its first request is in place.');
+
+/** What `run.started` records of the plan and the principles. */
+export function taskPart({ plan, paths, principles }: Task) {
+  const { title, sha256, source, allow, protect, followUp } = plan;
   return {
-    ...keptHosts(sandbox, settings),
-    root: attempt?.root ?? workspace.root,
-    modelSettings: model.choice.settings,
-    compaction: compactionOf(settings),
-    fallback: fallbackOf(settings, providers),
-    review: reviewOf(settings, providers),
-    ...firstRequest(session, equipped, { sandbox, orientation, verifyBaseline: verifyBaseline ?? [] }),
+    followUp: followUp?.facts ?? null,
+    plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
+    paths,
+    principles: principles.map(({ text: _, ...file }) => file),
   };
 }
 
-/** A run that was stopped during setup. */
-const NOT_LOOKED_AT = 'what setup commands changed was not looked at: see git status';
+/** What it records of the settings. */
+function partOfSettings(
+  { runId, limits, input }: Session,
+  { verify, toolNames, answer }: Task,
+  { recorded }: OpenServers,
+) {
+  const { settings, providers, ownTools = [] } = input;
+  const { provider, model, price, compaction, compactAt, maxMessages } = settings;
+  const { acceptSecrets, verifyIn, includeForeign, ifNoChanges, ifDenied } = settings;
+  const { maxToolOutput: maxOutputChars, webFetch } = settings;
+  const { commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs } = settings;
+  return {
+    type: 'run.started',
+    journalVersion: JOURNAL_VERSION,
+    ...{ runId, limits, verify: [...verify], verifyIn, acceptSecrets, includeForeign, ifNoChanges, ifDenied },
+    toolSettings: {
+      ...{ maxOutputChars, commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs },
+      tools: toolNames === null ? null : [...toolNames],
+      answerSchema: answer?.schema ?? null,
+      webFetch,
+      webSearch: searchesWeb(input),
+      serverTools: [...recorded],
+      ownTools: [...ownTools],
+    },
+    // The price that was given, or the provider's own; null leaves it to the table.
+    price: mainPrice(price, settings) ?? providerNamed(provider, providers)?.priceOf?.(model) ?? null,
+    compaction: { strategy: compaction, at: compactAt ?? defaultCompactAt(windowOf(model)), maxMessages },
+    fallback: fallbackOf(settings, providers),
+    review: reviewOf(settings, providers),
+  } satisfies Partial<RunStarted>;
+}
 
-/** The end of a check that found nothing wrong. */
-const READY = done('Everything that a run needs before its first request is in place.');
+/** The hosts that commands reach, by name. */
+export function hostsOf(sandbox: Sandbox, settings: Settings): string[] {
+  const kept = keptHosts(sandbox, settings);
+  return [...kept.allowedDomains, ...kept.allowedPrivate];
+}
+
+/** The first request to the model. */
+function firstRequest(
+  { input: { settings }, limits, redact }: Session,
+  task: Task,
+  { verifyBaseline }: RanBefore,
+  { sandbox, orientation }: Oriented,
+): Pick<RunStarted, 'system' | 'tools' | 'prompt'> {
+  const { verifyIn } = settings;
+  const known = { limits, verifyIn, verifyBaseline: verifyBaseline ?? [], orientation };
+  return {
+    system: systemPrompt({ sandbox: sandbox.level, allowedDomains: hostsOf(sandbox, settings) }),
+    tools: definitionsOf(task.tools),
+    prompt: redact(taskPrompt({ ...task, ...known })),
+  };
+}

@@ -4,9 +4,31 @@ import type { CallEnd, ServerConnection } from '../../adapters/mcp/connect.ts';
 import type { ChosenTool } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import type { Sandbox, Tool } from '../../ports.ts';
 import type { ServerReply } from '../../tools/server-tool.ts';
+import type { Ready } from '../ready.ts';
+
+/** Where servers run, and who ends them. */
+export interface ServerPlaces {
+  readonly sandbox: Sandbox;
+  readonly scratchDir: string;
+  /** Of the work tree. */
+  readonly root: string;
+  readonly own: (close: () => unknown) => void;
+  /** What a resumed run has done so far; absent for a new one. */
+  readonly events?: readonly RunEvent[];
+}
+
+/** The tools of the servers, for the model and for the record, and what the run has of them. */
+export interface OpenServers {
+  readonly status: 'ok';
+  readonly tools: readonly Tool[];
+  readonly recorded: readonly ServerTool[];
+  readonly ready: Pick<Ready, 'servers' | 'restServers' | 'sinks'>;
+}
 
 type State =
   | { status: 'connected'; connection: ServerConnection }

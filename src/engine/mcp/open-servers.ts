@@ -3,7 +3,7 @@
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
 import type { Stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
-import type { OpenServers, ServerPlaces } from './server-parts.ts';
+import type { OpenServers, ServerPlaces } from './hub.ts';
 
 /** Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. */
 export async function openServersOf(session: Session, places: ServerPlaces): Promise<OpenServers | Stopped> {
@@ -29,7 +29,5 @@ export const NO_SERVERS: OpenServers = {
   status: 'ok',
   tools: [],
   recorded: [],
-  rest: async () => undefined,
-  used: () => [],
-  counter: { accept: () => undefined, close: () => undefined },
+  ready: { servers: () => [], restServers: async () => undefined, sinks: [] },
 };

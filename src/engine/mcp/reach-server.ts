@@ -9,11 +9,10 @@ import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import { redactedStrings } from '../../domain/secrets/redact.ts';
 import { shellWord } from '../../domain/shell-word.ts';
 import type { Sandbox } from '../../ports.ts';
-import { sandboxSettings } from '../open/sandbox-settings.ts';
+import { sandboxSettings, writableMounts } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
 import { codeInTree } from './code-in-tree.ts';
-import type { ServerPlaces } from './server-parts.ts';
-import { writableMounts } from './writable-mounts.ts';
+import type { ServerPlaces } from './hub.ts';
 
 /** A connected server, or why there is none. */
 export type Reached =

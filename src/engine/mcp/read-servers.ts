@@ -19,8 +19,8 @@ import {
 import { realpathExisting } from '../../files/path-within.ts';
 import { openRevision } from '../../git/revision.ts';
 import type { HostContext } from '../../host/context.ts';
+import { writableMounts } from '../open/sandbox-settings.ts';
 import type { Trust } from '../trust/trust.ts';
-import { writableMounts } from './writable-mounts.ts';
 
 /** Ready to be started; empty if any has a problem. */
 export interface ServersGiven {

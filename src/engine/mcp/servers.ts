@@ -4,23 +4,22 @@ import { type ChosenTool, definitionSize, MAX_DEFINITIONS } from '../../domain/m
 import { callCounter } from '../../domain/mcp/count-calls.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { formatNumber, listed, pluralize } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { serverTool } from '../../tools/server-tool.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { ask, type Hub, reasonText, useOf } from './hub.ts';
+import { ask, type Hub, type OpenServers, reasonText, type ServerPlaces, useOf } from './hub.ts';
 import { type Reached, reachServer, whyNotStarted } from './reach-server.ts';
-import type { OpenServers, Rebinding, ServerPlaces } from './server-parts.ts';
 
 /** Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. */
 export async function openAll(
   session: Session,
   places: ServerPlaces,
   entries: readonly (readonly [name: string, entry: FilledEntry])[],
-): Promise<(OpenServers & Rebinding) | Stopped> {
+  recorded: readonly ServerTool[] | null = null,
+): Promise<OpenServers | Stopped> {
   const refusal = whyNotStarted(session, places, entries);
   if (refusal !== null) return stopped(usageError('ERR_MCP_SERVER', refusal));
   const reached = await Promise.all(
@@ -41,11 +40,14 @@ export async function openAll(
   const there = hubs.filter(({ state }) => state.status !== 'failed');
   const names = there.map(({ name, chosen }) => `${name} (${pluralize(chosen.length, 'tool')})`);
   if (there.length > 0) session.progress.note(`MCP servers: ${names.join(', ')}`);
-  return opened(
-    hubs,
-    hubs.flatMap(({ chosen }) => chosen),
-    places.events ?? [],
-  );
+  const offered = hubs.flatMap(({ chosen }) => chosen);
+  const gone = recorded?.filter((tool) => !offered.some(({ name }) => name === tool.name)) ?? [];
+  if (gone.length > 0) {
+    const list = gone.map(({ name }) => name);
+    const said = `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(list, 10)}.`;
+    session.warn(warning('WARN_MCP_TOOLS_GONE', said));
+  }
+  return opened(hubs, places, recorded);
 }
 
 /**
@@ -69,21 +71,7 @@ export async function reopenAll(
       ),
     );
   const had = Object.entries(today).filter(([name]) => recorded.some(({ server }) => server === name));
-  const reopened = await openAll(session, places, had);
-  if (reopened.status === 'stopped') return reopened;
-  const offered = reopened.recorded;
-  const gone = recorded.filter((tool) => !offered.some(({ name }) => name === tool.name));
-  if (gone.length > 0)
-    session.warn(
-      warning(
-        'WARN_MCP_TOOLS_GONE',
-        `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(
-          gone.map(({ name }) => name),
-          10,
-        )}.`,
-      ),
-    );
-  return { ...reopened, ...reopened.bound(recorded) };
+  return openAll(session, places, had, recorded);
 }
 
 async function openServer(
@@ -158,34 +146,32 @@ async function withinBounds(hubs: readonly Hub[]): Promise<readonly Hub[]> {
   return kept;
 }
 
+/** With the tools of a record under their names and in their order, whatever the servers offer by now. */
 function opened(
   hubs: readonly Hub[],
-  chosen: readonly ChosenTool[],
-  before: readonly RunEvent[],
-): OpenServers & Rebinding {
-  const recorded = chosen.map(({ name, server, tool }) => ({ name, server, tool }));
+  { events = [] }: ServerPlaces,
+  recorded: readonly ServerTool[] | null,
+): OpenServers {
+  const offered = hubs.flatMap(({ chosen }) => chosen);
+  const tools = recorded ?? offered.map(({ name, server, tool }) => ({ name, server, tool }));
   const bind = (tool: ServerTool, text?: ChosenTool) => {
     const hub = hubs.find(({ name }) => name === tool.server);
     const reader = hub?.chosen.find((other) => other.tool === null)?.name ?? null;
     return serverTool(tool, (_, input, signal) => ask(hub, tool, { input, signal, reader }), text);
   };
-  let counter = callCounter(recorded);
-  for (const event of before) counter.accept(event);
+  const counter = callCounter(tools);
+  for (const event of events) counter.accept(event);
   return {
     status: 'ok',
-    tools: chosen.map((tool) => bind(tool, tool)),
-    recorded,
-    async rest() {
-      await Promise.all(
-        hubs.map(({ state }) => (state.status === 'connected' ? state.connection.rest() : null)),
-      );
-    },
-    counter: { accept: (event) => counter.accept(event), close: () => undefined },
-    used: () => hubs.map((hub) => useOf(hub, counter.of(hub.name))),
-    bound(earlier) {
-      counter = callCounter(earlier);
-      for (const event of before) counter.accept(event);
-      return { tools: earlier.map((tool) => bind(tool)), recorded: earlier };
+    tools: recorded === null ? offered.map((tool) => bind(tool, tool)) : recorded.map((tool) => bind(tool)),
+    recorded: tools,
+    ready: {
+      servers: () => hubs.map((hub) => useOf(hub, counter.of(hub.name))),
+      async restServers() {
+        const resting = hubs.map(({ state }) => state.status === 'connected' && state.connection.rest());
+        await Promise.all(resting);
+      },
+      sinks: [{ accept: (event) => counter.accept(event), close: () => undefined }],
     },
   };
 }

@@ -1,12 +1,20 @@
-/** The settings of the sandbox, for every way in which a run begins. */
+/** The settings of the sandbox, for every way in which a run begins, and why it is not begun in what they come to. */
 
+import { realpathSync } from 'node:fs';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
+import type { Settings } from '../../config/schema.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
+import { managersOf } from '../../domain/packages/package-manager.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
-import { warning } from '../../domain/warnings/warning.ts';
+import { withoutTail } from '../../domain/text/shorten.ts';
+import { listed } from '../../domain/text/words.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { namesAtBase } from '../../git/revision.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { RunInput } from '../run-input.ts';
 import type { Session } from '../session.ts';
+import type { Trust } from '../trust/trust.ts';
 
 /** Decided by the machine this process runs on, even for a resumed or replayed run. */
 export function sandboxSettings({
@@ -35,4 +43,83 @@ export function notOpened({ status, reason }: Exclude<OpenedSandbox, { status: '
   return status === 'refused'
     ? usageError('ERR_SANDBOX_REFUSED', reason)
     : sandboxUnavailable('ERR_SANDBOX_UNAVAILABLE', reason);
+}
+
+/**
+ * Nothing if none are asked for. `auto` goes by the files of the checked-out commit, which commands cannot have changed; null
+ * for no checkout.
+ */
+export async function wantedCaches(
+  { settings, env }: Pick<RunInput, 'settings' | 'env'>,
+  checkout: Checkout | null,
+  warn: (one: Warning) => void = () => undefined,
+): Promise<Pick<SandboxOptions, 'caches'>> {
+  if (settings.caches.length === 0) return {};
+  const named = settings.caches.filter((manager) => manager !== 'auto');
+  const isAuto = settings.caches.includes('auto');
+  const found =
+    isAuto && checkout !== null ? managersOf(await namesAtBase(checkout, [checkout.prefix], env)) : [];
+  if (isAuto && checkout !== null && found.length + named.length === 0) {
+    const where = checkout.prefix === '' ? 'the root' : `the root and ${checkout.prefix}`;
+    warn(
+      warning(
+        'WARN_CACHE_MISSING',
+        `--cache auto finds no lock file in ${where} of the commit that is checked out, so no cache is shown: name the package manager, as in --cache npm.`,
+      ),
+    );
+  }
+  return { caches: { named, found } };
+}
+
+/** Null when commands are contained or could gain nothing; otherwise why the run does not start. */
+export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox): RunOutcome | null {
+  if (trust === undefined || level !== 'none') return null;
+  // Also checked here because a replay passes no gate.
+  if (trust.refusal !== null) return trust.refusal;
+  if (trust.isOutsiders) {
+    return usageError(
+      'ERR_UNCONTAINED',
+      "An outsider's code is checked out, and its commands would run without a sandbox. Set one up: patchsmith doctor says what is missing.",
+    );
+  }
+  const { places } = trust.credentials;
+  if (places.length === 0) return null;
+  return usageError(
+    'ERR_UNCONTAINED',
+    `Commands run without a sandbox, and could read the credentials in git's configuration: ${listed(places, 1)}. Set persist-credentials: false for actions/checkout.`,
+  );
+}
+
+/** `folders` are repositories in the work tree that no sandbox covers. */
+export function whyUncovered(folders: readonly string[]): string {
+  const named = folders.map((folder) => JSON.stringify(`${folder}/.git`));
+  return `${listed(named, 1)} cannot be hidden from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
+}
+
+/** A mount of `--mount PATH:rw`, as given. */
+interface WritableMount {
+  readonly asked: string;
+  /** By its name, and without links. */
+  readonly places: readonly string[];
+}
+
+/** The writable ones among the mounts of these settings. */
+export function writableMounts({ mounts }: Pick<Settings, 'mounts'>): WritableMount[] {
+  return mounts
+    .filter((mount) => mount.endsWith(':rw'))
+    .map((asked) => {
+      const path = asked.slice(0, -':rw'.length);
+      const named = path.slice(0, 1) + withoutTail(path.slice(1), '/');
+      return { asked, places: [...new Set([named, realOrSame(named)])] };
+    });
+}
+
+/** A path that cannot be followed is refused as a mount, later and with its reason. */
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return path;
+    throw error;
+  }
 }

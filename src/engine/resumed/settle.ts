@@ -12,27 +12,25 @@ import { usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
+import type { Tool } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { type Stopped, stopped } from '../ready.ts';
+import type { OpenedRun } from '../run-spec.ts';
 import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';
 import { transferChanges } from './transfer-changes.ts';
 
 /** What is known after reopening a killed run. */
-export interface Unsettled {
+interface Unsettled extends Omit<OpenedRun, 'own'> {
   readonly session: Session;
   readonly run: RecordedRun;
   readonly reopened: ReopenedWorkspace;
-  readonly sandbox: Sandbox;
-  readonly verifyPlace: VerifyPlace;
   readonly tools: readonly Tool[];
-  readonly permits: (path: string) => boolean;
   readonly acceptChanges: boolean;
 }
 
 /** How a resumed run continues. */
-export interface Continuation {
+interface Continuation {
   readonly status: 'ok';
   readonly first: RunEvent;
   /** Before the first event. */
@@ -43,8 +41,8 @@ export interface Continuation {
 
 /** Attributes every difference in the work tree to a cause, and brings in what another checkout lacks. */
 export async function settleResumed(unsettled: Unsettled): Promise<Continuation | Stopped> {
-  const { session, run, reopened, sandbox, verifyPlace, tools, permits, acceptChanges } = unsettled;
-  const { workspace, found } = reopened;
+  const { session, run, reopened, sandbox, workspace, tools, permits, acceptChanges } = unsettled;
+  const { found } = reopened;
   // From another folder, `--repo` names even the run's own checkout. If something is as in the base, it is a fresh one.
   const isOwn =
     workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
@@ -59,14 +57,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const brought: RunAction[] = [];
   if (isOther) {
     const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
-    const put = await transferChanges(session, {
-      run,
-      workspace,
-      sandbox,
-      verifyPlace,
-      lacking,
-      iteration: state.iterations,
-    });
+    const put = await transferChanges(session, run, { ...unsettled, lacking });
     if (put.status === 'stopped') return put;
     brought.push(...put.actions);
   }

@@ -7,7 +7,6 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
-import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { answeredCalls } from '../../domain/conversation/segments.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
@@ -20,14 +19,13 @@ import type { RunState } from '../../domain/run/state.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
-import type { Sandbox } from '../../ports.ts';
+import type { Sandbox, Tool } from '../../ports.ts';
 import { reopenServersOf } from '../mcp/open-servers.ts';
 import { openProvider } from '../open/provider.ts';
 import { recordedTools } from '../open/recorded-tools.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
-import { changeLimits } from '../run-limits.ts';
-import type { Admitted, BegunTaking, Located, OpenedRun, RunSpec, Settled } from '../run-spec.ts';
+import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../run-spec.ts';
 import type { Session } from '../session.ts';
 import { callsOf, type RecordedRun } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
@@ -41,7 +39,7 @@ export interface ResumeOptions {
 }
 
 /** If it stops before it is ready, the result in the run directory stays as it was. */
-export function resumedRun(run: RecordedRun, options: ResumeOptions): RunSpec<ReopenedWorkspace> {
+export function resumedRun(run: RecordedRun, options: ResumeOptions): RunSpec {
   return { locate: (session) => locate({ session, run, options }) };
 }
 
@@ -51,7 +49,7 @@ interface Resuming {
   readonly options: ResumeOptions;
 }
 
-async function locate(resuming: Resuming): Promise<Located<ReopenedWorkspace> | Stopped> {
+async function locate(resuming: Resuming): Promise<Located | Stopped> {
   const { session, run } = resuming;
   const { directory, events } = run;
   const [start] = events;
@@ -69,13 +67,14 @@ async function locate(resuming: Resuming): Promise<Located<ReopenedWorkspace> | 
   }
   const busy = await session.takeWorkTree(checkout);
   if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
-  return { status: 'located', checkout, directory, admit: () => admit(resuming, checkout) };
+  return { status: 'ok', checkout, directory, admit: () => admit(resuming, checkout) };
 }
 
-async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<ReopenedWorkspace> | Stopped> {
+async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted | Stopped> {
   const { session, run } = resuming;
   const { settings, interrupt } = session.input;
-  const [start] = run.events;
+  const { directory, events, state } = run;
+  const [start] = events;
   const refusal = await whyShut(session);
   if (refusal !== null) return stopped(refusal);
   if (start.sandbox === 'none' && settings.sandbox === 'required') {
@@ -89,14 +88,10 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   const { tools } = recorded;
   if (start.fallback === null && settings.fallbackModel !== null) session.warn(NO_FALLBACK);
   const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
-  const admitted = {
-    tools,
-    permits: pathPolicy(start.plan, start.paths, settings),
-    forbidsBelow: forbidsBelow(start.plan, start.paths, settings),
-  };
   return {
-    status: 'admitted',
-    ...admitted,
+    status: 'ok',
+    tools,
+    rules: [start.plan, start.paths, settings],
     // The description of sandbox and network in the model's prompt has to stay true to the end.
     sandbox: {
       mode: start.sandbox === 'none' ? 'off' : 'required',
@@ -107,9 +102,33 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
     giveUp: interrupt,
     openProvider: () =>
       openProvider(session, model, { fallback: start.fallback, reviewer: start.review?.by ?? null }),
-    begin: () => begin(resuming, checkout, admitted),
+    async begin(places) {
+      // Nothing may change while the work tree is examined.
+      await endLeftoversOf(directory);
+      clearScratch(directory);
+      const begun = beginReopening(checkout, places, {
+        base: state.base,
+        states: workTreeStates(events),
+        written: writtenPaths(callsOf(events), tools),
+        // A run on a merge began with the merge that it made from the head of its pull request.
+        ...(start.followUp?.merge && { checkedOut: start.followUp.head }),
+        mayHavePlanted: wereCommandsUnderWay(run) ? 'remove' : null,
+      });
+      return {
+        sandboxGitDir: begun.sandboxGitDir,
+        async take() {
+          const reopened = await begun.take();
+          if (reopened.status === 'failed') return reopened;
+          const { workspace } = reopened;
+          return {
+            status: 'ok',
+            workspace,
+            settle: (opened) => settle(resuming, { ...opened, reopened, tools }),
+          };
+        },
+      };
+    },
     whyNotIn: (sandbox) => whyWeaker(start, sandbox),
-    settle: (opened) => settle(resuming, admitted, opened),
   };
 }
 
@@ -136,82 +155,42 @@ function whyWeaker(start: RunStarted, { level }: Sandbox): RunOutcome | null {
   );
 }
 
-type Rules = Pick<Admitted, 'tools' | 'permits' | 'forbidsBelow'>;
-
-/** Ends what the killed process left running, so that nothing changes while the work tree is examined. */
-async function begin(
-  { session, run }: Resuming,
-  checkout: Checkout,
-  { tools, forbidsBelow: isReadOnly }: Rules,
-): Promise<BegunTaking<ReopenedWorkspace>> {
-  const { directory, events } = run;
-  await endLeftoversOf(directory);
-  clearScratch(directory);
-  const places = {
-    shadowDir: directory.shadowGit,
-    sandboxGitDir: directory.sandboxGitDir,
-    env: session.input.env,
-    isReadOnly,
-    guard: pathGuard(events[0].plan, events[0].paths, session.input.settings),
-    limits: changeLimits(session, session.limits),
-    keepsBase: session.input.settings.keepBase,
-  };
-  return beginReopening(checkout, places, {
-    base: run.state.base,
-    states: workTreeStates(events),
-    written: writtenPaths(callsOf(events), tools),
-    ...checkedOutBy(events[0]),
-    mayHavePlanted: wereCommandsUnderWay(run) ? 'remove' : null,
-  });
-}
-
-/** A run on a merge began with the merge that it made from the head of its pull request. */
-function checkedOutBy({ followUp }: RunStarted): { checkedOut?: string } {
-  return followUp === null || followUp.merge === null ? {} : { checkedOut: followUp.head };
-}
-
 async function settle(
   { session, run, options }: Resuming,
-  { tools, permits }: Pick<Rules, 'tools' | 'permits'>,
-  { sandbox, taken, verifyPlace, own }: OpenedRun<ReopenedWorkspace>,
+  opened: OpenedRun & { readonly reopened: ReopenedWorkspace; readonly tools: readonly Tool[] },
 ): Promise<Settled | Stopped> {
   const { directory, events, journalBytes } = run;
+  const { sandbox, own, tools, workspace } = opened;
   const [start] = events;
   if (start.sandbox === 'none')
     session.warn(
       warning('WARN_NO_SANDBOX', 'COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.'),
     );
-  const unsettled = { session, run, reopened: taken, sandbox, verifyPlace, tools, permits, ...options };
-  const settled = await settleResumed(unsettled);
+  const settled = await settleResumed({ session, run, ...opened, ...options });
   if (settled.status === 'stopped') return settled;
+  const { first, state, actions } = settled;
   const { serverTools } = start.toolSettings;
-  const root = taken.workspace.root;
-  const places = { sandbox, scratchDir: directory.scratch, root, own, events };
+  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own, events };
   const servers = await reopenServersOf(session, serverTools, places);
   if (servers.status === 'stopped') return servers;
   session.directory = directory;
   session.printName(directory);
   session.input.watcher?.onDirectory(directory);
-  const { redact } = session;
+  const { stop } = options;
   return {
     status: 'settled',
     start,
     tools: [...tools.filter(({ name }) => !serverTools.some((tool) => tool.name === name)), ...servers.tools],
-    servers: servers.used,
-    restServers: servers.rest,
-    sinks: [servers.counter],
+    ...servers.ready,
     beginning: {
-      first: settled.first,
-      state: advance(settled.state, settled.first),
-      actions: [
-        ...settled.actions,
-        ...(options.stop === undefined ? [] : [{ type: 'run.stopped' as const, stop: options.stop }]),
-      ],
-      seen: seenBy(run, settled.state),
+      first,
+      state: advance(state, first),
+      actions: stop === undefined ? actions : [...actions, { type: 'run.stopped', stop }],
+      seen: seenBy(run, state),
       openJournal() {
         // The result now says that the run continues, and the patch of its earlier end is void.
         rmSync(directory.patch, { force: true });
-        return reopenJournal(directory.events, journalBytes, redact);
+        return reopenJournal(directory.events, journalBytes, session.redact);
       },
     },
   };

@@ -7,22 +7,16 @@ import { changesRecorded } from '../../domain/journal/change-events.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunAction } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
-import type { Workspace } from '../../ports/workspace.ts';
-import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import { runBefore } from '../open/setup-commands.ts';
 import { type Stopped, stopped, stoppedBefore } from '../ready.ts';
+import type { OpenedRun } from '../run-spec.ts';
 import type { Session } from '../session.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
-/** A run whose changes are transferred to another checkout. */
-export interface Transfer {
-  readonly run: RecordedRun;
-  readonly workspace: Workspace;
-  readonly sandbox: Sandbox;
-  readonly verifyPlace: VerifyPlace;
-  /** How the checkout, which equals the base in these paths, differs from the state of the run (`before`). */
+/** The other checkout. */
+interface Transfer extends Pick<OpenedRun, 'workspace' | 'sandbox' | 'verifyPlace'> {
+  /** How it, being as the base in these paths, differs from the state of the run (`before`). */
   readonly lacking: readonly PathChange[];
-  readonly iteration: number;
 }
 
 /**
@@ -31,29 +25,27 @@ export interface Transfer {
  */
 export async function transferChanges(
   session: Session,
-  { run, workspace, sandbox, verifyPlace, lacking, iteration }: Transfer,
+  run: RecordedRun,
+  { lacking, ...places }: Transfer,
 ): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
   const [start] = run.events;
+  const { workspace } = places;
   const { root } = workspace;
   const states = workTreeStates(run.events);
-  const places = { root, shadowDir: run.directory.shadowGit };
+  const stores = { root, shadowDir: run.directory.shadowGit };
   const notPut = (failure: string) =>
     stopped(
       usageError('ERR_CHANGES_NOT_TRANSFERRED', `The run's changes cannot be applied to ${root}: ${failure}`),
     );
   // A merge is there before its setup commands run, as when the run began.
   const merged = lacking.filter(({ path }) => !states.has(path));
-  const unmerged = merged.length === 0 ? null : await revertChanges(places, merged);
+  const unmerged = merged.length === 0 ? null : await revertChanges(stores, merged);
   if (unmerged !== null) return notPut(unmerged);
   if (merged.length > 0) await workspace.capture('all');
 
   const setup = start.setup.map(({ command }) => command);
   const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
-  const ran = await runBefore(
-    session,
-    { setup, verify: [], baseline: null, timeoutMs },
-    { workspace, sandbox, verifyPlace },
-  );
+  const ran = await runBefore(session, { setup, verify: [], baseline: null, timeoutMs }, places);
   if (ran.status !== 'ok') return stoppedBefore(session, ran);
 
   // The ignored files that they have just made are there as they would be before the work.
@@ -64,7 +56,7 @@ export async function transferChanges(
     if (state !== undefined) wanted.set(path, state);
   }
   const changes = [...wanted].map(([path, before]) => ({ path, before, after: null }));
-  const failure = await revertChanges(places, changes);
+  const failure = await revertChanges(stores, changes);
   if (failure !== null) return notPut(failure);
 
   const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
@@ -78,5 +70,5 @@ export async function transferChanges(
       );
   }
   const others = ran.changes.filter(({ path }) => !wanted.has(path));
-  return { status: 'ok', actions: changesRecorded(others, { by: 'outside' }, iteration) };
+  return { status: 'ok', actions: changesRecorded(others, { by: 'outside' }, run.state.iterations) };
 }
