@@ -1,13 +1,9 @@
-/**
- * One command in the sandbox against the same command bare, one after the other: after a pause, in which its sandbox was set up, and
- * right behind that one. `node fence.js ROOT ROUNDS` prints the times as JSON.
- */
+/** One command in the sandbox against the same command bare, in turn. `node fence.js ROOT ROUNDS` prints the times as JSON. */
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openSandbox } from '../src/adapters/sandboxes/open.ts';
 import { findCheckout } from '../src/adapters/workspace/find-checkout.ts';
@@ -15,8 +11,6 @@ import { beginWorkspace } from '../src/adapters/workspace/open.ts';
 
 export interface FenceTimes {
   readonly sandboxedMs: readonly number[];
-  /** Of commands for which no sandbox waits. */
-  readonly unpreparedMs: readonly number[];
   readonly bareMs: readonly number[];
 }
 
@@ -36,25 +30,19 @@ const opened = await openSandbox({
   sandboxGitDir: begun.sandboxGitDir,
   scratchDir: join(own, 'scratch'),
   hostEnv: process.env,
-  keepsSpare: true,
 });
 if (opened.status !== 'ok') throw new Error(opened.reason);
 const { sandbox } = opened;
 const bare = promisify(execFile);
 const command = { script: 'true', timeoutMs: 10_000, signal: new AbortController().signal };
-const times = { sandboxedMs: [] as number[], unpreparedMs: [] as number[], bareMs: [] as number[] };
-/** Less than any model takes to answer. */
-const THINKING_MS = 200;
+const times = { sandboxedMs: [] as number[], bareMs: [] as number[] };
 for (let round = -1; round < Number(rounds); round += 1) {
   const bareMs = await timed(() => bare('bash', ['-c', command.script], { cwd: root }));
-  await sleep(THINKING_MS);
   const sandboxedMs = await timed(() => sandbox.run(command));
-  const unpreparedMs = await timed(() => sandbox.run(command));
   // The first round warms the caches.
   if (round < 0) continue;
   times.bareMs.push(bareMs);
   times.sandboxedMs.push(sandboxedMs);
-  times.unpreparedMs.push(unpreparedMs);
 }
 await sandbox.close();
 rmSync(own, { recursive: true, force: true });

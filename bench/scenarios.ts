@@ -332,10 +332,7 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
       floor,
       aim: { figure: product - floor, atMost: 10, as: 'ms added' },
     });
-    return [
-      row('a sandboxed `true`', median(times.sandboxedMs)),
-      row('one right behind another', median(times.unpreparedMs)),
-    ];
+    return [row('a sandboxed `true`', median(times.sandboxedMs))];
   },
 
   /** 200 turns with 6 KB of results each, in place of the floor the same without compaction. */

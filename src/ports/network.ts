@@ -1,5 +1,6 @@
 /** Access to the network: for commands, for tools, and to the Claude API without a key. Types only. */
 
+import type { Socket } from 'node:net';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { RefusedHost } from '../domain/review/egress.ts';
 
@@ -40,14 +41,20 @@ export type WebSearch =
   | { status: 'ok'; found: { readonly title: string; readonly url: string; readonly text: string }[] }
   | { status: 'failed'; reason: FailureReason; message: string };
 
+/** What the programs in a sandbox have in place of a network. */
+export interface SandboxNetwork {
+  /** Serves the connection of a program as an HTTP proxy does. */
+  accept(connection: Socket): void;
+  /** Counts a name that a program looked up by itself; it was not found. */
+  lookedUp(name: string): void;
+}
+
 /** The way out of the sandbox to the allowed hosts. Absent without a sandbox. */
-export interface Egress {
-  /** Absolute path of the UNIX socket on which an HTTP proxy listens. */
-  readonly socket: string;
+export interface Egress extends SandboxNetwork {
   /** The hosts it has refused so far. */
   refused(): RefusedHost[];
-  /** Ends every connection. Can be called twice. */
-  close(): Promise<void>;
+  /** Ends every connection, and accepts no more. */
+  close(): void;
 }
 
 /**

@@ -1,49 +1,31 @@
 /**
- * The only way from a sandbox to the network: an HTTP proxy on a UNIX socket that permits named hosts and nothing else. It
- * runs outside; its clients are hostile.
+ * The only way from a sandbox to the network: an HTTP proxy that permits named hosts and nothing else. It runs outside; its
+ * clients are hostile.
  */
 
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { LOOKED_UP } from '../../domain/review/egress.ts';
 import type { Egress } from '../../ports/network.ts';
 import { forward } from './forward.ts';
 import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { tunnel } from './tunnel.ts';
 
-/** What the proxy permits, and where its socket is. */
-export interface ProxyOptions extends GateOptions {
-  /** A private folder in which the socket is created; created if missing. */
-  readonly folder: string;
-}
-
 /** Maximum number of simultaneous connections; more are dropped. */
 const MAX_CONNECTIONS = 512;
 const MAX_HEADER_BYTES = 16 * 1024;
-const HEADERS_MS = 30_000;
 
-/** Starts the proxy through which contained commands reach the hosts of `--allow-domain`, and nothing else. */
-export async function openFilteringProxy(options: ProxyOptions): Promise<Egress> {
+/** Opens the proxy through which contained commands reach the hosts of `--allow-domain`, and nothing else. It listens nowhere. */
+export function openFilteringProxy(options: GateOptions): Egress {
   const gate = new NetworkGate(options);
   // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
   const server = createServer({
     insecureHTTPParser: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_MS,
-    requestTimeout: 0,
   });
-  server.maxConnections = MAX_CONNECTIONS;
   const sockets = new Set<Duplex>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    // A client that disconnects midway wanted nothing more.
-    socket.on('error', () => socket.destroy());
-  });
+  let isClosed = false;
   server.on('clientError', (_error, socket: Duplex) => {
     refuseConnection(socket, 400, 'this is not a request that a proxy understands');
   });
@@ -53,19 +35,23 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     onRequest(gate, request, response).catch((error: unknown) => response.destroy(asError(error)));
   });
-  const { path, letGo } = await listen(server, options.folder);
-  // A run that ends before its sandbox is open does not wait for a connection.
-  server.unref();
-  let closing: Promise<void> | null = null;
   return {
-    socket: path,
+    accept(socket) {
+      // A client that disconnects midway wanted nothing more.
+      socket.on('error', () => socket.destroy());
+      if (isClosed || sockets.size >= MAX_CONNECTIONS) {
+        socket.destroy();
+        return;
+      }
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      server.emit('connection', socket);
+    },
+    lookedUp: (name) => gate.lookedUp(name),
     refused: () => gate.refusals.list(),
     close() {
-      closing ??= new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }).then(letGo);
-      return closing;
+      isClosed = true;
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
@@ -107,16 +93,9 @@ async function onRequest(
 ): Promise<void> {
   const [, authority, path = '/'] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(request.url ?? '') ?? [];
   if (authority === undefined) {
-    const { url = '' } = request;
-    const asked = url.slice(LOOKED_UP.length);
-    if (url.startsWith(LOOKED_UP) && /^[a-z0-9.-]+$/.test(asked)) {
-      gate.lookedUp(asked);
-      response.writeHead(204, { connection: 'close' }).end();
-      return;
-    }
     const why = 'ask for http://… in full, and for https://… with CONNECT';
     // Some clients ask for https://… like for http://…
-    const [, host] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url) ?? [];
+    const [, host] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
     return refuseRequest(response, 400, host === undefined ? why : gate.refuse(host, why));
   }
   const passed = await gate.judge(authority, 'plain');
@@ -130,25 +109,6 @@ async function onRequest(
     response,
     path: path.startsWith('?') ? `/${path}` : path,
   });
-}
-
-/**
- * A socket address has at most 107 bytes, and a folder's path may be longer: the address uses a descriptor of the folder.
- */
-async function listen(server: Server, folder: string): Promise<{ path: string; letGo: () => void }> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-  const name = 'proxy.sock';
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(`/proc/self/fd/${descriptor}/${name}`, resolve);
-    });
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
-  return { path: join(folder, name), letGo: () => closeSync(descriptor) };
 }
 
 function asError(error: unknown): Error {

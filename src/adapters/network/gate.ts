@@ -136,7 +136,7 @@ export class NetworkGate {
     return known;
   }
 
-  /** Counts a name that a program requested from the relay, unless it is allowed or no name server has it. */
+  /** Counts a name that a program looked up, unless it is allowed or no name server has it. */
   lookedUp(name: string): void {
     const target = parseTarget(name, 443);
     if (typeof target === 'string' || !target.host.includes('.') || NO_ONES.test(target.host)) return;

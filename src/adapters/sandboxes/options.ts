@@ -6,6 +6,7 @@ import type { Environment } from '../../domain/environment.ts';
 import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
+import type { SandboxNetwork } from '../../ports/network.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import type { Sandbox } from '../../ports.ts';
 
@@ -36,12 +37,10 @@ export interface SandboxOptions {
   readonly sandboxGitDir: SandboxGitDir;
   /** A private folder outside the work tree; created if missing. Its owner empties it after `close`. */
   readonly scratchDir: string;
-  /** The socket of the proxy through which contained commands reach the network; null or absent for no network at all. */
-  readonly proxySocket?: string | null;
+  /** Through which contained commands reach the network; null or absent for no network at all. */
+  readonly network?: SandboxNetwork | null;
   /** The proxy permits no host: programs need not try again. */
   readonly isNetworkClosed?: boolean;
-  /** Contained ones are set up ahead, for the commands to come. Default: false. */
-  readonly keepsSpare?: boolean;
   /** The environment in which to find toolchains. Commands get only a small part of it. */
   readonly hostEnv: Environment;
   /**

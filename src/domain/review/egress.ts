@@ -42,9 +42,6 @@ export const AskedHost = HostUse.extend({
 });
 export type AskedHost = z.infer<typeof AskedHost>;
 
-/** Path at the proxy by which the relay tells it of a host that was looked up; the name follows. */
-export const LOOKED_UP = '/looked-up/';
-
 /** A host whose name a program asked for by itself, past the proxy. */
 export function lookedUpHost(host: string): RefusedHost {
   const allow = flagFor({ host, port: 443 }, false);

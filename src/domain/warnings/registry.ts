@@ -29,6 +29,8 @@ export const WARNING_AREAS = {
       'A setting is about the sandbox, but there is none. Set one up, or drop the setting.',
     WARN_SANDBOX_UNFILTERED:
       "This machine does not support the sandbox's system call filter. docs/sandbox.md says what is weaker, and what it needs.",
+    WARN_HOSTS_NOT_NAMED:
+      'The result cannot name the hosts that commands try to reach; all are refused. Install perl (`perl-base` on Debian and Ubuntu).',
     WARN_KEY_IN_PROC:
       'Without a sandbox, commands can read the key in the environment of patchsmith. Set up a sandbox.',
     WARN_TREE_OF_OTHERS:

@@ -33,7 +33,7 @@ export type ContainedSandbox =
 
 /** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
-  readonly options: Omit<SandboxOptions, 'proxySocket'>;
+  readonly options: Omit<SandboxOptions, 'network'>;
   /** Hosts that commands may reach. The proxy names them when it refuses another host, even if there are none. */
   readonly hosts: AllowedHosts;
   readonly closing: Closing;
@@ -45,15 +45,11 @@ export async function openContained(
   { options, hosts, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
   const { asked } = session;
-  const egress = options.mode === 'off' ? null : await openEgress(session, options, hosts);
+  const egress = options.mode === 'off' ? null : await openEgress(session, hosts);
   const allowed = namesOf(hosts);
-  if (egress !== null) closing.own(() => egress.close());
-  const withProxy = {
-    ...options,
-    proxySocket: egress?.socket ?? null,
-    isNetworkClosed: allowed.length === 0,
-  };
-  const opened = await openSandbox({ ...withProxy, keepsSpare: true });
+  if (egress !== null) closing.own(async () => egress.close());
+  const withProxy = { ...options, network: egress, isNetworkClosed: allowed.length === 0 };
+  const opened = await openSandbox(withProxy);
   if (opened.status !== 'ok') return opened;
   const { sandbox } = opened;
   const withNotes = (one: Sandbox) => {
@@ -65,7 +61,7 @@ export async function openContained(
   const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
   if (sandbox.level === 'none') {
     closing.own(() => sandbox.close());
-    await egress?.close();
+    egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
     session.record({ network: { allowed: null, hosts: hostsSoFar(session) } });
     closing.own(() => recordAsked(session, null));
@@ -73,7 +69,7 @@ export async function openContained(
   }
   session.record({ network: { allowed: [...allowed], hosts: hostsSoFar(session) } });
   closing.own(async () => {
-    await egress?.close();
+    egress?.close();
     recordAsked(session, allowed);
     reportRefused(session);
   });
@@ -140,7 +136,6 @@ const NOT_CONTAINED = warning(
 /** Loaded only when needed. */
 async function openEgress(
   { input, asked }: Session,
-  { scratchDir }: { scratchDir: string },
   { domains, privateHosts }: AllowedHosts,
 ): Promise<Egress> {
   const [{ openFilteringProxy }, { upstreamByEnvironment }] = await Promise.all([
@@ -151,7 +146,6 @@ async function openEgress(
   return openFilteringProxy({
     allowed: domains,
     privateHosts,
-    folder: `${scratchDir}/network`,
     upstream,
     onRefused: (host: RefusedHost) => asked.add(host),
     onUsed: (use) => asked.used(use),

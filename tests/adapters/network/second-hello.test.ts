@@ -6,9 +6,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import { readSecondHello, readServerAnswer } from '../../../src/adapters/network/hello-retry.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
+import { served } from './served.ts';
 
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
 
@@ -48,14 +48,12 @@ async function listening(server: Server): Promise<number> {
 
 /** A client in a tunnel to good.example, which is at `port`. */
 async function tunnelTo(port: number) {
-  const proxy = await openFilteringProxy({
-    folder: tempFolder(),
+  const proxy = await served({
     allowed: ['good.example'],
     resolve: async () => ['127.0.0.1'],
     mayConnect: () => true,
     connect: () => connect(port, '127.0.0.1'),
   });
-  onTestFinished(() => proxy.close());
   const asking = request({ socketPath: proxy.socket, method: 'CONNECT', path: 'good.example:443' });
   asking.end();
   const [, socket] = (await once(asking, 'connect')) as [unknown, Socket];

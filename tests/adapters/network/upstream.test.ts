@@ -3,22 +3,19 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import { upstreamByEnvironment } from '../../../src/adapters/network/upstream.ts';
-import { tempFolder } from '../../support/files/temp-folder.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
+import { served } from './served.ts';
 
 const LOGIN = `Basic ${Buffer.from('user:word').toString('base64')}`;
 const NOWHERE = () => Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
 
 async function open(env: Record<string, string>, resolve: (host: string) => Promise<string[]> = NOWHERE) {
-  const proxy = await openFilteringProxy({
-    folder: tempFolder(),
+  const proxy = await served({
     allowed: ['*.example.test', 'git.example.test:22'],
     upstream: upstreamByEnvironment(env),
     resolve,
   });
-  onTestFinished(() => proxy.close());
   return proxy;
 }
 
@@ -37,7 +34,6 @@ async function machine(login: string | null = 'user:p@ss') {
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const proxy = await startConnectProxy({ servers: { 'registry.example.test': url }, login });
-  onTestFinished(() => proxy.close());
   return { url, proxy, asked };
 }
 

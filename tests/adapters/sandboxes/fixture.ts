@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxMode } from '../../../src/adapters/sandboxes/options.ts';
 import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/command-limits.ts';
+import type { SandboxNetwork } from '../../../src/ports/network.ts';
 import type { SandboxGitDir } from '../../../src/ports/workspace.ts';
 import type { CommandResult, Sandbox } from '../../../src/ports.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
@@ -69,8 +70,7 @@ export async function tryToOpen(
   hostEnv: HostEnv,
   limits = DEFAULT_COMMAND_LIMITS,
   mounts: readonly string[] = [],
-  proxySocket: string | null = null,
-  keepsSpare = false,
+  network: SandboxNetwork | null = null,
 ): Promise<OpenedSandbox> {
   const { root, sandboxGitDir, runDir } = place;
   const opened = await openSandbox({
@@ -81,8 +81,7 @@ export async function tryToOpen(
     hostEnv,
     limits,
     mounts,
-    proxySocket,
-    keepsSpare,
+    network,
   });
   if (opened.status === 'ok') onTestFinished(() => opened.sandbox.close());
   return opened;
@@ -94,10 +93,9 @@ export async function open(
   hostEnv: HostEnv = process.env,
   limits: CommandLimits = DEFAULT_COMMAND_LIMITS,
   mounts: readonly string[] = [],
-  proxySocket: string | null = null,
-  keepsSpare = false,
+  network: SandboxNetwork | null = null,
 ): Promise<Opened> {
-  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts, proxySocket, keepsSpare);
+  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts, network);
   if (opened.status !== 'ok') throw new Error(opened.reason);
   const { sandbox, warnings } = opened;
   const run: Opened['run'] = (script, options = {}) =>

@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { basename, dirname, join } from 'node:path';
-import { execPath } from 'node:process';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import type { Egress } from '../../../src/ports/network.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
-import { processesWith, readIfThere } from '../../support/machine/processes.ts';
 import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Opened, open, versionOutside } from './fixture.ts';
 
@@ -35,14 +33,13 @@ async function openWithNetwork(
   hostEnv: NodeJS.ProcessEnv = process.env,
   mounts: string[] = [],
 ): Promise<Opened & { proxy: Egress }> {
-  const proxy = await openFilteringProxy({
+  const proxy = openFilteringProxy({
     allowed,
-    folder: tempFolder(),
     resolve: async () => ['127.0.0.1'],
     mayConnect: (address) => address === '127.0.0.1',
   });
   onTestFinished(() => proxy.close());
-  const opened = await open(makePlace(), 'required', hostEnv, undefined, mounts, proxy.socket);
+  const opened = await open(makePlace(), 'required', hostEnv, undefined, mounts, proxy);
   return { ...opened, proxy };
 }
 
@@ -150,48 +147,38 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(asked).toEqual([]);
   });
 
-  test('cannot reach more through the socket itself than through the relay, nor put another file in its place', async () => {
-    const { port, asked } = await origin();
+  test('has no program of ours and no socket in it, and cannot put another file in the place of ours', async () => {
     const { text } = await openWithNetwork(['good.example']);
-    const script = `
-      const socket = require('node:net').connect('/run/patchsmith/proxy.sock');
-      socket.end('CONNECT evil.example:${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n');
-      socket.pipe(process.stdout);`;
-    expect(await text(`node -e "${script.replaceAll('\n', ' ')}"`)).toContain('403 Refused by the sandbox');
     const tampering =
-      'for f in proxy.sock relay.cjs relay.pl tunnel node; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith';
-    expect((await text(tampering)).trim().split('\n').slice(-6)).toEqual([
+      'for f in tunnel shells/sh; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith; ps -e -o comm= | grep -e perl -e node';
+    expect((await text(`${tampering}; true`)).trim().split('\n').slice(-3)).toEqual([
       'objects-0',
-      'proxy.sock',
-      'relay.cjs',
-      'relay.pl',
       'shells',
       'tunnel',
     ]);
-    expect(await text('/run/patchsmith/node -p 1; head -c 12 /run/patchsmith/relay.cjs')).toBe(
-      "1\n'use strict';".slice(0, 14),
-    );
-    expect(asked).toEqual([]);
   });
 
-  test('leaves no relay behind, lets a command end, and is no one’s child', async () => {
+  test('opens nothing in the network of the machine, and keeps nothing when a command has ended', async () => {
     const { root, run, text } = await openWithNetwork(['good.example']);
-    // Those of this sandbox, in whose mounts its folder is; other tests have relays as well.
-    const relays = () =>
-      processesWith('/run/patchsmith/relay.pl').filter((pid) =>
-        readIfThere(`/proc/${pid}/mountinfo`).includes(basename(dirname(root))),
-      );
-    const running = run('until [ -e go-on ]; do sleep 0.05; done');
-    await until('the relay runs', () => relays().length > 0);
+    const own = readlinkSync('/proc/self/ns/net');
+    const listening = () =>
+      readFileSync('/proc/self/net/tcp', 'utf8').includes(`:${(17_128).toString(16).toUpperCase()} `);
+    const sockets = () =>
+      readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith('socket:')).length;
+    await text('true');
+    const before = sockets();
+    const running = run(
+      'exec 3<>/dev/tcp/127.0.0.1/17128; touch begun; until [ -e go-on ]; do sleep 0.05; done',
+    );
+    await until('it has begun', () => existsSync(join(root, 'begun')));
+    expect([listening(), await text('readlink /proc/self/ns/net')]).not.toEqual([true, `${own}\n`]);
+    expect(sockets()).toBeGreaterThan(before);
     writeFileSync(join(root, 'go-on'), '');
     expect((await running).end.exitCode).toBe(0);
-    expect(relays()).toEqual([]);
-    expect(await text('wait; echo "jobs: $(jobs | wc -l)"; cat /proc/$$/task/$$/children')).toMatch(
-      /^jobs: 0\n\d*\s*$/,
-    );
+    await until('its sockets are closed', () => sockets() === before);
   });
 
-  test('runs commands in parallel, each with its own relay', async () => {
+  test('runs commands in parallel, each with its own way out', async () => {
     const { port } = await origin();
     const { text } = await openWithNetwork([`good.example:${port}`]);
     const answers = await Promise.all(
@@ -297,22 +284,12 @@ describe('what is not allowed', () => {
   });
 });
 
-describe('the relay', () => {
+describe('the way out', () => {
   const fetched = 8 * 1024 * 1024;
-  const byEither = [
-    ['perl', 'pgrep -f "perl .*[r]elay[.]pl" > /dev/null; '],
-    // Where it is not there, node does the same.
-    [
-      'node',
-      'kill $(pgrep -f "perl .*[r]elay[.]pl"); [ "$( (/run/patchsmith/node /run/patchsmith/relay.cjs & ) )" = ready ]; ',
-    ],
-  ];
 
-  test.each(byEither)(
-    'in %s hears which names are looked up past the proxy, at once and by whatever program',
-    async (_name, before) => {
-      const { text, proxy } = await openWithNetwork(['good.example', 'other.example:8443']);
-      const script = `
+  test('hears which names are looked up past the proxy, at once and by whatever program', async () => {
+    const { text, proxy } = await openWithNetwork(['good.example', 'other.example:8443']);
+    const script = `
         const { promises: dns } = require("dns");
         (async () => {
           const began = Date.now();
@@ -321,16 +298,15 @@ describe('the relay', () => {
           await dns.resolveTxt("data.evil.example").catch(({ code }) => console.log(code));
           console.log(Date.now() - began < 1500);
         })();`;
-      expect(await text(`${before}node -e '${script.replaceAll('\n', ' ')}'; true`)).toBe(
-        `${'ENOTFOUND\n'.repeat(7)}true\n`,
-      );
-      const allow = (host: string) => `--allow-domain ${host}`;
-      const hosts = ['evil.example', 'data.evil.example'];
-      expect(proxy.refused()).toMatchObject(hosts.map((host) => ({ host, times: 1, allow: allow(host) })));
-    },
-  );
+    expect(await text(`node -e '${script.replaceAll('\n', ' ')}'; true`)).toBe(
+      `${'ENOTFOUND\n'.repeat(7)}true\n`,
+    );
+    const allow = (host: string) => `--allow-domain ${host}`;
+    const hosts = ['evil.example', 'data.evil.example'];
+    expect(proxy.refused()).toMatchObject(hosts.map((host) => ({ host, times: 1, allow: allow(host) })));
+  });
 
-  test.each(byEither)('in %s outlives questions that are none', async (_name, before) => {
+  test('outlives questions that are none', async () => {
     const { text, proxy } = await openWithNetwork(['good.example']);
     const script = `
       const socket = require("dgram").createSocket("udp4");
@@ -343,11 +319,11 @@ describe('the relay', () => {
         socket.close();
         require("dns").lookup("evil.example", ({ code }) => console.log(code));
       });`;
-    expect(await text(`${before}node -e '${script.replaceAll('\n', ' ')}'; true`)).toBe('ENOTFOUND\n');
+    expect(await text(`node -e '${script.replaceAll('\n', ' ')}'; true`)).toBe('ENOTFOUND\n');
     expect(proxy.refused()).toMatchObject([{ host: 'evil.example', times: 1 }]);
   });
 
-  test.each(byEither)('in %s carries a lot at a time, and half a close', async (_name, before) => {
+  test('carries a lot at a time, and half a close', async () => {
     const { port } = await origin(() => Buffer.alloc(fetched, 'x'));
     const echo = createTcpServer({ allowHalfOpen: true }, (socket) => {
       let bytes = 0;
@@ -365,13 +341,14 @@ describe('the relay', () => {
       const socket = require("net").connect({ port: 17128, host: "127.0.0.1", allowHalfOpen: true });
       socket.end("CONNECT good.example:${echoPort} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + "x".repeat(${fetched}));
       socket.pipe(process.stdout);'`;
-    expect(
-      (await text(`${before}(${get}) & (${get}) & wait; ${send} | tail -n 1`)).trim().split('\n'),
-    ).toEqual([...Array(2).fill(String(fetched)), `got ${fetched}`]);
+    expect((await text(`(${get}) & (${get}) & wait; ${send} | tail -n 1`)).trim().split('\n')).toEqual([
+      ...Array(2).fill(String(fetched)),
+      `got ${fetched}`,
+    ]);
   });
 });
 
-test('without a proxy there is neither a relay nor a socket nor a variable', async () => {
+test('without a proxy there is no variable and no way out', async () => {
   const { text } = await open(makePlace(), 'required');
   expect(
     await text(
@@ -380,7 +357,10 @@ test('without a proxy there is neither a relay nor a socket nor a variable', asy
   ).toBe('');
 });
 
-test('the relay is run by the very program that runs us', async () => {
-  const { text } = await openWithNetwork(['good.example']);
-  expect(await text('/run/patchsmith/node --version')).toBe(`${versionOutside(`${execPath} --version`)}`);
-});
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}

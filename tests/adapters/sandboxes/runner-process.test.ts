@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/run/command-limits.ts';
-import { oddSeconds, processesSeeing, processesWith } from '../../support/machine/processes.ts';
+import { oddSeconds, processesWith, readIfThere } from '../../support/machine/processes.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Place, PROJECT } from './fixture.ts';
@@ -88,18 +88,18 @@ test('when the runner is killed, everything in its sandbox dies with it', async 
   expect(readdirSync(place.root)).toEqual(['.git', 'begun', 'hello.txt']);
 });
 
-test('a sandbox that waits for a command dies with its runner', async () => {
+test('what opens the way to the network dies with its runner', async () => {
   const place = makePlace();
-  const [program, options, script] = command(place, 'required', 'true');
-  const spare = JSON.stringify({ ...JSON.parse(options ?? ''), keepsSpare: true });
-  const runner = spawn(process.execPath, [program ?? '', spare, script ?? '', 'stay'], {
+  const runner = spawn(process.execPath, [...command(place, 'required', 'true'), 'stay'], {
     cwd: PROJECT,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   await once(runner.stdout, 'data');
-  await until('a sandbox waits', () => processesSeeing(place.root).length > 0);
+  const children = readIfThere(`/proc/${runner.pid}/task/${runner.pid}/children`).trim().split(' ');
+  const helper = children.find((pid) => readIfThere(`/proc/${pid}/comm`) === 'perl\n');
+  expect(helper).toBeDefined();
   runner.kill('SIGKILL');
-  await until('nothing of it is left', () => processesSeeing(place.root).length === 0);
+  await until('it has ended', () => readIfThere(`/proc/${helper}/cmdline`) === '');
 });
 
 test.each(['required', 'off'])(

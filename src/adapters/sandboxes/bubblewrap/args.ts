@@ -4,8 +4,6 @@ import { join } from 'node:path';
 
 /** Below /proc: the number of process ids in the pid namespace of the process that opens it. */
 export const PID_MAX = 'sys/kernel/pid_max';
-/** Below /proc: the first port that needs no privilege, in the network namespace of whoever opens it. */
-export const FIRST_PORT = 'sys/net/ipv4/ip_unprivileged_port_start';
 
 /** Applied in order: a later mount covers an earlier one. */
 export type Mount = Bind | OwnMount;
@@ -17,8 +15,6 @@ export interface Bind {
   readonly at: string;
   /** Skipped if the source does not exist. */
   readonly optional?: boolean;
-  /** The socket of the proxy; no other is mounted. */
-  readonly isSocket?: boolean;
   /** What names the source, for messages. */
   readonly namedBy?: string;
 }
@@ -53,8 +49,6 @@ export interface BubblewrapCall {
   readonly filterFd: number | null;
   /** The descriptor from which bubblewrap reads how many process numbers there are inside; null for as many as outside. */
   readonly numbersFd: number | null;
-  /** The same for the first port that the relay may listen on; null for that of the machine. */
-  readonly portFd: number | null;
   /** The command line of process 1. */
   readonly command: readonly string[];
 }
@@ -69,7 +63,6 @@ export function bubblewrapArgs({
   argsFd,
   filterFd,
   numbersFd,
-  portFd,
   command,
 }: BubblewrapCall): string[] {
   return [
@@ -82,7 +75,7 @@ export function bubblewrapArgs({
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(argsFd === null ? [] : ['--args', String(argsFd)]),
-    ...mounts.flatMap((mount) => mountArgs(mount, features, { numbersFd, portFd })),
+    ...mounts.flatMap((mount) => mountArgs(mount, features, numbersFd)),
     ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],
     '--',
@@ -90,11 +83,7 @@ export function bubblewrapArgs({
   ];
 }
 
-function mountArgs(
-  mount: PinnedMount,
-  features: BubblewrapFeatures,
-  { numbersFd, portFd }: Pick<BubblewrapCall, 'numbersFd' | 'portFd'>,
-): string[] {
+function mountArgs(mount: PinnedMount, features: BubblewrapFeatures, numbersFd: number | null): string[] {
   switch (mount.kind) {
     case 'read-only':
       return ['--ro-bind', mount.source, mount.at];
@@ -109,7 +98,6 @@ function mountArgs(
       return [
         ...['--proc', mount.at],
         ...(numbersFd === null ? [] : ['--file', String(numbersFd), join(mount.at, PID_MAX)]),
-        ...(portFd === null ? [] : ['--file', String(portFd), join(mount.at, FIRST_PORT)]),
         ...['--remount-ro', mount.at],
       ];
     case 'devices':

@@ -14,11 +14,11 @@ import { findProgram } from '../command/shell.ts';
 import { steadyDevices } from '../command/steady-devices.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
-import { writeNameSources } from '../visible/etc-folder.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
-import { FIRST_PORT, type Mount, PID_MAX } from './args.ts';
+import { type Mount, PID_MAX } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
+import { Listeners } from './listeners.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { proveNewest } from './prove.ts';
 import {
@@ -42,15 +42,26 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
       status: 'unavailable',
       reason: `${dotGit} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
     };
+  const listeners = options.network ? Listeners.start(options.network) : null;
+  if (options.network && listeners === null && options.isNetworkClosed !== true)
+    return {
+      status: 'refused',
+      reason:
+        'Commands can reach allowed hosts only where perl is installed (on x86-64 and arm64). Install perl, or allow no host.',
+    };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
+  const release = () => {
+    pipes.close();
+    listeners?.close();
+  };
   // Their programs run while the machine is examined.
   const prepared = Promise.all([steadyDevices(), pipes.prepare()]);
   prepared.catch(() => undefined);
   const seen = await examine(options, files);
   const [steady] = await prepared;
   if (steady.status !== 'ok') {
-    pipes.close();
+    release();
     if (steady.status === 'unavailable') return steady;
     const { explain, readMachineFacts } = await import('./unavailable.ts');
     const explained = explain(steady.failure, readMachineFacts());
@@ -61,9 +72,11 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   }
   const { devices } = steady;
   const opened =
-    seen.status === 'refused' ? seen : await openIn(options, { program, files, pipes, devices, ...seen });
+    seen.status === 'refused'
+      ? seen
+      : await openIn(options, { program, files, pipes, devices, listeners, ...seen });
   if (opened.status === 'ok') return opened;
-  pipes.close();
+  release();
   devices.close();
   return opened;
 }
@@ -111,9 +124,17 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
       ),
     );
   }
+  if (options.network && place.listeners === null)
+    warnings.push(
+      warning(
+        'WARN_HOSTS_NOT_NAMED',
+        'perl is not installed, so the result does not name the hosts that commands try to reach, all of which are refused.',
+      ),
+    );
   const { sandbox, lookedUp } = proven;
   const close = async () => {
     await sandbox.close().finally(caches.close);
+    place.listeners?.close();
     setup.pins.close();
     place.devices.close();
   };
@@ -131,11 +152,10 @@ async function proveLimited(
   const limits = enforcedLimits(options.limits, true, numbers !== null);
   const proving = proveNewest({ ...setup, lookup, numbers, limits }, filter).then((proven) => {
     if (proven.status !== 'unavailable') return proven;
-    // bubblewrap may not set what is below /proc: the watch counts alone, and no one answers as a name server.
-    if (![PID_MAX, FIRST_PORT].some((path) => proven.reason.includes(path))) return proven;
-    if (setup.relay !== null) writeNameSources(setup.files, false);
-    const relay = setup.relay === null ? null : { ...setup.relay, firstPort: null };
-    return proveNewest({ ...setup, lookup, relay, numbers: null }, filter);
+    // bubblewrap may not set what is below /proc: the watch counts alone.
+    return proven.reason.includes(PID_MAX)
+      ? proveNewest({ ...setup, lookup, numbers: null }, filter)
+      : proven;
   });
   // By then the command is running.
   await setImmediate();
@@ -147,12 +167,12 @@ const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: a
 
 /** Loaded only when needed. */
 async function cachesOf(
-  { caches: wanted, hostEnv, proxySocket, isNetworkClosed }: SandboxOptions,
+  { caches: wanted, hostEnv, network, isNetworkClosed }: SandboxOptions,
   places: Pick<CacheSurroundings, 'rules' | 'added' | 'folder'>,
 ): Promise<CachesResult> {
   if (wanted === undefined) return { status: 'ok', caches: NO_CACHES };
   const { openCaches } = await import('../caches/open-caches.ts');
-  const isOffline = isNetworkClosed ?? !proxySocket;
+  const isOffline = isNetworkClosed ?? !network;
   return openCaches({ ...places, wanted, isOffline, hostEnv, home: HOME_INSIDE, shownAt: CACHES_INSIDE });
 }
 

@@ -121,7 +121,7 @@ export class ReplacedSource extends Error {
 
 /** Null if it is missing and may be. */
 function pin(mount: Bind, writable: readonly string[], closed: readonly string[]): Pinned | null {
-  const { source, optional, isSocket = false, namedBy } = mount;
+  const { source, optional, namedBy } = mount;
   const found = resolvePath(source);
   const refuse = (why: string) => new RefusedSource(`${source}${namedBy ? ` (${namedBy})` : ''} ${why}`);
   if (found === null) {
@@ -139,7 +139,7 @@ function pin(mount: Bind, writable: readonly string[], closed: readonly string[]
   }
   const descriptor = openSync(real, O_PATH | constants.O_NOFOLLOW);
   const stats = fstatSync(descriptor, { bigint: true });
-  if (stats.isDirectory() || stats.isFile() || (isSocket && stats.isSocket()))
+  if (stats.isDirectory() || stats.isFile())
     return { descriptor, place: { source: real, dev: stats.dev, ino: stats.ino } };
   closeSync(descriptor);
   throw refuse('is neither a folder nor a plain file, so commands may not see it.');

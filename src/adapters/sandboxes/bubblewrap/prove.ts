@@ -59,7 +59,6 @@ async function prove({
   const probed = bubblewrapSandbox({
     ...setup,
     env,
-    keepsSpare: false,
     outerEnv: { [CANARY]: 'outside' },
     // The others are for the commands of the run.
     pipes: { open: (onBytes) => pipes.open(onBytes), close: () => undefined },

@@ -2,7 +2,6 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { execPath } from 'node:process';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { SandboxCommand } from '../../../ports.ts';
 import type { OpenCaches } from '../caches/open-caches.ts';
@@ -18,10 +17,11 @@ import type { findToolchains } from '../visible/toolchains.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
 import type { BubblewrapFeatures, Mount } from './args.ts';
 import { type ClosedShells, closedShells } from './closed-shells.ts';
+import type { Listeners } from './listeners.ts';
 import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { type Pins, pinMounts } from './pinned-mounts.ts';
-import { FEW_TRIES, ONE_TRY, type Relay, relayTo, TUNNEL_INSIDE } from './relay.ts';
+import { FEW_TRIES, ONE_TRY, PROXY_VARIABLES, TUNNEL_INSIDE, tunnelProgram } from './proxy-clients.ts';
 
 /** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {
@@ -47,9 +47,7 @@ export interface BubblewrapSetup {
   /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
   /** The way to the network; null for no network. */
-  readonly relay: Relay | null;
-  /** Whether sandboxes are set up ahead, for the commands to come. */
-  readonly keepsSpare: boolean;
+  readonly listeners: Listeners | null;
   /** A private folder, removed with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
@@ -71,6 +69,7 @@ export interface MachineViewPlace extends MachineView {
   readonly files: string;
   readonly pipes: OutputPipes;
   readonly devices: SteadyDevices;
+  readonly listeners: Listeners | null;
 }
 
 /** A setup that has not been proven by starting a sandbox yet. */
@@ -79,12 +78,12 @@ export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'filter' | 'numbe
 /** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
-  { program, files, pipes, toolchains, added, caches, devices }: MachineViewPlace,
+  { program, files, pipes, toolchains, added, caches, devices, listeners }: MachineViewPlace,
 ): Promise<
   { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
 > {
-  const { root, shownAs: at = root, sandboxGitDir, hostEnv, proxySocket } = options;
-  const tunnel = proxySocket ? TUNNEL_INSIDE : null;
+  const { root, shownAs: at = root, sandboxGitDir, hostEnv } = options;
+  const tunnel = listeners && TUNNEL_INSIDE;
   const view = {
     root,
     at,
@@ -97,9 +96,8 @@ export async function setupFor(
     caches: caches.mounts,
   };
   const { mounts, variables } = await mountsOf(view);
-  const relay = proxySocket ? await relayTo(proxySocket, files, execPath) : null;
-  const tries = options.isNetworkClosed ? ONE_TRY : relay === null ? {} : FEW_TRIES;
-  const proxied = { ...relay?.variables, ...tries };
+  const tries = options.isNetworkClosed ? ONE_TRY : listeners === null ? {} : FEW_TRIES;
+  const proxied = { ...(listeners && PROXY_VARIABLES), ...tries };
   const mounted = cacheVariables(
     hostEnv,
     added.map((mount) => mount.at),
@@ -114,7 +112,10 @@ export async function setupFor(
   const shell = findShell();
   const shells = await closedShells(shell, files);
   const closed = [join(root, '.git'), dirname(sandboxGitDir.objects)];
-  const pinned = pinMounts([shells.mount, ...(relay?.mounts ?? []), ...mounts], closed);
+  const pinned = pinMounts(
+    [shells.mount, ...(listeners ? [await tunnelProgram(files)] : []), ...mounts],
+    closed,
+  );
   if (pinned.status === 'refused') return pinned;
   const setup = {
     program,
@@ -127,9 +128,8 @@ export async function setupFor(
     covers: await coversOf(view),
     env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},
-    relay,
+    listeners,
     limits: enforcedLimits(options.limits, true),
-    keepsSpare: options.keepsSpare ?? false,
     writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,
   };

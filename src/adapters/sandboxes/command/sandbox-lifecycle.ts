@@ -35,18 +35,16 @@ export interface SandboxTraits {
   readonly nullDevice?: string;
 }
 
-/** After `close`, commands are answered as interrupted. `onOpen` gets what commands get before there is one. */
+/** After `close`, commands are answered as interrupted. */
 export function openLifecycle(
   { level, limits, files, pipes, writable, nullDevice = '/dev/null' }: SandboxTraits,
   runCommand: RunCommand,
-  onOpen?: (own: Pick<CommandResources, 'pipes' | 'foreign'>) => void,
 ): Sandbox {
   const closing = new AbortController();
   const foreign = new ForeignDescriptors(nullDevice);
   const watchdog = new ResourceWatchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;
-  onOpen?.({ pipes, foreign });
   return {
     level,
     limits,

@@ -41,39 +41,24 @@ export function lastingCommand(line: readonly string[], lifeline: number, limits
 /**
  * The command line of process 1 of a sandbox: it runs `line` within limits, with stderr merged into the output or in a separate
  * descriptor, and exits with the command's exit code. Its own errors are kept separate. First it writes a line to the descriptor
- * `gate` and waits for one in reply; without that the command is not run. Neither the command nor what comes before it gets that
- * descriptor.
+ * `gate` and waits for one in reply; without that the command is not run. The command does not get that descriptor.
  */
-export function initCommand(
-  sh: string,
-  gate: number,
-  { line, limits, before, errors = null }: Contained,
-): string[] {
+export function initCommand(sh: string, gate: number, { line, limits, errors = null }: Contained): string[] {
   const steps = [
     // The one signal that shells handle by themselves would let a command end its own namespace with any exit code.
     'trap : INT',
     `echo >&${gate}`,
     limitingScript(limits),
-    ...(before === null ? [] : [`{ ${before}; } ${gate}>&-`]),
     `read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
-    ...(isLine(line) ? [] : [`. ${quoted(line.file)}`]),
     `"$@" ${errors === null ? '2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
   ];
-  return [sh, '-c', steps.join('; '), 'sh', ...(isLine(line) ? line : [])];
-}
-
-/** Shell text that passes the command line to process 1 later. */
-export function lateLine(line: readonly string[]): string {
-  return `set -- ${line.map(quoted).join(' ')}\n`;
+  return [sh, '-c', steps.join('; '), 'sh', ...line];
 }
 
 /** What process 1 runs. */
 export interface Contained {
-  /** The command line, or the file that will contain it as a `lateLine` by the time of the reply. */
-  readonly line: readonly string[] | { readonly file: string };
+  readonly line: readonly string[];
   readonly limits: EnforcedLimits;
-  /** Shell text that comes first, within the same limits; what it prints is the command's output. */
-  readonly before: string | null;
   /** The descriptor for its stderr; null, the default, for its output. */
   readonly errors?: number | null;
 }
@@ -124,14 +109,6 @@ export function exitOf(child: ChildProcess): Promise<ExitStatus> {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
     child.on('error', reject);
   });
-}
-
-function isLine(line: Contained['line']): line is readonly string[] {
-  return Array.isArray(line);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function isExecutable(path: string): boolean {

@@ -72,7 +72,10 @@ export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount
   writeFileSync(join(folder, 'gitconfig'), gitConfig);
   writeFileSync(join(folder, 'passwd'), passwdFor(user, readText('/etc/passwd') ?? ''));
   writeFileSync(join(folder, 'resolv.conf'), RESOLVER);
-  writeNameSources(files, tunnel !== null);
+  writeFileSync(
+    join(folder, 'nsswitch.conf'),
+    nameSources(readText('/etc/nsswitch.conf') ?? '', tunnel !== null),
+  );
   if (tunnel !== null) {
     mkdirSync(join(folder, 'ssh'), { recursive: true, mode: 0o755 });
     writeFileSync(join(folder, 'ssh/ssh_config'), `Host *\n  ProxyCommand ${tunnel} %h %p\n`);
@@ -103,18 +106,13 @@ export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount
   return mounts;
 }
 
-/** The name server is the relay, which knows no name: it only has to hear which ones are asked for. */
+/** The name server knows no name: it only hears which ones are asked for (`listeners.ts`). */
 const RESOLVER = 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n';
 
 /**
- * Writes which sources of names programs ask. Asking a name server that is not there fails as if it might be there later, and programs
+ * The sources of names that programs ask. Asking a name server that is not there fails as if it might be there later, and programs
  * would try again; a name that is not found is final.
  */
-export function writeNameSources(files: string, hasServer: boolean): void {
-  const path = join(files, 'etc/nsswitch.conf');
-  writeFileSync(path, nameSources(readText('/etc/nsswitch.conf') ?? '', hasServer));
-}
-
 function nameSources(machines: string, hasServer: boolean): string {
   const others = machines.split('\n').filter((line) => !/^\s*hosts\s*:/.test(line));
   const own = /^[ \t]*hosts[ \t]*:.*\bmyhostname\b/m.test(machines) ? ' myhostname' : '';

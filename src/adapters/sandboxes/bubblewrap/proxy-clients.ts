@@ -1,0 +1,88 @@
+/** How programs in a sandbox find the proxy. They are a convenience, not a protection: without them nothing gets out at all. */
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Mount } from './args.ts';
+import { PROXY_PORT } from './listeners.ts';
+import { oursInside } from './mounts.ts';
+
+const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
+/** Whatever runs in the sandbox itself is reached directly, by any of the names that it has for itself. */
+const DIRECT = 'localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1],sandbox';
+
+/** Where the program is that ssh and git use for a tunnel. */
+export const TUNNEL_INSIDE = '/run/patchsmith/tunnel';
+
+/** `files` is a private folder. */
+export async function tunnelProgram(files: string): Promise<Mount> {
+  await writeFile(join(files, 'tunnel'), TUNNEL, { mode: 0o755 });
+  return oursInside(join(files, 'tunnel'), 'tunnel');
+}
+
+/**
+ * Opens a tunnel to the host and port in its arguments, for programs that do not support HTTP proxies but accept a command
+ * instead: ssh and git. Refusals by the proxy are printed to stderr.
+ */
+const TUNNEL = `#!/bin/bash
+exec 3<>/dev/tcp/127.0.0.1/${PROXY_PORT} || exit 1
+printf 'CONNECT %s:%s HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n' "$1" "$2" "$1" >&3
+IFS= read -r status <&3
+case "$status" in
+  *' 200 '*) while IFS= read -r line <&3 && [ "$line" != $'\\r' ]; do :; done ;;
+  *) status=\${status#HTTP/1.1 }; echo "\${status%$'\\r'}" | cut -c 5- >&2; exit 1 ;;
+esac
+cat <&3 &
+cat >&3
+# The end of what is sent is not told: the other side says when it is done.
+wait
+`;
+
+const JAVA_OPTIONS = ['http', 'https']
+  .flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${PROXY_PORT}`])
+  .join(' ');
+
+/** npm serves requests that wait for a connection from those that the proxy has refused, and so asks again without end. */
+const SOCKETS = { npm_config_maxsockets: '10000' };
+
+/** Package managers take the proxy's answer as final: Cargo would ask for 11 seconds, pnpm for more than a minute. */
+export const ONE_TRY: Readonly<Record<string, string>> = {
+  BUNDLE_RETRY: '0',
+  BUN_CONFIG_HTTP_RETRY_COUNT: '0',
+  CARGO_NET_RETRY: '0',
+  PIP_RETRIES: '0',
+  UV_HTTP_RETRIES: '0',
+  YARN_HTTP_RETRY: '0',
+  npm_config_fetch_retries: '0',
+  // pnpm 11 and later no longer reads the settings of npm.
+  pnpm_config_fetch_retries: '0',
+  ...SOCKETS,
+};
+
+/** Where hosts are allowed, these may fail for a moment, and others are still refused: package managers ask again, soon. */
+export const FEW_TRIES: Readonly<Record<string, string>> = {
+  CARGO_NET_RETRY: '1',
+  PIP_RETRIES: '2',
+  npm_config_fetch_retry_mintimeout: '500',
+  npm_config_fetch_retry_maxtimeout: '2000',
+  pnpm_config_fetch_retry_mintimeout: '500',
+  pnpm_config_fetch_retry_maxtimeout: '2000',
+  ...SOCKETS,
+};
+
+/** The variables that name the proxy. */
+export const PROXY_VARIABLES: Readonly<Record<string, string>> = {
+  HTTP_PROXY: PROXY,
+  HTTPS_PROXY: PROXY,
+  NO_PROXY: DIRECT,
+  http_proxy: PROXY,
+  https_proxy: PROXY,
+  no_proxy: DIRECT,
+  npm_config_proxy: PROXY,
+  npm_config_https_proxy: PROXY,
+  npm_config_noproxy: DIRECT,
+  YARN_HTTP_PROXY: PROXY,
+  YARN_HTTPS_PROXY: PROXY,
+  GRADLE_OPTS: JAVA_OPTIONS,
+  // Maven 3.9 uses these only if told to.
+  MAVEN_OPTS: `${JAVA_OPTIONS} -Daether.connector.http.useSystemProperties=true`,
+};
