@@ -1,6 +1,5 @@
 /** Access to the network: for commands, for tools, and to the Claude API without a key. Types only. */
 
-import type { Socket } from 'node:net';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { RefusedHost } from '../domain/review/egress.ts';
 
@@ -43,8 +42,8 @@ export type WebSearch =
 
 /** What the programs in a sandbox have in place of a network. */
 export interface SandboxNetwork {
-  /** Serves the connection of a program as an HTTP proxy does. */
-  accept(connection: Socket): void;
+  /** Serves the connection of a program, a `net.Socket`, as an HTTP proxy does. */
+  accept(connection: NodeJS.ReadWriteStream): void;
   /** Counts a name that a program looked up by itself; it was not found. */
   lookedUp(name: string): void;
 }

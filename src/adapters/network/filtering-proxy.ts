@@ -36,7 +36,7 @@ export function openFilteringProxy(options: GateOptions): Egress {
     onRequest(gate, request, response).catch((error: unknown) => response.destroy(asError(error)));
   });
   return {
-    accept(socket) {
+    accept(socket: Socket) {
       // A client that disconnects midway wanted nothing more.
       socket.on('error', () => socket.destroy());
       if (isClosed || sockets.size >= MAX_CONNECTIONS) {
