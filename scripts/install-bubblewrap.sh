@@ -1,26 +1,36 @@
-# !/bin/sh Installs bubblewrap for the sandbox. With the argument `tests` it also installs what the tests use:
-# libfaketime to set the clock, script for a terminal, and Chromium to open reports. It only installs what needs no
-# password. If CI is set and AppArmor does not let bubblewrap create namespaces (Ubuntu 23.10 and later), it also loads a
-# profile that permits it. Otherwise it prints the command to type and continues: tests then fail, or are skipped, with
-# the reason.
+#!/bin/sh
+# Installs bubblewrap for the sandbox, and says so. With the argument `tests` it also installs what the tests use: libfaketime
+# to set the clock, script for a terminal, Chromium to open reports, and shells. It does so as root, or with `--sudo` through
+# sudo; otherwise it prints the command to type and continues: tests then fail, or are skipped, with the reason. If CI is set
+# and AppArmor does not let bubblewrap create namespaces (Ubuntu 23.10 and later), it also loads a profile that permits it.
 set -eu
 
+tests=no
+sudo=no
+for argument in "$@"; do
+  case $argument in
+    tests) tests=yes ;;
+    --sudo) sudo=yes ;;
+    *) echo "usage: sh scripts/install-bubblewrap.sh [--sudo] [tests]" >&2; exit 2 ;;
+  esac
+done
+
 missing=''
-command -v bwrap > /dev/null 2>&1 || missing='bubblewrap'
-[ "${1:-}" != tests ] || ls /usr/lib/*/faketime/libfaketime.so.1 > /dev/null 2>&1 || missing="$missing libfaketime"
-[ "${1:-}" != tests ] || command -v script > /dev/null 2>&1 || missing="$missing bsdutils"
-[ "${1:-}" != tests ] || command -v chromium > /dev/null 2>&1 || command -v google-chrome > /dev/null 2>&1 ||
+command -v bwrap > /dev/null 2>&1 || missing=' bubblewrap'
+[ $tests = no ] || ls /usr/lib/*/faketime/libfaketime.so.1 > /dev/null 2>&1 || missing="$missing libfaketime"
+[ $tests = no ] || command -v script > /dev/null 2>&1 || missing="$missing bsdutils"
+[ $tests = no ] || command -v chromium > /dev/null 2>&1 || command -v google-chrome > /dev/null 2>&1 ||
   missing="$missing chromium"
 # Without these shells, their completion is not tested.
 for shell in zsh fish; do
-  [ "${1:-}" != tests ] || command -v $shell > /dev/null 2>&1 || missing="$missing $shell"
+  [ $tests = no ] || command -v $shell > /dev/null 2>&1 || missing="$missing $shell"
 done
 
 as_root=''
 may_install=yes
 if [ "$(id -u)" -ne 0 ]; then
-  as_root='sudo -n'
-  sudo -n true > /dev/null 2>&1 || may_install=no
+  as_root='sudo'
+  may_install=$sudo
 fi
 
 log=$(mktemp)
@@ -29,12 +39,15 @@ install() {
   $as_root apt-get update -q && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 if [ -n "$missing" ]; then
-  advice="Missing: sudo apt-get install -y $missing (or the equivalent on your system)."
+  advice="Missing: sudo apt-get install -y$missing (or the equivalent on your system)."
   if [ "$may_install" = no ] || ! command -v apt-get > /dev/null 2>&1; then
     echo "$advice" >&2
-  elif ! install > "$log" 2>&1; then
-    tail -n 3 "$log" >&2
-    echo "$advice" >&2
+  else
+    echo "Installing with ${as_root:+$as_root }apt-get:$missing"
+    if ! install > "$log" 2>&1; then
+      tail -n 3 "$log" >&2
+      echo "$advice" >&2
+    fi
   fi
 fi
 
@@ -50,4 +63,5 @@ allow() {
   printf '%s\n' 'abi <abi/4.0>,' 'include <tunables/global>' 'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' |
     $as_root tee /etc/apparmor.d/bwrap && $as_root apparmor_parser -r /etc/apparmor.d/bwrap
 }
+echo "Loading an AppArmor profile that lets /usr/bin/bwrap create namespaces: /etc/apparmor.d/bwrap"
 allow > "$log" 2>&1 || tail -n 3 "$log" >&2

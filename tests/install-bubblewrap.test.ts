@@ -16,7 +16,7 @@ interface Machine {
 }
 
 /** What the step did on such a machine: the commands that change something, and what it said. */
-function stepOn({ bwrap, user = 0, sudo = false, restricted = false }: Machine, ci: boolean) {
+function stepOn({ bwrap, user = 0, sudo = false, restricted = false }: Machine, ci: boolean, args = '') {
   const folder = tempFolder();
   const bin = (name: string) => join(folder, name);
   const program = (name: string, script: string) => {
@@ -27,7 +27,7 @@ function stepOn({ bwrap, user = 0, sudo = false, restricted = false }: Machine, 
   const record = `echo "$(basename "$0") $*" >> ${folder}/done`;
   symlinkSync(execFileSync('which', ['basename'], { encoding: 'utf8' }).trim(), bin('basename'));
   program('id', `echo ${user}`);
-  program('sudo', sudo ? 'shift; exec "$@"' : 'exit 1');
+  program('sudo', `echo sudo >> ${folder}/done; ${sudo ? 'exec "$@"' : 'exit 1'}`);
   program('sysctl', `echo ${restricted ? 1 : 0}`);
   program(
     'apt-get',
@@ -36,7 +36,7 @@ function stepOn({ bwrap, user = 0, sudo = false, restricted = false }: Machine, 
   program('tee', `${record}; cat`);
   program('apparmor_parser', record);
   if (bwrap !== 'missing') program('bwrap', `exit ${bwrap === 'works' ? 0 : 1}`);
-  const said = execFileSync('sh', ['-c', 'exec sh scripts/install-bubblewrap.sh 2>&1'], {
+  const said = execFileSync('sh', ['-c', `exec sh scripts/install-bubblewrap.sh ${args} 2>&1`], {
     env: { PATH: folder, ...(ci ? { CI: 'true' } : {}) },
     encoding: 'utf8',
   });
@@ -46,28 +46,39 @@ function stepOn({ bwrap, user = 0, sudo = false, restricted = false }: Machine, 
 
 const INSTALLED = ['apt-get update -q', 'apt-get install -y -q --no-install-recommends bubblewrap'];
 
-test('bubblewrap is installed where it is missing, as root and with sudo', () => {
-  expect(stepOn({ bwrap: 'missing' }, false)).toEqual({ done: INSTALLED, said: '' });
-  expect(stepOn({ bwrap: 'missing', user: 1000, sudo: true }, false)).toEqual({ done: INSTALLED, said: '' });
+test('bubblewrap is installed where it is missing, as root and with --sudo', () => {
+  const said = 'Installing with apt-get: bubblewrap\n';
+  expect(stepOn({ bwrap: 'missing' }, false)).toEqual({ done: INSTALLED, said });
+  expect(stepOn({ bwrap: 'missing', user: 1000, sudo: true }, false, '--sudo')).toEqual({
+    done: INSTALLED.flatMap((line) => ['sudo', line]),
+    said: said.replace('apt-get', 'sudo apt-get'),
+  });
   expect(stepOn({ bwrap: 'works' }, true)).toEqual({ done: [], said: '' });
 });
 
-test('without the right to install, it says what to type', () => {
-  expect(stepOn({ bwrap: 'missing', user: 1000 }, true)).toEqual({
-    done: [],
-    said: 'Missing: sudo apt-get install -y bubblewrap (or the equivalent on your system).\n',
+test('without root it says what to type, and does not try sudo', () => {
+  const said = 'Missing: sudo apt-get install -y bubblewrap (or the equivalent on your system).\n';
+  for (const ci of [true, false])
+    expect(stepOn({ bwrap: 'missing', user: 1000, sudo: true }, ci)).toEqual({ done: [], said });
+  const refused = stepOn({ bwrap: 'missing', user: 1000 }, true, '--sudo');
+  expect(refused).toEqual({
+    done: ['sudo'],
+    said: `Installing with sudo apt-get: bubblewrap\n${said}`,
   });
 });
 
 test('loads an AppArmor profile for bubblewrap in CI, and nowhere else', () => {
   const machine = { bwrap: 'is refused', user: 1001, sudo: true, restricted: true } as const;
-  expect(stepOn(machine, true)).toEqual({
-    done: ['tee /etc/apparmor.d/bwrap', 'apparmor_parser -r /etc/apparmor.d/bwrap'],
-    said: '',
-  });
-  expect(stepOn(machine, false)).toEqual({
-    done: [],
-    said: 'AppArmor does not let bubblewrap create namespaces: patchsmith doctor says how to fix it.\n',
-  });
-  expect(stepOn({ ...machine, restricted: false }, true)).toEqual({ done: [], said: '' });
+  const { done, said } = stepOn(machine, true, '--sudo');
+  expect(done.filter((line) => line !== 'sudo')).toEqual([
+    'tee /etc/apparmor.d/bwrap',
+    'apparmor_parser -r /etc/apparmor.d/bwrap',
+  ]);
+  expect(said).toBe(
+    'Loading an AppArmor profile that lets /usr/bin/bwrap create namespaces: /etc/apparmor.d/bwrap\n',
+  );
+  const advice = 'AppArmor does not let bubblewrap create namespaces: patchsmith doctor says how to fix it.\n';
+  expect(stepOn(machine, true)).toEqual({ done: [], said: advice });
+  expect(stepOn(machine, false, '--sudo')).toEqual({ done: [], said: advice });
+  expect(stepOn({ ...machine, restricted: false }, true, '--sudo')).toEqual({ done: [], said: '' });
 });

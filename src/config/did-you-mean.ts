@@ -19,6 +19,9 @@ const MAX_LENGTH = 100;
 export function didYouMean(name: string, known: readonly string[], otherwise: string): string {
   if (flagIn(name) === AMBIGUOUS) return bothMeanings(known);
   const written = name.slice(0, MAX_LENGTH);
+  // People leave out a unit: --max-cost is --max-cost-usd, however many edits that takes.
+  const longer = known.filter((one) => one.startsWith(written));
+  if (longer.length === 1) return `the nearest is ${longer[0]}`;
   const nearest = closest(written, known);
   // The dashes that all flags begin with do not make them similar.
   const letters = Math.max(written.replace(/^-+/, '').length, nearest.replace(/^-+/, '').length);

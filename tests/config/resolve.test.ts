@@ -314,6 +314,14 @@ describe('values', () => {
   });
 });
 
+test('a name without its end is taken for the only one that begins with it', () => {
+  const flags = { 'max-cost': '1', 'verify-time': '1m' };
+  expect(problemsOf({ flags })).toEqual([
+    '--max-cost: there is no such flag; the nearest is --max-cost-usd',
+    '--verify-time: there is no such flag; the nearest is --verify-timeout',
+  ]);
+});
+
 test('every problem of every source is reported at once', () => {
   expect(
     problemsOf({
