@@ -284,6 +284,7 @@ describe('the workspace', () => {
     expect(await workspace.capture(['nested/a.txt'])).toEqual([]);
     expect(workspace.notes().warnings).toEqual([
       '[WARN_REPOSITORY_LEFT_OUT] "nested" is a separate repository and is left out.',
+      '[WARN_GIT_DIR_KEPT] Something outside the run created "sub/later/.git" within reach of commands.',
       '[WARN_REPOSITORY_LEFT_OUT] "sub/later" is a separate repository and is left out.',
     ]);
   });
@@ -299,6 +300,8 @@ describe('the workspace', () => {
     }
     expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['sub/more.txt']);
     expect(workspace.notes().warnings).toEqual([
+      '[WARN_GIT_DIR_KEPT] Something outside the run created "made/.git" within reach of commands.',
+      '[WARN_GIT_DIR_KEPT] Something outside the run created "sub/.git" within reach of commands.',
       '[WARN_REPOSITORY_LEFT_OUT] "made" is a separate repository and is left out.',
     ]);
     scratch.write('sub/more.txt', 'even more\n');
@@ -354,7 +357,7 @@ describe('the workspace', () => {
     for (let at = 0; at < 52; at += 1) scratch.write(`d${at}/GIT~1`, 'x\n');
     await workspace.capture('all');
     expect(workspace.notes().warnings).toHaveLength(51);
-    expect(workspace.notes().warnings.at(-1)).toBe('[WARN_MORE_ABOUT_FILES] 2 more warnings about files.');
+    expect(workspace.notes().warnings.at(-1)).toBe('[WARN_MORE_ABOUT_FILES] 54 more warnings about files.');
   });
 
   test('the executable bit counts only where the repository says so', async () => {

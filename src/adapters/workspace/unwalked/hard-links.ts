@@ -86,6 +86,7 @@ interface LinkedFile {
 
 /** Files with several names that commands, which run as this user, can change, or their mode. */
 async function linkedFiles(view: TreeView, { root, closed }: LinkedTree): Promise<LinkedFile[]> {
+  const opened = new Set<string>();
   for (;;) {
     const found = (await findLinked(root)).flatMap((path) => {
       const stat = statOf(view, path);
@@ -95,10 +96,12 @@ async function linkedFiles(view: TreeView, { root, closed }: LinkedTree): Promis
     for (const { path } of folders) {
       const mode = constants.R_OK | constants.X_OK;
       const look = () => ({ status: isAccessible(view, path, mode) ? 'seen' : 'unreadable' });
-      if (closed.insist(path, look).status === 'unreadable')
+      // One that is found again stays closed by its mode, whatever the system says of access.
+      if (closed.insist(path, look).status === 'unreadable' || opened.has(path))
         throw new LinkedOutside(
           `${quotedName(path)} cannot be searched for hard links that lead out of the work tree, and commands could open it. Move it out of the work tree, or open it: chmod u+rx ${shellWord(`${root}/${path}`)}`,
         );
+      opened.add(path);
     }
     const user = geteuid?.() ?? 0;
     const isWithinReach = ({ path, stat }: LinkedFile) =>

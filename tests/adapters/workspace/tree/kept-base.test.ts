@@ -15,8 +15,7 @@ function committed(): ScratchCheckout {
 async function keptOf(scratch: ScratchCheckout): Promise<string> {
   const workspace = await scratch.open(scratch.root, { keepsBase: true });
   await workspace.writeFile(at('a.txt'), Buffer.from('three\n'));
-  const made = await workspace.makePatch(await workspace.capture('all'));
-  expect(made.status).toBe('proven');
+  await workspace.keepEssentials(await workspace.capture('all'));
   rmSync(join(scratch.root, '.git'), { recursive: true });
   const { tree } = workspace.base();
   return scratch.gitIn(scratch.folder, `--git-dir=${scratch.shadow}`, 'rev-list', '--objects', tree);
@@ -38,7 +37,7 @@ test('a base that cannot be kept is a warning', async () => {
   const workspace = await scratch.open(scratch.root, { keepsBase: true });
   rmSync(join(scratch.root, '.git/objects'), { recursive: true });
   const changes = await workspace.capture('all');
-  await workspace.makePatch(changes).catch(() => undefined);
+  await workspace.keepEssentials(changes).catch(() => undefined);
   expect(workspace.notes().warnings).toContainEqual(
     expect.stringMatching(/^\[WARN_BASE_NOT_KEPT\] The run cannot be replayed without this checkout: /),
   );
