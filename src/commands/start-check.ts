@@ -43,7 +43,7 @@ export async function startCheck(context: HostContext, given: Given): Promise<Co
   const checked =
     parts.settings === null || parts.problems.length > 0
       ? { lines: [...parts.problems.map((one) => lacking('settings', one.code, one.message)), ...publishing] }
-      : await checkParts(context, parts, publishing);
+      : await checkParts(context, parts, publishing, isJson);
   return { status: 'printed', outcome: await tell(context, checked, isJson) };
 }
 
@@ -91,6 +91,8 @@ function asNote(line: CheckLine): CheckLine {
 
 interface Checked {
   readonly lines: readonly CheckLine[];
+  /** How many of them have been printed. */
+  readonly printed?: number;
   /** Of the run, as far as it was opened. */
   readonly outcome?: RunOutcome;
   readonly warnings?: readonly string[];
@@ -102,6 +104,7 @@ async function checkParts(
   context: HostContext,
   parts: ValidParts,
   publishing: readonly CheckLine[],
+  isJson: boolean,
 ): Promise<Checked> {
   const { settings, hasFile } = parts;
   const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
@@ -111,6 +114,8 @@ async function checkParts(
     priceLine(settings),
     ...publishing,
   ];
+  // Who sees that the key is missing need not wait for the tests.
+  if (!isJson) await handOver(context.stdout, printedPage(context, pageOf(before)));
   const { session, outcome } = await openChecked(context, parts);
   const { result } = session;
   const opened = {
@@ -122,7 +127,9 @@ async function checkParts(
     willCompareFailures: settings.verifyBaseline,
   };
   const kept = await keptResult(session, outcome);
-  return { lines: [...before, ...linesOf(opened)], outcome, warnings: result.warnings, result: kept };
+  const lines = [...before, ...linesOf(opened)];
+  const printed = isJson ? 0 : before.length;
+  return { lines, printed, outcome, warnings: result.warnings, result: kept };
 }
 
 /** Opens the run that these settings ask for, up to its first request. */
@@ -186,7 +193,7 @@ async function keptResult(
 
 async function tell(context: HostContext, checked: Checked, isJson: boolean): Promise<RunOutcome> {
   const outcome = verdictOn(checked);
-  const { lines, warnings = [], result = null } = checked;
+  const { lines, printed = 0, warnings = [], result = null } = checked;
   const report: CheckReport = {
     version: 1,
     patchsmith: context.version,
@@ -199,19 +206,26 @@ async function tell(context: HostContext, checked: Checked, isJson: boolean): Pr
     result,
   };
   const where = result === null ? [] : [`result: ${result}`];
-  const columns = columnsOf(context.stdout);
-  const shown = (line: string) => oneLine(context.redact(line), 2_000);
-  const page = [...pageOf(lines).map((line) => inTerminal(shown(line), columns)), ...where.map(shown)]
-    .map((line) => `${line}\n`)
-    .join('');
   const document = isJson
     ? `${inertJson(redactedJson(CheckReport.parse(report), context.redact, 2))}\n`
-    : page;
+    : printedPage(context, pageOf(lines.slice(printed)), where);
   const unread = await handOver(context.stdout, document);
   // A person who leaves early has seen enough; a machine has half a document.
   const last = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
   sayEnd(context, last);
   return last;
+}
+
+/** The `page` as wide as the terminal, and below it `paths`, which are not broken. */
+function printedPage(
+  { stdout, redact }: HostContext,
+  page: readonly string[],
+  paths: readonly string[] = [],
+): string {
+  const columns = columnsOf(stdout);
+  const shown = (line: string) => oneLine(redact(line), 2_000);
+  const lines = [...page.map((line) => inTerminal(shown(line), columns)), ...paths.map(shown)];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** What ends a run first ends the check. */

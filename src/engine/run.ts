@@ -71,7 +71,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     superseded: [...superseded],
     commandLimits: ports.sandbox.limits,
   });
-  const loop = loopOver(ports, ready, (text) => progress.onText(text));
+  const loop = loopOver(ports, ready, progress);
   progress.follow(() => loop.state);
   session.follow(() => partSoFar(session, loop.state));
   // What only the end needs is loaded while the model works, before any command runs.
@@ -88,8 +88,10 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   return until(session.times.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
 }
 
-/** The loop with what carries out its calls and checks its work. `onText` gets the model's text as it comes. */
-function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => void): AgenticLoop {
+type Shown = Pick<Session['progress'], 'onText' | 'verified'>;
+
+/** The loop with what carries out its calls and checks its work; `progress` shows the model's text and how commands end. */
+function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoop {
   const { provider, workspace, sandbox, verifyPlace, tools } = ports;
   const { start, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
@@ -111,6 +113,7 @@ function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => vo
     redact,
     permits,
     timeoutMs: start.toolSettings.verifyTimeoutMs,
+    watch: () => (report) => progress.verified(report),
   });
   return new AgenticLoop(state, {
     provider,
@@ -126,7 +129,7 @@ function loopOver(ports: ActingPorts, ready: Ready, onText: (text: string) => vo
       const { reviewWork } = await import('../agent/review.ts');
       yield* reviewWork(reviewed, { ...asking, workspace, redact });
     },
-    onText,
+    onText: (text) => progress.onText(text),
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
 }

@@ -3,11 +3,10 @@
 import type { ToolCall } from '../../../domain/conversation/conversation.ts';
 import { describeCall, describeEndAndTime, succeeded } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
-import { countFindings, type Finding, placeOf } from '../../../domain/findings/review.ts';
+import { countFindings } from '../../../domain/findings/review.ts';
 import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
-import { shortened } from '../../../domain/text/shorten.ts';
 import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
 import { pluralize } from '../../../domain/text/words.ts';
 import {
@@ -15,19 +14,14 @@ import {
   compactionLine,
   endOf,
   fewOrMany,
+  findingLine,
+  type Line,
   lastLines,
+  line,
+  note,
   truncationOf,
   withoutDurations,
 } from './line-words.ts';
-
-/**
- * One line, without its line ending. `bad` means that something failed; `output` is what a command printed: several
- * lines, each after a mark, safe to print.
- */
-export interface Line {
-  readonly as: 'note' | 'bad' | 'warning' | 'output' | 'command';
-  readonly text: string;
-}
 
 /** What is known before the first event. */
 export interface EventLinesOptions {
@@ -48,6 +42,8 @@ export class EventLines {
   #hasOpened = false;
   /** Printed below the lines of the commands that made them, since these end only after their changes are known. */
   readonly #changes: string[] = [];
+  /** Reports that are shown ahead of their event. */
+  readonly #shown = new Set<CommandReport>();
   /** The last lines shown for each failed command, without times. */
   readonly #failures = new Map<string, string>();
 
@@ -129,7 +125,7 @@ export class EventLines {
         this.#changes.push(`    ${fewOrMany(event.paths)} can no longer be examined`);
         return [];
       case 'verify.completed':
-        return event.reports.flatMap((report) => this.#verified(report));
+        return event.reports.flatMap((one) => (this.#shown.delete(one) ? [] : this.#verified(one)));
       case 'warning.raised':
         return [{ as: 'warning', text: event.message }];
       case 'turn.retried':
@@ -187,6 +183,12 @@ export class EventLines {
     return [line(outcome.status === 'failed', text)];
   }
 
+  /** How a verify command ended; a report that is shown here is not shown again with its event. */
+  verified(report: CommandReport): Line[] {
+    this.#shown.add(report);
+    return this.#verified(report);
+  }
+
   #verified(report: CommandReport): Line[] {
     const { command, end } = report;
     const asBefore = judgeReports([report], this.#verifyBaseline).preexisting.length > 0;
@@ -232,19 +234,6 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
 
 /** Maximum findings of one review to show; all of them are in the result. */
 const MAX_FINDINGS_SHOWN = 10;
-
-function findingLine(finding: Finding): Line {
-  const { severity, problem } = finding;
-  return line(severity === 'blocking', `    ${severity}: ${placeOf(finding)}: ${shortened(problem, 300)}`);
-}
-
-function note(text: string): Line {
-  return { as: 'note', text };
-}
-
-function line(isBad: boolean, text: string): Line {
-  return { as: isBad ? 'bad' : 'note', text };
-}
 
 function uncommittedIn({ dirty }: BaseRevision): string {
   return dirty ? ', with uncommitted changes' : '';

@@ -2,8 +2,35 @@
 
 import type { ContextCompacted } from '../../../domain/compaction/compaction.ts';
 import { describeEndAndTime, type ToolOutcome } from '../../../domain/conversation/tool.ts';
+import { type Finding, placeOf } from '../../../domain/findings/review.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
+import { shortened } from '../../../domain/text/shorten.ts';
 import { formatNumber, pluralize } from '../../../domain/text/words.ts';
+
+/**
+ * One line, without its line ending. `bad` means that something failed; `output` is what a command printed: several
+ * lines, each after a mark, safe to print.
+ */
+export interface Line {
+  readonly as: 'note' | 'bad' | 'warning' | 'output' | 'command';
+  readonly text: string;
+}
+
+/** What a reviewer found. */
+export function findingLine(finding: Finding): Line {
+  const { severity, problem } = finding;
+  return line(severity === 'blocking', `    ${severity}: ${placeOf(finding)}: ${shortened(problem, 300)}`);
+}
+
+/** A line that nobody has to act on. */
+export function note(text: string): Line {
+  return { as: 'note', text };
+}
+
+/** A line about an end, good or bad. */
+export function line(isBad: boolean, text: string): Line {
+  return { as: isBad ? 'bad' : 'note', text };
+}
 
 /** How a call ended, behind what it was; nothing for one that has no end of its own. */
 export function endOf(outcome: ToolOutcome): string {

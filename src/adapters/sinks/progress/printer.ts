@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { oneLine, withinLine } from '../../../domain/text/terminal.ts';
 import type { Clock } from '../../../ports.ts';
-import type { Line } from './event-lines.ts';
+import type { Line } from './line-words.ts';
 import { ModelText } from './model-text.ts';
 import { type Paint, paintFor } from './paint.ts';
 import type { StatusLine } from './status-line.ts';

@@ -159,6 +159,12 @@ export class Progress implements EventSink {
     };
   }
 
+  /** A verify command has ended; the event about all of them follows. */
+  verified(report: CommandReport): void {
+    this.#printer.endStream();
+    this.#printer.print(this.#events.verified(report));
+  }
+
   accept(event: RunEvent): void {
     if (event.type === 'turn.completed') this.#printer.endStream();
     this.#notice(event);

@@ -116,6 +116,16 @@ test("the model's words are marked, cut and redacted", () => {
   expect(printed()).toBe('');
 });
 
+test('a verify command that has ended is shown at once, and not again with the event about all of them', () => {
+  const { accept, progress, printed } = open();
+  const report = (command: string) => ({ command, end: commandEnd(0), output: '' });
+  const [lint, test] = [report('npm run lint'), report('npm test')];
+  progress.verified(lint);
+  expect(printed()).toBe('verify npm run lint → exit code 0 after 0.0 s\n');
+  accept({ type: 'verify.completed', reports: [lint, test], otherwise: [] });
+  expect(printed()).toBe('verify npm test → exit code 0 after 0.0 s\n');
+});
+
 test('a call that was in progress when a run was killed has its name when it is continued', () => {
   const { accept, printed } = open({ calls: [call('c', 'run_command', { command: `curl -u ${SECRET} x` })] });
   accept({
