@@ -16,11 +16,13 @@ const E2E = ['tests/e2e/**/*.test.ts'];
 const ATTACKS = ['tests/attacks/**/*.test.ts'];
 const BUILD = ['tests/support/setup/build-once.ts'];
 
-/** What waits begins first and what computes last; within a part as usual, large files first. */
+/** What waits begins first and what computes last, except for the small file that computes longest; within a part as usual, large files first. */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const partOf = ({ moduleId }: TestSpecification) =>
-      ['/tests/attacks/', '/tests/e2e/', ''].findIndex((folder) => moduleId.includes(folder));
+      ['/tests/attacks/', '/tests/e2e/', '/tests/expressions.', ''].findIndex((folder) =>
+        moduleId.includes(folder),
+      );
     return (await super.sort(files)).sort((a, b) => partOf(a) - partOf(b));
   }
 }
@@ -64,7 +66,7 @@ function project(name: string, files: { include: string[]; exclude?: string[]; g
 }
 
 /** No part and no file is asked for. */
-const IS_ALL = argv.slice(2).join(' ') === 'run';
+const IS_ALL = argv[2] === 'run' && argv.slice(3).every((word) => /^--(?!project)/.test(word));
 
 /** As one project, for whose files each test process loads everything once, and not once for each part. */
 const WHOLE = [project('all', { include: ['tests/**/*.test.ts'], globalSetup: BUILD })];

@@ -32,19 +32,24 @@ const FILES = Object.fromEntries(
 
 const ASK: Readonly<Record<string, (words: readonly string[]) => string>> = {
   bash: (words) => `
-    source ${FILES.bash}
     COMP_WORDS=(patchsmith ${words.map((word) => `'${word}'`).join(' ')})
     COMP_CWORD=${words.length}
     _patchsmith
     printf '%s\\n' "\${COMPREPLY[@]}"`,
-  fish: (words) => `source ${FILES.fish}; complete -C 'patchsmith ${words.join(' ')}'`,
+  fish: (words) => `complete -C 'patchsmith ${words.join(' ')}'`,
 };
 
-/** What a shell offers for the last of these words. */
-function offered(shell: string, words: readonly string[]): string[] {
+/** What a shell offers for the last of the words of each line. */
+function offered(shell: string, lines: readonly (readonly string[])[]): string[][] {
   const args = shell === 'bash' ? ['--norc', '-c'] : ['--no-config', '-c'];
-  const lines = answerOf(shell, [...args, ASK[shell]?.(words) ?? '']).split('\n');
-  return lines.filter((line) => line !== '').map((line) => line.split('\t')[0] ?? '');
+  const asked = lines.map((words) => `${ASK[shell]?.(words)}\nprintf '\\1'`);
+  const answers = answerOf(shell, [...args, [`source ${FILES[shell]}`, ...asked].join('\n')]);
+  return answers.split('\u0001').map((answer) =>
+    answer
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.split('\t')[0] ?? ''),
+  );
 }
 
 function answerOf(shell: string, args: readonly string[]): string {
@@ -55,53 +60,57 @@ function answerOf(shell: string, args: readonly string[]): string {
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
 describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
-  test('knows every command', () => {
-    expect(offered(shell, ['']).sort()).toEqual([...COMMANDS.map(({ name }) => name), 'help'].sort());
+  test('knows every command, and the flags of each', () => {
+    const lines = [[''], ...COMMANDS.map(({ name }) => [name, '--'])];
+    const [names = [], ...flags] = offered(shell, lines);
+    expect(names.sort()).toEqual([...COMMANDS.map(({ name }) => name), 'help'].sort());
+    COMMANDS.forEach(({ name, settings, settingsWith = {}, switches }, at) => {
+      const taken = [...settings, ...Object.values(settingsWith).flat()];
+      const own = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [`--${flag}`] : []));
+      const expected = [...own, ...Object.keys(switches).map((flag) => `--${flag}`), '--help'];
+      const long = (flags[at] ?? []).filter((word) => word.startsWith('--'));
+      expect([...new Set(long)].sort(), name).toEqual(expected.sort());
+    });
   });
 
-  test.each(COMMANDS.map((command) => [command.name, command] as const))(
-    'knows the flags of %s',
-    (name, command) => {
-      const { settings, settingsWith = {}, switches } = command;
-      const taken = [...settings, ...Object.values(settingsWith).flat()];
-      const flags = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [`--${flag}`] : []));
-      const expected = [...flags, ...Object.keys(switches).map((flag) => `--${flag}`), '--help'];
-      const long = offered(shell, [name, '--']).filter((word) => word.startsWith('--'));
-      expect([...new Set(long)].sort()).toEqual(expected.sort());
-    },
-  );
-
-  test.each([
-    [
-      ['run', '--sandbox', ''],
-      ['required', 'auto', 'off'],
-    ],
-    [
-      ['run', '--output', 'js'],
-      ['json', 'jsonl'],
-    ],
-    [
-      ['publish', '--output', ''],
-      ['json', 'none'],
-    ],
-    [['help', 'und'], ['undo']],
-    [
-      ['undo', '2'],
-      [RUN, OTHER],
-    ],
-    [['resume', 'l'], ['last']],
-    [['show', 'do'], shell === 'fish' ? ['docs'] : []],
-    [['report', './do'], ['./docs']],
-    [['run', '--repo', 'do'], ['docs']],
-    [['run', '--plan', 'pl'], ['plan one.md']],
-    [['run', '--model', ''], []],
-    [
-      ['completion', ''],
-      ['bash', 'zsh', 'fish'],
-    ],
-  ])('offers the values that %j can have', (words, expected) => {
-    const bare = offered(shell, words).map((word) => word.replace(/\/$/, '').replaceAll('\\ ', ' '));
-    expect(bare.sort()).toEqual([...expected].sort());
+  test('offers the values that a word can have', () => {
+    const values: [string[], string[]][] = [
+      [
+        ['run', '--sandbox', ''],
+        ['required', 'auto', 'off'],
+      ],
+      [
+        ['run', '--output', 'js'],
+        ['json', 'jsonl'],
+      ],
+      [
+        ['publish', '--output', ''],
+        ['json', 'none'],
+      ],
+      [['help', 'und'], ['undo']],
+      [
+        ['undo', '2'],
+        [RUN, OTHER],
+      ],
+      [['resume', 'l'], ['last']],
+      [['show', 'do'], shell === 'fish' ? ['docs'] : []],
+      [['report', './do'], ['./docs']],
+      [['run', '--repo', 'do'], ['docs']],
+      [['run', '--plan', 'pl'], ['plan one.md']],
+      [['run', '--model', ''], []],
+      [
+        ['completion', ''],
+        ['bash', 'zsh', 'fish'],
+      ],
+    ];
+    const shown = offered(
+      shell,
+      values.map(([words]) => words),
+    );
+    values.forEach(([words, expected], at) => {
+      const bare = (shown[at] ?? []).map((word) => word.replace(/\/$/, '').replaceAll('\\ ', ' '));
+      expect(bare.sort(), words.join(' ')).toEqual([...expected].sort());
+    });
     expect(existsSync(join(folder, 'pwned'))).toBe(false);
   });
 });

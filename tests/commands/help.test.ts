@@ -26,8 +26,10 @@ test.each(COMMANDS.map((command) => [command.name, command] as const))(
     }
     for (const flag of Object.keys(switches)) expect(flat).toContain(`--${flag} `);
     expect(flat).toContain('124 deadline');
-    expect(await sourcesHere(['-h', name], { cwd, env })).toEqual(
-      await sourcesHere([name, '--help'], { cwd, env }),
-    );
   },
 );
+
+test('-h before a command and --help behind it show the same page', async () => {
+  const given = { cwd: tempFolder(), env: {} };
+  expect(await sourcesHere(['-h', 'undo'], given)).toEqual(await sourcesHere(['undo', '--help'], given));
+});

@@ -4,7 +4,7 @@ import { createAnthropicProvider } from '../../../src/adapters/providers/anthrop
 import type { AskingSettings } from '../../../src/adapters/providers/asking/endpoint.ts';
 import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
 import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
-import { answered, asking, plainConversation, resultsOf, turnOf } from './asking.ts';
+import { asking, plainConversation, turnOf } from './asking.ts';
 
 const settings = { model: 'claude-sonnet-5-5', effort: null, showThinking: false };
 const bodyOf = (given: AskingSettings, conversation: Conversation) =>
@@ -55,20 +55,6 @@ describe('a request', () => {
         { type: 'text', text: 'The tests failed.', ...ephemeral },
       ],
     });
-  });
-
-  test('is the same bytes for the same conversation, and begins with the blocks of the one before', async () => {
-    const run = async (): Promise<string[]> => {
-      const { server, ask } = await asking([{ calls: [{ name: 'read_file', input: { path: 'a' } }] }, {}]);
-      const first = turnOf(await ask());
-      turnOf(await ask(plainConversation(answered(first), resultsOf(first))));
-      return server.requests.map(({ bytes }) => bytes);
-    };
-    const [once, again] = [await run(), await run()];
-    expect(again).toEqual(once);
-    const bare = once.map((bytes) => bytes.replaceAll(`,"cache_control":{"type":"ephemeral"}`, ''));
-    const blocks = bare[0]?.slice(0, bare[0].lastIndexOf(']'));
-    expect(blocks && bare[1]?.startsWith(blocks)).toBe(true);
   });
 
   test('says how hard to try and that thoughts are to be shown only when the user asked', async () => {

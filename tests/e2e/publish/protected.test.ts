@@ -8,6 +8,7 @@ import { ask } from '../../support/github-server/ask.ts';
 import { JOB_PERMISSIONS, NAME, type Published, publish } from '../../support/jobs/publishing.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
 import { call, type FinishedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 let life: Life;
 let token: string;
@@ -47,28 +48,30 @@ function planted(paths: readonly string[]) {
 }
 
 describe('a change of what tools execute', () => {
-  test.each([
+  const REASONS: [string, RegExp][] = [
     ['sub/.npmrc', /one says where packages come from/],
     ['rust-toolchain.toml', /one says which programs build the project/],
     ['.husky/pre-commit', /one is run or obeyed by editors, shells or git hooks/],
     ['.claude/settings.json', /one tells other agents what to do/],
-  ])('makes the pull request a draft that says why: %s', async (path, why) => {
-    const run = await written(path);
-    const { exitCode, said, stderr } = await published(run);
-    expect(exitCode, stderr).toBe(0);
-    expect(said?.pullRequest).toMatchObject({ draft: true, draftReasons: [expect.stringMatching(why)] });
-    expect(life.pull(1).pull?.draft).toBe(true);
-    expect(life.pull(1).body).toMatch(/> \[!WARNING\]\n> Draft, since it changes protected files: one /);
-  });
+  ];
 
-  test.each(['.gitlab-ci.yml', '.github/actions/a/action.yml'])(
-    'is refused where CI would obey it as soon as it is pushed: %s',
-    async (path) => {
-      const { exitCode, said } = await published(await written(path));
-      expect([exitCode, said?.outcome]).toEqual([8, 'policy_violation']);
-      expect(life.hosted.pulls()).toEqual([]);
+  test.each(sampled(REASONS, () => 'reason'))(
+    'makes the pull request a draft that says why: %s',
+    async (path, why) => {
+      const run = await written(path);
+      const { exitCode, said, stderr } = await published(run);
+      expect(exitCode, stderr).toBe(0);
+      expect(said?.pullRequest).toMatchObject({ draft: true, draftReasons: [expect.stringMatching(why)] });
+      expect(life.pull(1).pull?.draft).toBe(true);
+      expect(life.pull(1).body).toMatch(/> \[!WARNING\]\n> Draft, since it changes protected files: one /);
     },
   );
+
+  test('is refused where CI would obey it as soon as it is pushed', async () => {
+    const { exitCode, said } = await published(await written('.github/actions/a/action.yml'));
+    expect([exitCode, said?.outcome]).toEqual([8, 'policy_violation']);
+    expect(life.hosted.pulls()).toEqual([]);
+  });
 
   test('is one whatever the tool is called, and in whatever spelling a disk takes for its name', async () => {
     const paths = [
@@ -98,48 +101,55 @@ describe('a change of what tools execute', () => {
     expect(life.pull(1).pull?.draft).toBe(true);
   });
 
-  test.each([
+  type Linked = [link: string, target: string, path: string, end: string];
+  const LINKED: Linked[] = [
     ['CLAUDE.md', 'docs/guide.md', 'docs/guide.md', 'refused'],
     ['sub/.npmrc', '../docs/npmrc', 'docs/npmrc', 'draft'],
     ['.husky', './docs', 'docs/pre-commit', 'draft'],
     ['.husky', '.', 'pre-commit', 'draft'],
     ['.npmrc', 'docs/npmrc', 'docs/other', 'ready'],
-  ])('is one through a link of the base: %s → %s', async (link, target, path, end) => {
-    mkdirSync(join(life.checkout.root, 'sub'));
-    symlinkSync(target, join(life.checkout.root, link));
-    await life.checkout.git('add', link);
-    await life.checkout.git('commit', '-qm', 'Link');
-    await life.checkout.git('push', '-q', life.hosted.gitFolder, 'HEAD:main');
-    const { exitCode, said, stderr } = await published(await written(path));
-    if (end === 'refused') expect([exitCode, said?.errorCode]).toEqual([8, 'ERR_PROTECTED_PATH']);
-    else expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
-  });
+  ];
 
-  test.each([
-    ['CLAUDE.md', 'docs/guide.md', 'docs/guide.md', 'refused'],
-    ['.husky', './docs', 'docs/pre-commit', 'draft'],
-    ['.npmrc', 'docs/npmrc', 'docs/other', 'ready'],
-  ])('is one through a link on the branch that a run continues: %s → %s', async (link, target, path, end) => {
-    const first = await published(await written('a.txt'));
-    expect([first.exitCode, first.said?.pullRequest?.draft], first.stderr).toEqual([0, false]);
-    await life.toHead(1);
-    symlinkSync(target, join(life.checkout.root, link));
-    await life.checkout.git('add', link);
-    await life.checkout.git('commit', '-qm', 'Link');
-    const head = `refs/heads/${life.pull(1).pull?.head}`;
-    await life.checkout.git('push', '-q', life.hosted.gitFolder, `HEAD:${head}`);
-    const linked = await life.hosted.head(life.pull(1).pull?.head ?? '');
-    const run = await written(path, ['--continue', '1', '--message', 'Go on']);
-    const { exitCode, said, stderr } = await published(run);
-    expect(said?.pullRequest?.number ?? 1).toBe(1);
-    if (end === 'refused') {
-      expect([exitCode, said?.errorCode]).toEqual([8, 'ERR_PROTECTED_PATH']);
-      expect(await life.hosted.head(life.pull(1).pull?.head ?? '')).toBe(linked);
-    } else {
-      expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
-      expect(life.pull(1).pull?.draft).toBe(end === 'draft');
-    }
-  });
+  test.each(sampled(LINKED, ([, , , end]) => end))(
+    'is one through a link of the base: %s → %s',
+    async (link, target, path, end) => {
+      mkdirSync(join(life.checkout.root, 'sub'));
+      symlinkSync(target, join(life.checkout.root, link));
+      await life.checkout.git('add', link);
+      await life.checkout.git('commit', '-qm', 'Link');
+      await life.checkout.git('push', '-q', life.hosted.gitFolder, 'HEAD:main');
+      const { exitCode, said, stderr } = await published(await written(path));
+      if (end === 'refused') expect([exitCode, said?.errorCode]).toEqual([8, 'ERR_PROTECTED_PATH']);
+      else expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
+    },
+  );
+
+  const ON_BRANCH = LINKED.filter(([link, target]) => link !== 'sub/.npmrc' && target !== '.');
+
+  test.each(sampled(ON_BRANCH, () => 'branch', 1))(
+    'is one through a link on the branch that a run continues: %s → %s',
+    async (link, target, path, end) => {
+      const first = await published(await written('a.txt'));
+      expect([first.exitCode, first.said?.pullRequest?.draft], first.stderr).toEqual([0, false]);
+      await life.toHead(1);
+      symlinkSync(target, join(life.checkout.root, link));
+      await life.checkout.git('add', link);
+      await life.checkout.git('commit', '-qm', 'Link');
+      const head = `refs/heads/${life.pull(1).pull?.head}`;
+      await life.checkout.git('push', '-q', life.hosted.gitFolder, `HEAD:${head}`);
+      const linked = await life.hosted.head(life.pull(1).pull?.head ?? '');
+      const run = await written(path, ['--continue', '1', '--message', 'Go on']);
+      const { exitCode, said, stderr } = await published(run);
+      expect(said?.pullRequest?.number ?? 1).toBe(1);
+      if (end === 'refused') {
+        expect([exitCode, said?.errorCode]).toEqual([8, 'ERR_PROTECTED_PATH']);
+        expect(await life.hosted.head(life.pull(1).pull?.head ?? '')).toBe(linked);
+      } else {
+        expect([exitCode, said?.pullRequest?.draft], stderr).toEqual([0, end === 'draft']);
+        expect(life.pull(1).pull?.draft).toBe(end === 'draft');
+      }
+    },
+  );
 
   test('is one through a link that comes with it', async () => {
     const command = 'mkdir -p b/wrapper && ln -s b gradle && echo > b/wrapper/gradle-wrapper.properties';
@@ -150,7 +160,13 @@ describe('a change of what tools execute', () => {
 
   test('is refused for every CI that runs a branch', async () => {
     const paths = [
-      ...['.gitlab-ci-deploy.yml', '.gitlab-ci/build.yml', 'azure-pipelines.yaml', '.azure-pipelines.yml'],
+      ...[
+        '.gitlab-ci.yml',
+        '.gitlab-ci-deploy.yml',
+        '.gitlab-ci/build.yml',
+        'azure-pipelines.yaml',
+        '.azure-pipelines.yml',
+      ],
       ...[
         'azure-pipelines/build.yml',
         '.azuredevops/a.yml',
@@ -196,45 +212,54 @@ describe('a pull request that is open for review', () => {
     expect([first.exitCode, first.said?.pullRequest?.draft], first.stderr).toEqual([0, false]);
   });
 
-  test.each(WAYS)('is a draft before such a file is pushed by a run %s', async (_, args) => {
-    await life.toHead(1);
-    const run = await written('.npmrc', args);
-    const before = life.github.requests.length;
-    const { exitCode, said, stderr } = await published(run);
-    expect(exitCode, stderr).toBe(0);
-    expect(said?.pullRequest).toMatchObject({ number: 1, draft: true });
-    const order = life.github.requests
-      .slice(before)
-      .flatMap(({ operation = '', body }) =>
-        JSON.stringify(body ?? '').includes('convertPullRequestToDraft')
-          ? ['converted']
-          : operation === 'git/update-ref'
-            ? ['pushed']
-            : [],
-      );
-    expect(order).toEqual(['converted', 'pushed']);
-  });
+  test.each(sampled(WAYS, () => 'way', 1))(
+    'is a draft before such a file is pushed by a run %s',
+    async (_, args) => {
+      await life.toHead(1);
+      const run = await written('.npmrc', args);
+      const before = life.github.requests.length;
+      const { exitCode, said, stderr } = await published(run);
+      expect(exitCode, stderr).toBe(0);
+      expect(said?.pullRequest).toMatchObject({ number: 1, draft: true });
+      const order = life.github.requests
+        .slice(before)
+        .flatMap(({ operation = '', body }) =>
+          JSON.stringify(body ?? '').includes('convertPullRequestToDraft')
+            ? ['converted']
+            : operation === 'git/update-ref'
+              ? ['pushed']
+              : [],
+        );
+      expect(order).toEqual(['converted', 'pushed']);
+    },
+  );
 
-  test.each(WAYS)('is a draft with all others of its branch, by a run %s', async (_, args) => {
-    await life.toHead(1);
-    const run = await written('.npmrc', args);
-    const wanted = { title: 'Also there', head: life.pull(1).pull?.head, base: 'stable' };
-    await life.checkout.git('push', '-q', life.hosted.gitFolder, 'HEAD~1:refs/heads/stable');
-    const { status, body } = await ask(life.github, token, `POST /repos/${NAME}/pulls`, wanted);
-    expect(status, JSON.stringify(body)).toBe(201);
-    const { exitCode, stderr } = await published(run);
-    expect(exitCode, stderr).toBe(0);
-    expect([1, 2].map((number) => life.pull(number).pull?.draft)).toEqual([true, true]);
-  });
+  test.each(sampled(WAYS, () => 'way'))(
+    'is a draft with all others of its branch, by a run %s',
+    async (_, args) => {
+      await life.toHead(1);
+      const run = await written('.npmrc', args);
+      const wanted = { title: 'Also there', head: life.pull(1).pull?.head, base: 'stable' };
+      await life.checkout.git('push', '-q', life.hosted.gitFolder, 'HEAD~1:refs/heads/stable');
+      const { status, body } = await ask(life.github, token, `POST /repos/${NAME}/pulls`, wanted);
+      expect(status, JSON.stringify(body)).toBe(201);
+      const { exitCode, stderr } = await published(run);
+      expect(exitCode, stderr).toBe(0);
+      expect([1, 2].map((number) => life.pull(number).pull?.draft)).toEqual([true, true]);
+    },
+  );
 
-  test.each(WAYS)('stays as it is where GitHub has no drafts, by a run %s', async (_, args) => {
-    await life.toHead(1);
-    const run = await written('.npmrc', args);
-    life.hosted.settings.drafts = false;
-    const head = await life.hosted.head(life.pull(1).pull?.head ?? '');
-    const { exitCode, said } = await published(run);
-    expect([exitCode, said?.outcome]).toEqual([8, 'policy_violation']);
-    expect(said?.reason).toMatch(/GitHub refused to convert it: .*not supported.* Nothing was pushed\./);
-    expect(await life.hosted.head(life.pull(1).pull?.head ?? '')).toBe(head);
-  });
+  test.each(sampled(WAYS, () => 'way', 1))(
+    'stays as it is where GitHub has no drafts, by a run %s',
+    async (_, args) => {
+      await life.toHead(1);
+      const run = await written('.npmrc', args);
+      life.hosted.settings.drafts = false;
+      const head = await life.hosted.head(life.pull(1).pull?.head ?? '');
+      const { exitCode, said } = await published(run);
+      expect([exitCode, said?.outcome]).toEqual([8, 'policy_violation']);
+      expect(said?.reason).toMatch(/GitHub refused to convert it: .*not supported.* Nothing was pushed\./);
+      expect(await life.hosted.head(life.pull(1).pull?.head ?? '')).toBe(head);
+    },
+  );
 });

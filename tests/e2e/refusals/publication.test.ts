@@ -348,12 +348,12 @@ test('an input of another mode, and one with an invalid value', async () => {
   const inputs = { 'plan-file': 'p.md', draft: 'maybe' };
   expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: usage_error (exit 2) [ERR_INPUT_NOT_TAKEN]: plan-file: is not an input of mode publish, only of run, prepare
+    patchsmith: usage_error (exit 2) [ERR_INPUT_NOT_TAKEN]: plan-file: is not an input of mode publish, only of prepare, run
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    plan-file: is not an input of mode publish, only of run, prepare.
+    plan-file: is not an input of mode publish, only of prepare, run.
 
     The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
 

@@ -77,12 +77,22 @@ function fastest(expression: RegExp, text: string, enough: number): number {
   return best;
 }
 
-/** Texts that begin like a match, to be repeated: samples of the beginnings of each alternative. */
+/**
+ * Texts that begin like a match, to be repeated: samples of the beginnings of each alternative. None where no part repeats
+ * without a bound, since each place of a text then costs at most the same.
+ */
 function pumpsOf(source: string, flags: string): string[] {
   const pumps = new Set<string>();
   const alternatives: AST.Alternative[] = [];
+  let isBounded = true;
   const parsed = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
-  visitRegExpAST(parsed, { onAlternativeEnter: (one) => alternatives.push(one) });
+  visitRegExpAST(parsed, {
+    onAlternativeEnter: (one) => alternatives.push(one),
+    onQuantifierEnter({ max }) {
+      isBounded &&= max !== Number.POSITIVE_INFINITY;
+    },
+  });
+  if (isBounded) return [];
   const own: string[] = [];
   visitRegExpAST(parsed, { onCharacterEnter: ({ value }) => own.push(String.fromCodePoint(value)) });
   // In place of any character once a usual one, and once one that means something to the expression.

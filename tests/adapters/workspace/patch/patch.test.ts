@@ -227,15 +227,6 @@ describe('the patch', () => {
     ]);
   });
 
-  test('1,000 files are created, and listed in the patch', async () => {
-    const scratch = new ScratchCheckout();
-    const workspace = await scratch.open();
-    for (let i = 0; i < 1000; i += 1) scratch.write(`many/${i % 20}/${i}.txt`, `${i}\n`);
-    const patch = await patchOfAll(workspace);
-    expect(patch.files).toHaveLength(1000);
-    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
-  });
-
   testAtNight(
     'texts of more lines than git has memory for are in it as binary files, and so are large ones beside them',
     async () => {
