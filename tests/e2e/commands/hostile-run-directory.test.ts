@@ -12,6 +12,7 @@ import {
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -62,13 +63,17 @@ function rewrite(run: string, change: (text: string) => string): void {
   writeFileSync(journal, change(readFileSync(journal, 'utf8')));
 }
 
-describe.each(COMMANDS)('%s', (command) => {
-  test.each([
-    'events.jsonl',
-    'shadow.git/objects/info/alternates',
-    'shadow.git/config',
-    'shadow.git/start.index',
-  ])('does not wait for a pipe in place of %s', async (path) => {
+const PIPES = [
+  'events.jsonl',
+  'shadow.git/objects/info/alternates',
+  'shadow.git/config',
+  'shadow.git/start.index',
+];
+const LINKS = ['result.json.new', 'shadow.git/config', 'shadow.git/objects/pack', 'patchsmith.log'];
+
+// By day each command meets another one of each kind: all of them begin with the same look at the directory.
+describe.each(COMMANDS.map((command, at) => ({ command, at })))('$command', ({ command, at }) => {
+  test.each(sampled(PIPES, () => 'pipe', at))('does not wait for a pipe in place of %s', async (path) => {
     const run = foreign({ isKilled: command === 'resume' });
     rmSync(join(run, path));
     makePipe(join(run, path));
@@ -83,12 +88,7 @@ describe.each(COMMANDS)('%s', (command) => {
     const run = foreign({ isKilled: command === 'resume' });
     const target = join(temporaryFolder(), 'target');
     writeFileSync(target, CANARY);
-    for (const path of [
-      'result.json.new',
-      'shadow.git/config',
-      'shadow.git/objects/pack',
-      'patchsmith.log',
-    ]) {
+    for (const path of sampled(LINKS, () => 'link', at)) {
       const mine = join(temporaryFolder(), 'run');
       cpSync(run, mine, { recursive: true });
       rmSync(join(mine, path), { recursive: true, force: true });
@@ -109,7 +109,7 @@ describe.each(COMMANDS)('%s', (command) => {
       ['nested too deeply', () => writeFileSync(journal, `${'['.repeat(5_000_000)}\n`)],
       ['too many values', () => writeFileSync(journal, `[${'{},'.repeat(6_000_000)}{}]\n${text}`)],
     ];
-    for (const [why, make] of ends) {
+    for (const [why, make] of sampled(ends, () => 'end', at)) {
       make();
       const { exitCode, lastLine } = await over(command, run);
       expect([exitCode, lastLine]).toEqual([2, expect.stringContaining(why)]);

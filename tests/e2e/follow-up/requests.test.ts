@@ -36,19 +36,16 @@ afterEach(async () => {
 });
 afterAll(removeFolders);
 
-test('a pull request keeps what its continuation needs', () => {
-  const found = recordIn(life.pull(2).body ?? '');
-  expect(found).toMatchObject({
-    source: { kind: 'issue', number: 1 },
-    rules: [
-      { allow: [], protect: ['b.txt'] },
-      { allow: [], protect: [] },
-    ],
-  });
-});
-
 describe('a comment on the pull request', () => {
   test('is carried out on its head, with the work so far and the first request in view', async () => {
+    // The pull request keeps what its continuation needs.
+    expect(recordIn(life.pull(2).body ?? '')).toMatchObject({
+      source: { kind: 'issue', number: 1 },
+      rules: [
+        { allow: [], protect: ['b.txt'] },
+        { allow: [], protect: [] },
+      ],
+    });
     const before = await life.hosted.head(life.pull(2).pull?.head ?? '');
     const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith also c', author: 'ann' });
     const args = ['--continue', '2', '--plan-from-comment', String(id)];

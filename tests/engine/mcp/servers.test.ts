@@ -138,21 +138,6 @@ describe('the tools of a server', () => {
   });
 
   test('are those that its lists name', async () => {
-    const listed = async (tools: unknown, readOnly = false) => {
-      const run = await calledRun({
-        servers: { own: own('well', { tools }) },
-        settings: { readOnly },
-        turns: [],
-      });
-      return [
-        run.result.mcp[0]?.tools,
-        run.result.warnings.filter((text) => text.includes('its list names')),
-      ];
-    };
-    expect(await listed(['env', 'gone'])).toEqual([
-      ['own__env'],
-      ['[WARN_MCP_TOOL_LEFT_OUT] MCP server own: it has no tool "gone", which its list names.'],
-    ]);
     const all = [
       'change',
       'die',
@@ -167,9 +152,23 @@ describe('the tools of a server', () => {
       'sleep',
       'write',
     ];
-    expect(await listed({ deny: all })).toEqual([['own__env', 'own__read_resource'], []]);
-    expect(await listed(['env'], true)).toEqual([['own__env'], []]);
-    expect(await listed({}, true)).toEqual([['own__look', 'own__read_resource'], []]);
+    const listed = async (lists: readonly unknown[], readOnly = false) => {
+      const named = lists.map((tools, at) => [`s${at}`, own('well', { tools })]);
+      const run = await calledRun({
+        servers: Object.fromEntries(named),
+        settings: { readOnly },
+        turns: [],
+      });
+      return [
+        run.result.mcp.map(({ tools }) => tools),
+        run.result.warnings.filter((text) => text.includes('its list names')),
+      ];
+    };
+    expect(await listed([['env', 'gone'], { deny: all }])).toEqual([
+      [['s0__env'], ['s1__env', 's1__read_resource']],
+      ['[WARN_MCP_TOOL_LEFT_OUT] MCP server s0: it has no tool "gone", which its list names.'],
+    ]);
+    expect(await listed([['env'], {}], true)).toEqual([[['s0__env'], ['s1__look', 's1__read_resource']], []]);
   });
 
   test('stay as they were when the server changes them', async () => {
