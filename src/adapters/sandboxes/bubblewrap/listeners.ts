@@ -22,6 +22,8 @@ export const PROXY_PORT = 17_128;
 /** Where the resolvers of programs ask. */
 const NAMES_PORT = 53;
 const OPEN_MS = 5_000;
+/** What a command prints first where that is impossible. */
+export const NOT_LISTENING = 'The way to the network could not be opened: nothing can be reached.';
 /** Most names of one command that are reported, and most answers that wait to be sent: its programs are hostile. */
 const MOST_NAMES = 10_000;
 const MOST_ANSWERS = 100;

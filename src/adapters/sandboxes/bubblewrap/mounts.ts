@@ -9,8 +9,7 @@ import { readRegularFile } from '../../../files/regular-file.ts';
 import type { SandboxGitDir } from '../../../ports/workspace.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
-import { etcMounts } from '../visible/etc-folder.ts';
-import type { User } from '../visible/passwd.ts';
+import { etcMounts, type User } from '../visible/etc-folder.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
 import type { Bind, Mount } from './args.ts';
 

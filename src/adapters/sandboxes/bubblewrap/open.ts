@@ -18,16 +18,10 @@ import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { type Mount, PID_MAX } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners, NOT_LISTENING } from './listeners.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
-import { proveNewest } from './prove.ts';
-import {
-  type BubblewrapSetup,
-  type MachineView,
-  type MachineViewPlace,
-  setupFor,
-  type UnprovenSetup,
-} from './setup.ts';
+import { prove } from './probe.ts';
+import { type BubblewrapSetup, type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
@@ -44,11 +38,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     };
   const listeners = options.network ? Listeners.start(options.network) : null;
   if (options.network && listeners === null && options.isNetworkClosed !== true)
-    return {
-      status: 'refused',
-      reason:
-        'Commands can reach allowed hosts only where perl is installed (on x86-64 and arm64). Install perl, or allow no host.',
-    };
+    return { status: 'refused', reason: NO_WAY };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
   const release = () => {
@@ -102,36 +92,49 @@ async function examine(
   return { status: 'ok', homes: boundaries.homes, toolchains, added: added.mounts, caches: opened.caches };
 }
 
+const NO_WAY =
+  'Commands can reach allowed hosts only where perl is installed and may enter their network (x86-64 and arm64). Install perl, or allow no host.';
+
 /** Sets the sandbox up, and has it proven. */
 async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {
   const { caches, homes, files } = place;
-  const made = await setupFor(options, place);
+  const filter = await filterFile(files);
+  const made = await setupFor(options, place, filter);
   if (made.status === 'refused') return made;
   const { setup, mounts } = made;
-  const filter = await filterFile(files);
   const warnings = [...caches.warnings, ...(await warningsAbout(options.root, homes))];
   const shown = [...shownPlaces(mounts, [files, options.sandboxGitDir.gitDir]), ...caches.shown];
-  const proven = await proveLimited(options, setup, filter);
+  const numbers = await numbersFile(files, setup.limits);
+  const limits = enforcedLimits(options.limits, true, numbers !== null);
+  const lookup = (await options.lookup?.()) ?? null;
+  let listeners = place.listeners;
+  const proving = prove({ ...setup, numbers, limits }, lookup).then((proven) => {
+    if (proven.status !== 'unavailable') return proven;
+    // bubblewrap may not set what is below /proc: the watch counts alone.
+    if (proven.reason.includes(PID_MAX)) return prove(setup, lookup);
+    if (!proven.reason.includes(NOT_LISTENING)) return proven;
+    if (options.isNetworkClosed !== true) return { ...proven, reason: NO_WAY };
+    listeners = null;
+    return prove({ ...setup, numbers, limits, listeners }, lookup);
+  });
+  // By then the command is running.
+  await setImmediate();
+  options.onProving?.();
+  const proven = await proving;
   if (proven.status === 'unavailable') {
     setup.pins.close();
     return proven;
   }
-  if (proven.unfiltered !== null) {
-    warnings.push(
-      warning(
-        'WARN_SANDBOX_UNFILTERED',
-        `The sandbox has no system call filter (${proven.unfiltered}); its level is namespaces.`,
-      ),
-    );
+  const { sandbox, lookedUp, unfiltered } = proven;
+  if (unfiltered !== null) {
+    const weaker = `The sandbox has no system call filter (${unfiltered}); its level is namespaces.`;
+    warnings.push(warning('WARN_SANDBOX_UNFILTERED', weaker));
   }
-  if (options.network && place.listeners === null)
-    warnings.push(
-      warning(
-        'WARN_HOSTS_NOT_NAMED',
-        'perl is not installed, so the result does not name the hosts that commands try to reach, all of which are refused.',
-      ),
-    );
-  const { sandbox, lookedUp } = proven;
+  if (options.network && listeners === null) {
+    const unnamed =
+      'The result does not name the hosts that commands try to reach, all of which are refused.';
+    warnings.push(warning('WARN_HOSTS_NOT_NAMED', unnamed));
+  }
   const close = async () => {
     await sandbox.close().finally(caches.close);
     place.listeners?.close();
@@ -139,28 +142,6 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     place.devices.close();
   };
   return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown, lookedUp };
-}
-
-/** With a limit on process numbers where bubblewrap may set one. */
-async function proveLimited(
-  options: SandboxOptions,
-  setup: UnprovenSetup,
-  filter: string | null,
-): ReturnType<typeof proveNewest> {
-  const numbers = await numbersFile(setup.files, setup.limits);
-  const lookup = (await options.lookup?.()) ?? null;
-  const limits = enforcedLimits(options.limits, true, numbers !== null);
-  const proving = proveNewest({ ...setup, lookup, numbers, limits }, filter).then((proven) => {
-    if (proven.status !== 'unavailable') return proven;
-    // bubblewrap may not set what is below /proc: the watch counts alone.
-    return proven.reason.includes(PID_MAX)
-      ? proveNewest({ ...setup, lookup, numbers: null }, filter)
-      : proven;
-  });
-  // By then the command is running.
-  await setImmediate();
-  options.onProving?.();
-  return proving;
 }
 
 const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: async () => undefined };

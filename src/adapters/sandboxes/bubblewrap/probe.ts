@@ -1,23 +1,61 @@
-/** Finds bubblewrap and proves, by one command through the full setup, that it contains what it promises to contain. */
+/** Has a sandbox proven by one command through the full setup, with as much of what contains it as this machine permits. */
 
 import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { arch } from 'node:process';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../../ports.ts';
 import { type BubblewrapFeatures, PID_MAX } from './args.ts';
 import { BubblewrapFailure } from './contained.ts';
+import { NOT_LISTENING } from './listeners.ts';
 import type { BubblewrapSetup } from './setup.ts';
+import { bubblewrapSandbox } from './start.ts';
 
 /** A variable in bubblewrap's own environment that must not be visible inside. */
-export const CANARY = 'PATCHSMITH_CANARY';
+const CANARY = 'PATCHSMITH_CANARY';
 
 const PROBE_MS = 30_000;
 
 /** The features of the newest bubblewrap. */
-export const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
+const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
+
+/** `lookedUp` is what `lookup` printed, and `unfiltered` why there is no system call filter: null for none, and where there is one. */
+export type Proven =
+  | { status: 'ok'; sandbox: Sandbox; lookedUp: string | null; unfiltered: string | null }
+  | { status: 'unavailable'; reason: string };
+
+/**
+ * Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. `lookup` is a
+ * script that the proof runs at its end: a sandbox of its own would cost every start of a run five programs.
+ */
+export async function prove(
+  setup: Omit<BubblewrapSetup, 'features'>,
+  lookup: string | null,
+): Promise<Proven> {
+  const { filter } = setup;
+  const tried = (features: BubblewrapFeatures, with_ = filter) =>
+    probed({ ...setup, features, filter: with_ }, lookup);
+  const best = await tried(NEWEST);
+  if (best.status === 'ok' && filter !== null) return best;
+  const features = await featuresOf(setup.program);
+  if (features === 'too old')
+    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
+  const isNewest = features.disableUserns && features.tmpfsSize;
+  const second = isNewest ? best : await tried(features);
+  if (second.status === 'ok' && filter !== null) return second;
+  // Even without the filter the namespaces contain commands; if they do not, that is the reason to report.
+  const last = filter === null ? second : await tried(features, null);
+  if (last.status === 'failed') {
+    const { explain, readMachineFacts } = await import('./unavailable.ts');
+    return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
+  }
+  // Both processes of bubblewrap may print it, at the same time.
+  const failure = second.status === 'failed' ? second.failure.split('\n')[0] : undefined;
+  return { ...last, unfiltered: failure ?? `it cannot be made for ${arch}` };
+}
 
 /** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
-export async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
+async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
   const { stdout } = await promisify(execFile)(program, ['--version'], { env: {}, timeout: PROBE_MS });
   const [, major = '0', minor = '0'] = /(\d{1,9})\.(\d{1,9})/.exec(stdout) ?? [];
   const version = Number(major) * 1000 + Number(minor);
@@ -25,23 +63,24 @@ export async function featuresOf(program: string): Promise<BubblewrapFeatures | 
   return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
 }
 
-/** `lookedUp` is what the script printed that was to be run at the end. */
-export type Probed =
-  | { readonly status: 'contained'; readonly lookedUp: string | null }
-  | { readonly status: 'failed'; readonly failure: string };
+type Probed = Extract<Proven, { status: 'ok' }> | { status: 'failed'; failure: string };
 
 /** What is printed when every assertion held. */
 const CONTAINED = 'contained\n';
 
-/**
- * Whether every assertion held, or what went wrong. `files` is a path that must not exist inside. Once they have held, the same
- * command runs `lookup`: a sandbox of its own would cost every start of a run five programs.
- */
-export async function probe(
-  sandbox: Sandbox,
-  { files, numbers }: Pick<BubblewrapSetup, 'files' | 'numbers'>,
-  lookup: { readonly script: string; readonly path: string } | null,
-): Promise<Probed> {
+/** The sandbox if every assertion held, or what went wrong. */
+async function probed(setup: BubblewrapSetup, lookup: string | null): Promise<Probed> {
+  const { files, numbers, pipes } = setup;
+  const { PATH: path = '' } = setup.env;
+  const sandbox = bubblewrapSandbox({
+    ...setup,
+    // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
+    // programs: a folder of the repository may be on PATH, and the covers are not known yet.
+    env: { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    outerEnv: { [CANARY]: 'outside' },
+    // The others are for the commands of the run.
+    pipes: { open: (onBytes) => pipes.open(onBytes), close: () => undefined },
+  });
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
     fail() { echo "$1"; exit 1; }
@@ -63,7 +102,7 @@ export async function probe(
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
     echo contained
-    ${lookup === null ? '' : `PATH=${quoted(lookup.path)}\n${lookup.script}`}`;
+    ${lookup === null ? '' : `PATH=${quoted(path)}\n${lookup}`}`;
   try {
     const { end, output } = await sandbox.run({
       script,
@@ -72,12 +111,16 @@ export async function probe(
     });
     if (end.timedOut) return failedProbe(`the probe took longer than ${PROBE_MS / 1000} s`);
     const said = `${output.head}${output.tail}`;
+    if (said.startsWith(NOT_LISTENING)) return failedProbe(NOT_LISTENING);
     if (!said.startsWith(CONTAINED)) return failedProbe(said.trim() || 'the probe did not run');
-    return { status: 'contained', lookedUp: lookup === null ? null : said.slice(CONTAINED.length) };
+    const lookedUp = lookup === null ? null : said.slice(CONTAINED.length);
+    return { status: 'ok', sandbox: bubblewrapSandbox(setup), lookedUp, unfiltered: null };
   } catch (error) {
     // bubblewrap's message when the machine does not let it work.
     if (error instanceof BubblewrapFailure) return failedProbe(error.message);
     throw error;
+  } finally {
+    await sandbox.close();
   }
 }
 

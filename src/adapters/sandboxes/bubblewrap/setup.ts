@@ -72,15 +72,14 @@ export interface MachineViewPlace extends MachineView {
   readonly listeners: Listeners | null;
 }
 
-/** A setup that has not been proven by starting a sandbox yet. */
-export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'filter' | 'numbers'>;
-
 /** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
   { program, files, pipes, toolchains, added, caches, devices, listeners }: MachineViewPlace,
+  filter: string | null,
 ): Promise<
-  { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
+  | { status: 'ok'; setup: Omit<BubblewrapSetup, 'features'>; mounts: readonly Mount[] }
+  | { status: 'refused'; reason: string }
 > {
   const { root, shownAs: at = root, sandboxGitDir, hostEnv } = options;
   const tunnel = listeners && TUNNEL_INSIDE;
@@ -128,6 +127,8 @@ export async function setupFor(
     covers: await coversOf(view),
     env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},
+    filter,
+    numbers: null,
     listeners,
     limits: enforcedLimits(options.limits, true),
     writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],

@@ -1,18 +1,20 @@
-/** Starts bubblewrap: a sandbox for one command. */
+/** Commands in separate namespaces: no network, no other processes, and only the files of the work tree and the toolchains. */
 
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { SandboxCommand } from '../../../ports.ts';
+import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
 import { asFirstVictim } from '../command/process-table.ts';
-import { exitOf, initCommand, type ScriptPlace, scriptCommand } from '../command/shell.ts';
-import type { ContainedProcess } from '../command/supervise-command.ts';
+import { openLifecycle } from '../command/sandbox-lifecycle.ts';
+import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import { type ContainedProcess, superviseCommand } from '../command/supervise-command.ts';
 import { converse } from '../command/talk.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
 import { type BubblewrapStatus, containedIn, readStatus } from './contained.ts';
+import { NOT_LISTENING } from './listeners.ts';
 import { oursInside } from './mounts.ts';
 import { ReplacedSource, whyChanged } from './pinned-mounts.ts';
 import type { BubblewrapSetup } from './setup.ts';
@@ -24,8 +26,23 @@ const NUMBERS_FD = 6;
 const ARGS_FD = 7;
 const ERRORS_FD = 8;
 
+/** A sandbox in which bubblewrap gives each command its own namespaces. */
+export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
+  const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
+  const traits = { level, ...setup, nullDevice: setup.devices.nullDevice } as const;
+  return openLifecycle(traits, (command, { path, pipes, foreign, watchdog }) =>
+    withScript(command.script, path, (script) =>
+      superviseCommand(
+        (onBytes) => start(setup, { command, pipes, foreign, script, onBytes }),
+        command,
+        watchdog,
+      ),
+    ),
+  );
+}
+
 /** What one sandbox is set up for. */
-export interface Start {
+interface Start {
   readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
   readonly pipes: PipeSource;
   readonly foreign: ForeignDescriptors;
@@ -34,7 +51,7 @@ export interface Start {
 }
 
 /** Has bubblewrap set up a sandbox, and lets the command begin in it. */
-export async function start(setup: BubblewrapSetup, given: Start): Promise<ContainedProcess> {
+async function start(setup: BubblewrapSetup, given: Start): Promise<ContainedProcess> {
   const { command } = given;
   const mounts = mountsFor(setup, given);
   const { child, merged } = await spawnBubblewrap(setup, given, mounts);
@@ -57,15 +74,13 @@ export async function start(setup: BubblewrapSetup, given: Start): Promise<Conta
     const init = await status.init;
     const why = init === null ? null : whyChanged(mounts, init);
     if (why !== null) throw new ReplacedSource(why);
-    if (!(await listening).isOpen) given.onBytes(NOT_LISTENING);
+    if (!(await listening).isOpen) given.onBytes(Buffer.from(`${NOT_LISTENING}\n`));
     gate.open();
   });
   allowed.catch(() => undefined);
   const contained = containedIn({ child, status, ended, words, output, allowed });
   return { ...contained, killAll: () => contained.killAll().finally(async () => (await listening).close()) };
 }
-
-const NOT_LISTENING = Buffer.from('The way to the network could not be opened: nothing can be reached.\n');
 
 /** Opens the listeners of one command, if it may use any. */
 async function listenIn({ listeners }: BubblewrapSetup, init: BubblewrapStatus['init']) {

@@ -4,7 +4,6 @@ import { isAscii } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import { type Excerpt, whole } from '../../../domain/conversation/excerpt.ts';
 import { firstUnits, lastUnits } from '../../../domain/text/shorten.ts';
-import { ByteRing } from './byte-ring.ts';
 
 /** How many characters (UTF-16 code units) of each end are kept. */
 export interface CaptureLimits {
@@ -78,5 +77,37 @@ export class OutputCapture {
     this.#head += part;
     this.#headIsFull = true;
     return text.slice(part.length);
+  }
+}
+
+/** The last bytes of a stream of valid UTF-8, in a buffer that never grows. */
+class ByteRing {
+  readonly #bytes: Buffer;
+  #written = 0;
+
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(capacity);
+  }
+
+  push(bytes: Uint8Array): void {
+    const kept = bytes.subarray(Math.max(0, bytes.length - this.#bytes.length));
+    this.#written += bytes.length - kept.length;
+    for (let from = 0; from < kept.length; ) {
+      const at = this.#written % this.#bytes.length;
+      const part = kept.subarray(from, from + this.#bytes.length - at);
+      this.#bytes.set(part, at);
+      this.#written += part.length;
+      from += part.length;
+    }
+  }
+
+  /** The contents of the ring, without a partial character at the start. */
+  text(): string {
+    if (this.#written <= this.#bytes.length) return this.#bytes.toString('utf8', 0, this.#written);
+    const at = this.#written % this.#bytes.length;
+    const bytes = Buffer.concat([this.#bytes.subarray(at), this.#bytes.subarray(0, at)]);
+    let start = 0;
+    while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return bytes.toString('utf8', start);
   }
 }

@@ -7,8 +7,6 @@ import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import type { Mount } from '../bubblewrap/args.ts';
 import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from '../host-files.ts';
-import { passwdFor, type User } from './passwd.ts';
-import { phpExtensions } from './php-extensions.ts';
 
 /** Where git's system-wide configuration is inside the sandbox. */
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
@@ -144,4 +142,54 @@ function copy(source: string, to: string): void {
 function makePlace(path: string, isFolder: boolean): void {
   mkdirSync(isFolder ? path : dirname(path), { recursive: true, mode: 0o755 });
   if (!isFolder) writeFileSync(path, '', { flag: 'a' });
+}
+
+/** The user that commands run as, and its home folder. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+  readonly home: string;
+}
+
+/**
+ * The machine's list, with the home folder of commands. Java, and thus Maven, looks here and not in HOME. A user missing
+ * from the list is added, as in many containers and with users from a directory service.
+ */
+export function passwdFor({ uid, gid, home }: User, machine: string): string {
+  const users = machine.split('\n').filter((line) => line !== '');
+  const isOurs = (line: string) => line.split(':')[2] === String(uid);
+  const lines = users.map((line) => {
+    const [name, password, id, group, words, , ...shell] = line.split(':');
+    return isOurs(line) ? [name, password, id, group, words, home, ...shell].join(':') : line;
+  });
+  if (!users.some(isOurs)) lines.push(`agent:x:${uid}:${gid}::${home}:/bin/sh`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** A file below `/etc`, and its text. */
+export interface EtcText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Which extensions PHP loads. Debian's packages say it in files below `/etc/php`, beside settings of all kinds, license keys and
+ * passwords among them: commands see the lines that load an extension, and nothing else of them.
+ */
+export function phpExtensions(etc = '/etc'): EtcText[] {
+  const folders = (entriesOf(join(etc, 'php')) ?? []).map(({ name }) => join('php', name, 'cli/conf.d'));
+  return folders.flatMap((folder) =>
+    (entriesOf(join(etc, folder)) ?? []).flatMap(({ name }) => {
+      const text = name.endsWith('.ini') ? extensionLines(readText(join(etc, folder, name)) ?? '') : '';
+      return text === '' ? [] : [{ name: join(folder, name), text }];
+    }),
+  );
+}
+
+/** The lines of a file of settings that load an extension. */
+function extensionLines(text: string): string {
+  const lines = text
+    .split('\n')
+    .filter((line) => /^\s*(?:zend_)?extension\s*=\s*"?[\w./-]+"?\s*$/.test(line));
+  return lines.map((line) => `${line.trim()}\n`).join('');
 }

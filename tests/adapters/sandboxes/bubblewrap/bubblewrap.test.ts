@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { passwdFor } from '../../../../src/adapters/sandboxes/visible/passwd.ts';
+import { passwdFor } from '../../../../src/adapters/sandboxes/visible/etc-folder.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, tryToOpen, versionOutside } from '../fixture.ts';
 

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { phpExtensions } from '../../../../src/adapters/sandboxes/visible/php-extensions.ts';
+import { phpExtensions } from '../../../../src/adapters/sandboxes/visible/etc-folder.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 
 test('commands see which extensions PHP loads, and no other setting of it', () => {
