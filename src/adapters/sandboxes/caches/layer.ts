@@ -34,19 +34,17 @@ export interface LayerSource {
   readonly layer: string;
 }
 
-/** What does not fit; null when the layer has been made. */
-export type TooLarge = 'bytes' | 'entries' | null;
-
-/** Most bytes that are copied: some seconds on a slow disk. */
-export const MAX_COPIED_BYTES = 2 * 1024 ** 3;
+/** Most that is copied: some seconds on a slow disk. */
+const MAX_COPIED_GIB = 2;
 /** Most entries of a layer, linked ones included. */
-export const MAX_ENTRIES = 500_000;
+const MAX_ENTRIES = 500_000;
 /** How long other work may wait. */
 const TURN_MS = 20;
 
-/** Makes the layer. Left out are token files at its top, entries that vanish or cannot be read, sockets and devices. */
-export async function makeLayer(from: LayerSource): Promise<TooLarge> {
-  const { source, shownAt, layer, part } = from;
+/** Makes the layer; returns what does not fit into one, and what to do. Left out are token files at its top, entries that vanish or cannot be read, sockets and devices. */
+export async function makeLayer(from: LayerSource): Promise<string | null> {
+  const { source, named, shownAt, layer, part } = from;
+  const advice = `Prune it, or show it with --mount ${named}`;
   const { linked, left } = part;
   let bytes = 0;
   let entries = 0;
@@ -59,7 +57,7 @@ export async function makeLayer(from: LayerSource): Promise<TooLarge> {
       const marked = entry.isDirectory() ? `${path}/` : path;
       if (left?.test(marked) || CREDENTIAL_FILES.includes(path)) continue;
       entries += 1;
-      if (entries > MAX_ENTRIES) return 'entries';
+      if (entries > MAX_ENTRIES) return `it has more than ${MAX_ENTRIES} entries. ${advice}`;
       const isKept = entry.isDirectory() || entry.isFile();
       if (isKept && linked?.test(marked)) symlinkSync(join(shownAt, path), join(layer, path));
       else if (entry.isDirectory()) {
@@ -67,7 +65,8 @@ export async function makeLayer(from: LayerSource): Promise<TooLarge> {
         folders.push(path);
       } else if (entry.isSymbolicLink()) copyLink(from, path);
       else if (entry.isFile()) bytes += copyFile(join(source, path), join(layer, path));
-      if (bytes > MAX_COPIED_BYTES) return 'bytes';
+      if (bytes > MAX_COPIED_GIB * 1024 ** 3)
+        return `more than ${MAX_COPIED_GIB} GiB would have to be copied. ${advice}`;
       if (performance.now() - turn < TURN_MS) continue;
       await setImmediate();
       turn = performance.now();

@@ -15,7 +15,7 @@ import { realPathOf, statOf } from '../host-files.ts';
 import type { ShownPlace, WantedCaches } from '../options.ts';
 import { CREDENTIAL_FILES } from '../visible/toolchain-policy.ts';
 import { type MountRules, type UserMount, whyNotShown } from '../visible/user-mounts.ts';
-import { MAX_COPIED_BYTES, MAX_ENTRIES, makeLayer } from './layer.ts';
+import { makeLayer } from './layer.ts';
 import { nameWheels } from './pip-wheels.ts';
 import { CACHE_PRESETS, type CachePart, type CachePreset } from './presets.ts';
 
@@ -53,104 +53,72 @@ export type CachesResult = { status: 'ok'; caches: OpenCaches } | { status: 'ref
 
 /** Makes the layers. A cache that is missing is refused if it was asked for by name, and warned of otherwise. */
 export async function openCaches(given: CacheSurroundings): Promise<CachesResult> {
-  const { named, found } = given.wanted;
-  const caches: OpenCache[] = [];
-  for (const manager of [...named, ...found.filter((one) => !named.includes(one))]) {
+  const { folder, wanted } = given;
+  const { named, found } = wanted;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, EMPTY), '', { mode: 0o644 });
+  const mounts: Mount[] = [];
+  const variables: Record<string, string> = {};
+  const shown: ShownPlace[] = [];
+  const warnings: Warning[] = [];
+  for (const manager of new Set([...named, ...found])) {
     const opened = await openCache(manager, given);
-    if (opened.status === 'ok') caches.push(opened.caches);
-    else if (opened.status === 'refused' || named.includes(manager))
-      return { status: 'refused', reason: opened.reason };
-    else
-      caches.push({
-        mounts: [],
-        variables: {},
-        shown: [],
-        warnings: [warning('WARN_CACHE_MISSING', opened.reason)],
-      });
+    if (opened.status === 'ok') {
+      mounts.push(...opened.mounts);
+      shown.push(...opened.shown);
+      Object.assign(variables, opened.variables);
+    } else if (opened.status === 'missing' && !named.includes(manager))
+      warnings.push(warning('WARN_CACHE_MISSING', opened.reason));
+    else return { status: 'refused', reason: opened.reason };
   }
-  const all = {
-    mounts: caches.flatMap(({ mounts }) => mounts),
-    variables: Object.assign({}, ...caches.map(({ variables }) => variables)),
-    shown: caches.flatMap(({ shown }) => shown),
-    warnings: caches.flatMap(({ warnings }) => warnings),
-    close: () => rm(given.folder, { recursive: true, force: true }).catch(() => undefined),
-  };
-  return { status: 'ok', caches: all };
+  const close = () => rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  return { status: 'ok', caches: { mounts, variables, shown, warnings, close } };
 }
 
-type OpenCache = Omit<OpenCaches, 'close'>;
+/** An empty file that covers those with credentials. */
+const EMPTY = 'empty';
 
-type CacheResult = { status: 'ok'; caches: OpenCache } | { status: 'refused' | 'missing'; reason: string };
+type CacheResult =
+  | ({ status: 'ok' } & Pick<OpenCaches, 'mounts' | 'variables' | 'shown'>)
+  | { status: 'refused' | 'missing'; reason: string };
 
 async function openCache(manager: PackageManager, given: CacheSurroundings): Promise<CacheResult> {
-  const { isOffline, hostEnv, home } = given;
+  const { isOffline, hostEnv, home, folder } = given;
   const preset = CACHE_PRESETS[manager];
   const parts = preset.parts.map((part) => ({ part, named: folderOf(part, hostEnv) }));
   const mounts: Mount[] = [];
   const shown: ShownPlace[] = [];
   const places: (string | null)[] = [];
   for (const [index, { part, named }] of parts.entries()) {
-    const source = named === null ? null : realPathOf(named);
-    if (named === null || source === null || !statOf(source)?.isDirectory()) {
+    const source = named && realPathOf(named);
+    if (!named || !source || !statOf(source)?.isDirectory()) {
       places.push(null);
       continue;
     }
-    const reason = whyNotMounted([named, source], given);
-    if (reason !== null)
-      return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
-    const name = `${manager}-${index}`;
     // A layer would cover it below the home folder inside.
     const isAtItsPath = part.hasOwnPaths && !isWithin(source, home);
-    const shownAt = isAtItsPath ? source : join(given.shownAt, name);
-    const opened = await openPart({ part, named, source, shownAt, name }, given);
-    if (opened.status === 'refused') return { ...opened, reason: `--cache ${manager}: ${opened.reason}` };
-    mounts.push(...opened.mounts);
+    const shownAt = isAtItsPath ? source : join(given.shownAt, `${manager}-${index}`);
+    const layer = join(folder, `${manager}-${index}`);
+    const from = { part, source, named, shownAt, layer };
+    const reason = whyNotMounted([named, source], given) ?? (await makeLayer(from));
+    if (reason !== null)
+      return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
+    if (part.hasWheels && isOffline) await nameWheels(from);
+    const covered = CREDENTIAL_FILES.filter((file) => statOf(join(source, file))?.isFile());
+    mounts.push(
+      { kind: 'read-only', source, at: shownAt },
+      ...covered.map(
+        (file): Mount => ({ kind: 'read-only', source: join(folder, EMPTY), at: join(shownAt, file) }),
+      ),
+      { kind: 'read-write', source: layer, at: join(home, part.usual) },
+    );
     shown.push({ path: source, writable: false });
     places.push(shownAt);
   }
   if (shown.length === 0) return { status: 'missing', reason: whyMissing(manager, preset, parts) };
   mounts.push(...filesOf(manager, preset, given));
   const variables = preset.variables?.({ offline: isOffline, home, places }) ?? {};
-  return { status: 'ok', caches: { mounts, variables, shown, warnings: [] } };
-}
-
-interface FoundPart {
-  readonly part: CachePart;
-  readonly named: string;
-  /** Its real path. */
-  readonly source: string;
-  /** Where commands see it. */
-  readonly shownAt: string;
-  readonly name: string;
-}
-
-async function openPart(
-  { part, named, source, shownAt, name }: FoundPart,
-  { isOffline, folder, home }: CacheSurroundings,
-): Promise<{ status: 'ok'; mounts: Mount[] } | { status: 'refused'; reason: string }> {
-  const empty = join(folder, 'empty');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(empty, '', { mode: 0o644 });
-  const mounts: Mount[] = [
-    { kind: 'read-only', source, at: shownAt },
-    ...CREDENTIAL_FILES.filter((file) => statOf(join(source, file))?.isFile()).map(
-      (file): Mount => ({ kind: 'read-only', source: empty, at: join(shownAt, file) }),
-    ),
-  ];
-  const layer = join(folder, name);
-  const tooLarge = await makeLayer({ part, source, named, shownAt, layer });
-  if (tooLarge !== null) {
-    const what =
-      tooLarge === 'bytes'
-        ? `more than ${MAX_COPIED_BYTES / 1024 ** 3} GiB would have to be copied`
-        : `it has more than ${MAX_ENTRIES} entries`;
-    return { status: 'refused', reason: `${named}: ${what}. Prune it, or show it with --mount ${named}.` };
-  }
-  if (part.hasWheels && isOffline) await nameWheels({ source, shownAt, layer });
-  return {
-    status: 'ok',
-    mounts: [...mounts, { kind: 'read-write', source: layer, at: join(home, part.usual) }],
-  };
+  return { status: 'ok', mounts, variables, shown };
 }
 
 /** Null for a folder that may be shown; `paths` are its names. */
