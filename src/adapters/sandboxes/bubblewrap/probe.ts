@@ -20,7 +20,7 @@ const PROBE_MS = 30_000;
 const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
 
 /** `lookedUp` is what `lookup` printed, and `unfiltered` why there is no system call filter: null for none, and where there is one. */
-export type Proven =
+type ProvenSandbox =
   | { status: 'ok'; sandbox: Sandbox; lookedUp: string | null; unfiltered: string | null }
   | { status: 'unavailable'; reason: string };
 
@@ -31,7 +31,7 @@ export type Proven =
 export async function prove(
   setup: Omit<BubblewrapSetup, 'features'>,
   lookup: string | null,
-): Promise<Proven> {
+): Promise<ProvenSandbox> {
   const { filter } = setup;
   const tried = (features: BubblewrapFeatures, with_ = filter) =>
     probed({ ...setup, features, filter: with_ }, lookup);
@@ -63,7 +63,7 @@ async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too ol
   return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
 }
 
-type Probed = Extract<Proven, { status: 'ok' }> | { status: 'failed'; failure: string };
+type Probed = Extract<ProvenSandbox, { status: 'ok' }> | { status: 'failed'; failure: string };
 
 /** What is printed when every assertion held. */
 const CONTAINED = 'contained\n';
