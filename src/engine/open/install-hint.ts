@@ -45,9 +45,13 @@ export function missingProgramHint(
   return toolHint(tool) || installHint(root, `${program} ${command}`, folder);
 }
 
-/** Empty for a folder that is not there. */
+/** Empty for a folder that is not there, or that a command replaces or closes at this moment: it is a hint. */
 function namesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Where a command runs in the end, as far as its text tells: most begin with `cd`. */
