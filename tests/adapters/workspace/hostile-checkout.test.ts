@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { randomCases } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 import { at, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
 
@@ -135,7 +136,7 @@ describe('a hostile checkout', () => {
     const secretBlob = execFileSync('git', ['hash-object', '--stdin'], { input: 'secret\n' })
       .toString()
       .trim();
-    for (let round = 0; round < 60; round += 1) {
+    for (let round = 0; round < randomCases(60); round += 1) {
       scratch.touchAll('real', 'aside');
       const changes = await workspace.capture('all');
       expect(changes.filter(({ after }) => after?.blob === secretBlob)).toEqual([]);
