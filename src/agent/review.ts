@@ -4,32 +4,40 @@
  */
 
 import * as z from 'zod';
+import again from '../../prompts/review/again.md';
+import findingsTemplate from '../../prompts/review/findings.md';
+import request from '../../prompts/review/request.md';
+import system from '../../prompts/review/system.md';
 import toolDescription from '../../prompts/review/tool.md';
 import { answerTokens } from '../domain/budget/next-request.ts';
 import { windowOf } from '../domain/compaction/compaction.ts';
 import {
+  asData,
   type Conversation,
   type LlmTurn,
   openConversation,
   type ToolDefinition,
   type UserBlock,
 } from '../domain/conversation/conversation.ts';
-import { numberedPatch } from '../domain/findings/numbered-patch.ts';
-import { blockingAmong, FindingsAnswer, type ReviewFailed } from '../domain/findings/review.ts';
-import type { RunAction } from '../domain/run/events.ts';
+import { describeEnd } from '../domain/conversation/tool.ts';
+import { type NumberedPatch, numberedPatch } from '../domain/findings/numbered-patch.ts';
+import {
+  blockingAmong,
+  type Finding,
+  FindingsAnswer,
+  placeOf,
+  type ReviewFailed,
+} from '../domain/findings/review.ts';
+import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import { askedNow, type RunState } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
+import { render } from '../domain/text/template.ts';
+import { formatNumber } from '../domain/text/words.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { LlmProvider, TurnResult } from '../ports.ts';
 import { patchOf } from './patch-of.ts';
 import { reportWhile } from './report-while.ts';
-import {
-  reviewAgainPrompt,
-  reviewFindingsPrompt,
-  reviewPrompt,
-  reviewSystemPrompt,
-} from './review-prompts.ts';
 
 /** What a review is made with. */
 export interface ReviewParts {
@@ -180,4 +188,44 @@ function withProblem(conversation: Conversation, { content, calls }: LlmTurn, te
     { role: 'user' as const, content: answers },
   ];
   return { ...conversation, messages: [...conversation.messages, ...more] };
+}
+
+/** The system prompt of a review. */
+export function reviewSystemPrompt(): string {
+  return render(system, {});
+}
+
+/** Shows a reviewer the task and the patch. Neither can close the tag that encloses it. */
+export function reviewPrompt(
+  {
+    conversation,
+    reports,
+  }: {
+    readonly conversation: Pick<Conversation, 'task'>;
+    readonly reports: readonly CommandReport[];
+  },
+  patch: NumberedPatch,
+): string {
+  const task = conversation.task.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n');
+  const bullets = reports.map(({ command, end }) => `- ${JSON.stringify(command)}: ${describeEnd(end)}`);
+  const missing = `; ${formatNumber(patch.leftOut)} characters of long files are left out`;
+  return render(request, {
+    task: REVIEW_TAGS.reduce((text, tag) => asData(tag, text), task.trim()),
+    verify: bullets.join('\n') || '- none',
+    patch: REVIEW_TAGS.reduce((text, tag) => asData(tag, text), patch.text.trimEnd()),
+    left_out: patch.leftOut === 0 ? '' : missing,
+  });
+}
+
+const REVIEW_TAGS = ['task', 'patch'];
+
+/** Tells a reviewer what is wrong with its answer. */
+export function reviewAgainPrompt(problem: string): string {
+  return render(again, { problem }).trim();
+}
+
+/** Tells the model that did the work about a reviewer's objections. The findings cannot close the tag that encloses them. */
+export function reviewFindingsPrompt(findings: readonly Finding[]): string {
+  const lines = findings.map((finding) => `${placeOf(finding)}: ${finding.problem}`);
+  return render(findingsTemplate, { findings: asData('findings', lines.join('\n\n')) }).trim();
 }

@@ -19,8 +19,13 @@ import type { Clock, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts'
 import { ImageRoom } from './calls/image-room.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
 import { lanesOf, sideBySide } from './calls/lanes.ts';
-import { withOwnNames } from './calls/parameter-aliases.ts';
-import { failedResult, type PreparedCall, prepareCall, refuseRepositories } from './calls/prepared-call.ts';
+import {
+  failedResult,
+  type PreparedCall,
+  prepareCall,
+  refuseRepositories,
+  withOwnNames,
+} from './calls/prepared-call.ts';
 import { shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
 import { hiddenFiles } from './policy.ts';
 

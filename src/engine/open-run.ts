@@ -26,6 +26,7 @@ import {
   sandboxSettings,
   wantedCaches,
   warnOfReadableSecrets,
+  whyLoginShown,
   whyNotUncontained,
   whyUncovered,
 } from './open/sandbox-settings.ts';
@@ -34,7 +35,6 @@ import { interruptedOutcome, type Ready, type Stopped, stopped } from './ready.t
 import { changeLimits } from './run-limits.ts';
 import type { Admitted, BegunTaking, Located, RunSpec, TakenRun } from './run-spec.ts';
 import type { Session } from './session.ts';
-import { whyLoginShown } from './trust/login-files.ts';
 
 /** Stops with an outcome at the first stage that refuses. Everything opened by then is closed. */
 export async function openRun(session: Session, spec: RunSpec): Promise<Ready | Stopped> {

@@ -9,7 +9,7 @@ import {
   type ProviderEntry,
   type ProviderRegistry,
 } from '../../src/adapters/providers/registry.ts';
-import { replayRun } from '../../src/commands/replay/replay.ts';
+import { replayRun } from '../../src/commands/replay/start.ts';
 import { resumeRun } from '../../src/commands/resume/resume.ts';
 import { Settings } from '../../src/config/schema.ts';
 import { type LlmTurn, noUsage } from '../../src/domain/conversation/conversation.ts';

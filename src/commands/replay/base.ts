@@ -1,10 +1,19 @@
-/** The base of a replay: from the run directory, and what that does not keep from a repository of the caller's. */
+/** What a replay starts from: the base of the run, and ignored files of the caller's checkout, which no run stores. */
 
+import { realpathSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { copyBase } from '../../adapters/workspace/kept/base-copy.ts';
+import { copyIgnored, ignoredAndMissing } from '../../adapters/workspace/kept/copy-ignored.ts';
 import { completeBase } from '../../adapters/workspace/kept/missing-base.ts';
-import { absolutePath, quotedName } from '../../domain/changes/path.ts';
+import {
+  absolutePath,
+  isWithin,
+  parseRepoPath,
+  quotedName,
+  type RepoPath,
+} from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Session } from '../../engine/session.ts';
@@ -69,4 +78,45 @@ function whyIncomplete(
   if (completed.status === 'tree')
     return `${root} does not have the base of the run (${commit}). Fetch it (git fetch origin${full}), or name another clone with --repo. A run with --keep-base needs none.`;
   return `The base of the run is incomplete: ${root} no longer has ${listed(completed.paths.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted has to be there as it was; what was committed can be fetched (git fetch origin${full}). A run with --keep-base needs none.`;
+}
+
+/** Paths relative to the root of the caller's checkout; both lists are empty if there is none. */
+export interface BroughtFiles {
+  readonly copied: readonly string[];
+  /** Entries at its top that the base ignores and the copy does not have. */
+  readonly lacked: readonly string[];
+}
+
+/** Copies what `--copy-ignored` names from the checkout of the current folder into the copy of the base. */
+export async function bringIgnored(
+  { input, interrupt }: Pick<Session, 'input' | 'interrupt'>,
+  copy: string,
+): Promise<({ status: 'ok' } & BroughtFiles) | { status: 'failed'; message: string }> {
+  const { env, settings } = input;
+  const asked = settings.copyIgnored;
+  const cwd = placeOfReplay({ input });
+  const found = await findCheckout(cwd, env);
+  if (found.status === 'failed') {
+    return asked.length === 0
+      ? { status: 'ok', copied: [], lacked: [] }
+      : { status: 'failed', message: `--copy-ignored ${asked[0]}: ${found.message}` };
+  }
+  const { root } = found.checkout;
+  const copied: RepoPath[] = [];
+  for (const text of asked) {
+    const failed = (why: string) =>
+      ({ status: 'failed', message: `--copy-ignored ${text}: ${why}` }) as const;
+    const place = resolve(realpathSync(cwd), text);
+    if (!isWithin(place, root)) return failed(`it leads out of the checkout ${root}.`);
+    const parsed = parseRepoPath(relative(root, place));
+    if (!parsed.ok) return failed(parsed.message);
+    const { path } = parsed;
+    if (path === '') return failed('it is the checkout itself; name what it ignores.');
+    const other = copied.find((known) => isWithin(path, known) || isWithin(known, path));
+    if (other !== undefined) return failed(`${other} is given too.`);
+    const why = await copyIgnored({ from: root, copy, path, signal: interrupt });
+    if (why !== null) return failed(`${JSON.stringify(path)} ${why}`);
+    copied.push(path);
+  }
+  return { status: 'ok', copied, lacked: await ignoredAndMissing(root, copy) };
 }

@@ -20,12 +20,9 @@ import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../../engin
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';
-import { copyBaseOf } from './base.ts';
-import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
-import { ReplayTracker } from './tracker.ts';
-import { judgeReplay } from './verdict.ts';
-import { whyNotReplayable } from './why-not-replayable.ts';
-import { replayWorkspace } from './workspace.ts';
+import { type BroughtFiles, bringIgnored, copyBaseOf } from './base.ts';
+import { ReplayTracker, replayWorkspace } from './tracker.ts';
+import { judgeReplay, whyNotReplayable } from './verdict.ts';
 
 /** Which run is replayed, and where. */
 export interface ReplayPlaces {

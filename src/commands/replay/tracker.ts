@@ -1,5 +1,7 @@
 /** Follows a replayed run along its recording: supplies the recorded times, ends and outside changes. */
 
+import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
+import { deletionsFirst, type FileState } from '../../domain/changes/change.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import { type ToolOutcome, wasInterrupted } from '../../domain/conversation/tool.ts';
 import { holdsOnlyExcluded } from '../../domain/journal/change-events.ts';
@@ -7,6 +9,7 @@ import { type Divergence, divergenceOf } from '../../domain/journal/divergence.t
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
 /** The inputs for tracking a replay. */
@@ -134,4 +137,44 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
 /** Changes outside the patch may differ in a replay, and so may the network. */
 function isCompared(event: RunEvent): boolean {
   return event.type !== 'network.used' && !holdsOnlyExcluded(event);
+}
+
+/** Before each scan of the tree, applies the recorded changes that no command of the replay makes. */
+export function replayWorkspace(workspace: Workspace, tracker: ReplayTracker, restorer: Restorer): Workspace {
+  return {
+    ...workspace,
+    async capture(scope) {
+      await putDue(tracker.due, tracker, restorer);
+      return workspace.capture(scope);
+    },
+  };
+}
+
+/** Applies the next change if nothing in a replay makes it. */
+async function putDue(
+  [next, ...rest]: readonly RunEvent[],
+  tracker: ReplayTracker,
+  restorer: Restorer,
+): Promise<void> {
+  if (!next || !tracker.cannotBeMadeAgain(next, rest)) return;
+  await putInPlace(next, restorer);
+  // Reverted changes were found together with the others.
+  if (next.type === 'changes.put_back') await putDue(rest, tracker, restorer);
+}
+
+async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
+  const changes = madeBy(event);
+  // What cannot be applied is missing from the events that follow, and is reported there.
+  for (const { path, after } of deletionsFirst(changes, (change) => change.after))
+    await restorer.put(path, after);
+}
+
+function madeBy(event: RunEvent): { path: string; after: FileState | null }[] {
+  if (event.type === 'changes.put_back') return event.changes;
+  if (event.type !== 'change.recorded') return [];
+  const counted = event.changes.filter(({ excluded }) => excluded === undefined);
+  return counted.flatMap(({ path, from, after }) => [
+    ...(from === undefined ? [] : [{ path: from, after: null }]),
+    { path, after },
+  ]);
 }

@@ -19,11 +19,10 @@ import { warning } from '../../domain/warnings/warning.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { Session } from '../session.ts';
 import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
-import { type ChecksRead, failedChecks } from './checks.ts';
+import { type ChecksRead, failedChecks, openThreads, type ThreadsRead } from './asks.ts';
 import type { Continued } from './find.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
 import { type ConflictFound, conflictWithBase, type MergeQuestion } from './merge.ts';
-import { openThreads, type ThreadsRead } from './threads.ts';
 
 /** Maximum characters of the work so far that the model is shown; it can read the files. */
 const MAX_DIFF = 30_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withOwnNames } from '../../../src/agent/calls/parameter-aliases.ts';
+import { withOwnNames } from '../../../src/agent/calls/prepared-call.ts';
 import { withAliases } from '../../../src/domain/conversation/alias-counts.ts';
 import { createTools, definitionsOf } from '../../../src/tools/registry.ts';
 import { call } from '../../support/runs/events.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { replayRun } from '../../../src/commands/replay/replay.ts';
+import { replayRun } from '../../../src/commands/replay/start.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';

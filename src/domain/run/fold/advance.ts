@@ -1,22 +1,23 @@
-/** The pure fold of a run's events. What one kind of event changes is in the files beside this one, by subject. */
+/** The pure fold of a run's events. What takes more lines is in the files beside this one, by subject. */
 
 import { conversationTokens } from '../../budget/next-request.ts';
-import { withFailure } from '../../compaction/fold.ts';
+import { toCodeChanges } from '../../changes/change.ts';
+import type { ContextCompacted } from '../../compaction/compaction.ts';
+import { withFailure, withNewSegment } from '../../compaction/fold.ts';
 import { awaitedAfter } from '../../conversation/awaited.ts';
 import { usageBetween } from '../../conversation/conversation.ts';
+import { freshSegment } from '../../conversation/segments.ts';
 import { withChanges, withStarted } from '../../conversation/tools-phase.ts';
-import { withMoreUse, withUse } from '../../fallback/fallback.ts';
-import type { RunEvent } from '../events.ts';
-import { askedNow, type RunState, startOf } from '../state.ts';
+import { type ModelReplaced, withMoreUse, withReplacement, withUse } from '../../fallback/fallback.ts';
+import { withWorker } from '../../findings/review.ts';
+import { deniedChanges, withDenials } from '../../review/denied.ts';
+import type { ChangesPutBack, EventPlace, RunEvent, RunResumed } from '../events.ts';
+import { askedNow, type Phase, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';
 import { afterTool, withDenied } from './calls.ts';
 import { withAskedHosts } from './egress.ts';
 import { afterFindings, afterNoFindings, afterStop, afterVerify } from './finished-work.ts';
-import { afterCap, afterMessage } from './message.ts';
-import { afterCompaction, afterReplacement } from './new-segment.ts';
-import { afterPutBack } from './put-back.ts';
-import { afterResuming } from './resumed.ts';
-import { afterFailedTurn, afterTurn } from './turn.ts';
+import { afterCap, afterFailedTurn, afterMessage, afterTurn } from './turn.ts';
 
 /** The state after one more event. Everything is copied except the ledger, which is passed along. */
 export function advance(before: RunState, event: RunEvent): RunState {
@@ -104,4 +105,100 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
     case 'run.stopped':
       return afterStop(state, event.stop);
   }
+}
+
+/** They are in the history as excluded, and each path is either reverted or stuck. */
+function afterPutBack(state: RunState, { changes, stuck, source, iteration }: ChangesPutBack): RunState {
+  const excluded = changes.map((change) => ({ ...change, excluded: 'put_back' as const }));
+  for (const change of toCodeChanges(excluded, source, iteration)) state.changes.record(change);
+  const putBack = new Map(state.putBack);
+  const stillStuck = new Map(state.stuck);
+  for (const { path } of changes) {
+    putBack.set(path, source.by);
+    stillStuck.delete(path);
+  }
+  for (const { path, why } of stuck) stillStuck.set(path, why);
+  const calls = source.by === 'tool' ? source.calls : [];
+  const commands = source.by === 'verify' ? state.verify : [];
+  const maker = { tool: 'a command', verify: 'verify commands', setup: 'setup commands', outside: 'others' };
+  const paths = changes.map(({ path }) => path);
+  const denied = withDenials(state.denied, deniedChanges(paths, { calls, commands }, maker[source.by]));
+  return { ...state, putBack, stuck: stillStuck, denied };
+}
+
+/** Forgets only what lay outside the run. Whatever else had stopped it stops it again, unless that has changed. */
+function afterResuming(before: RunState, event: RunResumed & EventPlace): RunState {
+  const { stop, providerFailure } = before;
+  const wasCapped = stop?.why === 'limit' && before.lastTurn !== null;
+  const wasCutOff = stop?.why === 'limit' && stop.limit === 'output_tokens';
+  return {
+    ...before,
+    seq: event.seq,
+    now: event.at,
+    // Who may only finish for want of tokens or money is not blocked by the work.
+    phase:
+      wasCapped && before.phase.at === 'ended' && before.phase.how === 'blocked'
+        ? { at: 'model' }
+        : withoutStoppedVerification(before.phase),
+    base: event.base,
+    limits: event.limits,
+    superseded: event.supersedes ? [...before.superseded, event.supersedes] : before.superseded,
+    startedAt: event.at - Math.max(0, before.now - before.startedAt),
+    cutOffsInARow: wasCutOff ? 0 : before.cutOffsInARow,
+    // There may be more to spend by now. Calls of the last answer stay those of a last answer.
+    lastTurn: before.phase.at === 'tools' ? before.lastTurn : null,
+    warnedOf: new Set(),
+    interruption: null,
+    overChanges: null,
+    // A conversation that is too large for the model stays so.
+    providerFailure: providerFailure?.kind === 'too_large' ? providerFailure : null,
+    stop: null,
+  };
+}
+
+/** An interrupted verification has shown nothing: it starts over and does not cost a fix round. */
+function withoutStoppedVerification(phase: Phase): Phase {
+  return phase.at === 'fix' && phase.failed.some(({ end }) => end.interrupted)
+    ? { at: 'verify', summary: phase.summary }
+    : phase;
+}
+
+/** After a compaction. The state keeps everything but the messages that were dropped. */
+function afterCompaction(before: RunState, event: ContextCompacted): RunState {
+  const { turn } = event;
+  const state = turn === undefined ? before : withTurn(before, turn);
+  const costUsd = turn === undefined ? 0 : costIn(before, turn.usage, turn.model);
+  return {
+    ...state,
+    ...withNewSegment(state, event, { iteration: state.iterations, costUsd }),
+    modelMs: state.modelMs + (turn?.durationMs ?? 0),
+  };
+}
+
+/** After the fallback model has taken over. Its name and price are those that the run began with, whatever the event says. */
+function afterReplacement(state: RunState, event: ModelReplaced): RunState {
+  const { compaction, fallback: to, review } = state;
+  if (to === null) return state;
+  return {
+    ...state,
+    conversation: freshSegment(state.conversation, event.text),
+    phase: { at: 'model' },
+    providerFailure: null,
+    fallback: null,
+    models: withReplacement(state.models, { ...event, to }),
+    review: review && withWorker(review, to),
+    model: to.model,
+    price: to.price,
+    counted: null,
+    lastPromptTokens: 0,
+    cutOffsInARow: 0,
+    repeats: 0,
+    lastTurnKey: '',
+    // The known context window is that of the first model.
+    compaction: {
+      ...compaction,
+      settings: { ...compaction.settings, at: to.compactAt ?? compaction.settings.at },
+      ...{ base: null, notBelow: 0, isWindowFull: false, window: null },
+    },
+  };
 }

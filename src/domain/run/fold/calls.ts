@@ -7,7 +7,7 @@ import { bytesOfImages } from '../../images/shown.ts';
 import { denialsOf, unwrittenIn, withDenials, withUnwritable } from '../../review/denied.ts';
 import type { Phase, RunState } from '../state.ts';
 import { workDone } from './finished-work.ts';
-import { withMessage } from './message.ts';
+import { withMessage } from './turn.ts';
 
 /** After the outcome of one call; the last one of a turn completes the message. */
 export function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunState {

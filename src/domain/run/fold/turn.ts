@@ -1,17 +1,17 @@
-/** After a request to the model, with or without an answer. */
+/** Messages and answers of the model: they become part of the conversation, and decide what is due next. */
 
 import { conversationTokens } from '../../budget/next-request.ts';
 import { canBeCut } from '../../compaction/due.ts';
 import { withAnswer, withFullWindow } from '../../compaction/fold.ts';
 import { withAliases } from '../../conversation/alias-counts.ts';
-import { type LlmTurn, totalTokens } from '../../conversation/conversation.ts';
+import { type LlmTurn, type Message, totalTokens } from '../../conversation/conversation.ts';
 import { toolsDue } from '../../conversation/tools-phase.ts';
 import { speaksOfImages, withoutLastImages } from '../../images/shown.ts';
+import type { RunEvent } from '../events.ts';
 import type { ProviderFailureKind } from '../limits.ts';
 import type { RunState } from '../state.ts';
 import { withTurn } from './bill.ts';
 import { workDone } from './finished-work.ts';
-import { withMessage } from './message.ts';
 
 /** The state after an answer, which decides what is due next. */
 export function afterTurn(before: RunState, turn: LlmTurn): RunState {
@@ -77,3 +77,40 @@ export function afterFailedTurn(state: RunState, kind: ProviderFailureKind, mess
 
 /** Images that came with a refused request are taken back, so that a broken one does not end the run. */
 const IMAGE_REFUSED = '[Not shown after all: the API of this model does not accept it.]';
+
+/** Appends a message; what the runner adds before the model has answered is merged into the unsent message. */
+export function withMessage(state: RunState, message: Message): RunState {
+  const { conversation } = state;
+  const last = conversation.messages.at(-1);
+  const messages =
+    last?.role === 'user' && message.role === 'user'
+      ? [
+          ...conversation.messages.slice(0, -1),
+          { role: 'user' as const, content: [...last.content, ...message.content] },
+        ]
+      : [...conversation.messages, message];
+  return { ...state, conversation: { ...conversation, messages } };
+}
+
+/** After a message of the runner: it answers what failed, or what a review objected to. */
+export function afterMessage(state: RunState, text: string): RunState {
+  const { phase, review, fixRoundsUsed } = state;
+  return {
+    ...withMessage(state, { role: 'user', content: [{ type: 'text', text }] }),
+    phase: { at: 'model' },
+    fixRoundsUsed: fixRoundsUsed + (phase.at === 'fix' ? 1 : 0),
+    review: phase.at === 'objections' ? review && { ...review, sentBack: true } : review,
+  };
+}
+
+/** After the run has come to a cap: one more answer fits. */
+export function afterCap(
+  state: RunState,
+  { limit, value, used, needed, text }: Extract<RunEvent, { type: 'budget.reached' }>,
+): RunState {
+  return {
+    ...withMessage(state, { role: 'user', content: [{ type: 'text', text }] }),
+    phase: { at: 'model' },
+    lastTurn: { cap: { limit, value, used, needed }, isAnswered: false },
+  };
+}
