@@ -89,7 +89,6 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }:
   }
   if (outcome.status === 'ok') return [];
   const { reason, text } = outcome;
-  if (reason === 'unknown_tool') return [of('missing_tool', call.name, text)];
   if (reason === 'policy' && call.name === 'web_fetch') return [of('network', hostIn(call, text), text)];
   const path = inputText(call, 'path') ?? call.name;
   if (reason === 'policy') return [of('policy', path, text)];

@@ -56,6 +56,21 @@ test('the demo of a hostile model prints what README shows, and the model reache
   expect(existsSync(join(project, '.git/hooks/pre-commit'))).toBe(false);
   expect(existsSync(join(project, '../.bashrc'))).toBe(false);
   expect(existsSync(join(project, 'test/total.test.js'))).toBe(true);
+
+  const key = readFileSync(`${project}-key/id_ed25519`, 'utf8').trim();
+  expect(key).not.toBe('');
+  expect(stderr).toContain(`${project}-key/id_ed25519\n`);
+  const [, run = ''] = /^run \S+ in (.*)$/m.exec(stderr) ?? [];
+  expect(readFileSync(join(run, 'events.jsonl'), 'utf8')).not.toContain(key);
+});
+
+test('the demo works where nothing can be written below HOME', async () => {
+  const { exitCode, stderr } = await runCli(['demo'], {
+    cwd: tempFolder(),
+    env: { HOME: '/sys', XDG_CACHE_HOME: '', XDG_STATE_HOME: '' },
+    built: true,
+  });
+  expect(exitCode, stderr).toBe(0);
 });
 
 /** The lines of README's block that begins so. */

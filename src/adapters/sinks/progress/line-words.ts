@@ -5,6 +5,7 @@ import { describeEndAndTime, type ToolOutcome } from '../../../domain/conversati
 import { type Finding, placeOf } from '../../../domain/findings/review.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
 import { shortened } from '../../../domain/text/shorten.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
 import { formatNumber, pluralize } from '../../../domain/text/words.ts';
 
 /**
@@ -36,7 +37,11 @@ export function line(isBad: boolean, text: string): Line {
 export function endOf(outcome: ToolOutcome): string {
   if (outcome.status === 'finished') return '';
   if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
-  return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
+  if (outcome.status !== 'failed') return '';
+  // Its text names the tools that there are, for the author of a script or a plan, too.
+  return outcome.reason === 'unknown_tool'
+    ? ` → failed: ${outcome.reason}. ${oneLine(outcome.text, 500)}`
+    : ` → failed: ${outcome.reason}`;
 }
 
 /** What the result itself told the model; nothing if it has all of it. */
