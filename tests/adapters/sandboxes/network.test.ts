@@ -147,7 +147,7 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(asked).toEqual([]);
   });
 
-  test('has no program of ours and no socket in it, and cannot put another file in the place of ours', async () => {
+  test('has no program of ours and no socket of the machine in it, and cannot put another file in the place of ours', async () => {
     const { text } = await openWithNetwork(['good.example']);
     const tampering =
       'for f in tunnel shells/sh; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith; ps -e -o comm= | grep -e perl -e node';
@@ -158,20 +158,22 @@ describe('a sandbox with hosts that may be reached', () => {
     ]);
   });
 
-  test('opens nothing in the network of the machine, and keeps nothing when a command has ended', async () => {
+  test('is of one command alone, also beside another, and nothing of it stays open', async () => {
     const { root, run, text } = await openWithNetwork(['good.example']);
-    const own = readlinkSync('/proc/self/ns/net');
-    const listening = () =>
-      readFileSync('/proc/self/net/tcp', 'utf8').includes(`:${(17_128).toString(16).toUpperCase()} `);
     const sockets = () =>
       readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith('socket:')).length;
     await text('true');
     const before = sockets();
+    const server = `require("net").createServer().listen(9999, "127.0.0.1", () => require("fs").writeFileSync("begun", ""))`;
     const running = run(
-      'exec 3<>/dev/tcp/127.0.0.1/17128; touch begun; until [ -e go-on ]; do sleep 0.05; done',
+      `exec 3<>/dev/tcp/127.0.0.1/17128; node -e '${server}' & until [ -e go-on ]; do sleep 0.05; done`,
     );
     await until('it has begun', () => existsSync(join(root, 'begun')));
-    expect([listening(), await text('readlink /proc/self/ns/net')]).not.toEqual([true, `${own}\n`]);
+    const beside = await text(
+      'readlink /proc/self/ns/net; (exec 3<>/dev/tcp/127.0.0.1/9999) 2> /dev/null || echo refused',
+    );
+    expect(beside).toMatch(/^net:\[\d+\]\nrefused\n$/);
+    expect(beside).not.toContain(readlinkSync('/proc/self/ns/net'));
     expect(sockets()).toBeGreaterThan(before);
     writeFileSync(join(root, 'go-on'), '');
     expect((await running).end.exitCode).toBe(0);
