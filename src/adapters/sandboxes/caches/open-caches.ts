@@ -7,14 +7,13 @@ import { getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { Environment } from '../../../domain/environment.ts';
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
-import { withoutTail } from '../../../domain/text/shorten.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { Mount } from '../bubblewrap/args.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import type { ShownPlace, WantedCaches } from '../options.ts';
 import { CREDENTIAL_FILES } from '../visible/toolchain-policy.ts';
-import { type MountRules, type UserMount, whyNotShown } from '../visible/user-mounts.ts';
+import { type MountRules, type UserMount, whyNotShown, withoutSlash } from '../visible/user-mounts.ts';
 import { makeLayer } from './layer.ts';
 import { nameWheels } from './pip-wheels.ts';
 import { CACHE_PRESETS, type CachePart, type CachePreset } from './presets.ts';
@@ -161,8 +160,4 @@ function filesOf(manager: PackageManager, { files }: CachePreset, given: CacheSu
     writeFileSync(source, text, { mode: 0o644 });
     return { kind: 'read-only', source, at: join(home, path) };
   });
-}
-
-function withoutSlash(path: string): string {
-  return path.length > 1 ? withoutTail(path, '/') : path;
 }

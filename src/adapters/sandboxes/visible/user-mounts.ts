@@ -112,6 +112,7 @@ function clashAmong(mounts: readonly UserMount[]): string | null {
   return null;
 }
 
-function withoutSlash(path: string): string {
+/** A path as it is compared. */
+export function withoutSlash(path: string): string {
   return path.length > 1 ? withoutTail(path, '/') : path;
 }
