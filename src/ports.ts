@@ -7,9 +7,8 @@ import type { Conversation, LlmTurn } from './domain/conversation/conversation.t
 import type { Excerpt } from './domain/conversation/excerpt.ts';
 import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
 import type { FoundImage } from './domain/images/image.ts';
-import type { EnforcedLimits } from './domain/run/command-limits.ts';
 import type { RunEvent, SandboxLevel } from './domain/run/events.ts';
-import type { ProviderFailureKind } from './domain/run/limits.ts';
+import type { EnforcedLimits, ProviderFailureKind } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
 import type { RunResult } from './domain/run/result.ts';
 import type { Warning } from './domain/warnings/warning.ts';

@@ -13,8 +13,8 @@ import {
 import { errorsPage } from '../scripts/docs/errors-page.ts';
 import { projectFileSchema } from '../scripts/docs/project-file-schema.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
-import { JOURNAL_VERSION } from '../src/domain/journal/base.ts';
 import { RunAction } from '../src/domain/run/events.ts';
+import { JOURNAL_VERSION } from '../src/domain/run/limits.ts';
 import { STAGES } from './attacks/stages.ts';
 
 test('the published schema of result.json matches the code', () => {

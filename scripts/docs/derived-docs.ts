@@ -3,8 +3,8 @@ import { defaultText, settingEntries } from '../../src/config/schema.ts';
 import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
-import { JOURNAL_VERSION } from '../../src/domain/journal/base.ts';
 import { RunAction } from '../../src/domain/run/events.ts';
+import { JOURNAL_VERSION } from '../../src/domain/run/limits.ts';
 import { PlanFrontMatter } from '../../src/domain/run/plan.ts';
 import { RunResult } from '../../src/domain/run/result.ts';
 

@@ -1,6 +1,6 @@
 /** Commands that are not runs end at the first signal, and so does what runs read before they begin. */
 
-import { CutShort } from '../domain/run/cut-short.ts';
+import { CutShort } from '../domain/errors/thrown.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, type RunOutcome } from '../domain/run/outcome.ts';

@@ -5,13 +5,10 @@
 
 import * as z from 'zod';
 import { defaultProvider, type ProviderEntry } from '../adapters/providers/registry.ts';
-import { LIMIT_SETTINGS } from './settings/limits.ts';
 import { MODEL_SETTINGS } from './settings/model.ts';
-import { OLD_RUN_SETTINGS } from './settings/old-runs.ts';
-import { OUTPUT_SETTINGS } from './settings/output.ts';
+import { OLD_RUN_SETTINGS, OUTPUT_SETTINGS } from './settings/output.ts';
 import { PUBLISHING_SETTINGS } from './settings/publishing.ts';
-import { REPOSITORY_SETTINGS } from './settings/repository.ts';
-import { SANDBOX_SETTINGS } from './settings/sandbox.ts';
+import { LIMIT_SETTINGS, SANDBOX_SETTINGS } from './settings/sandbox.ts';
 import {
   about,
   SETTING_GROUPS,
@@ -19,8 +16,7 @@ import {
   type SettingMeta,
   type SettingTaker,
 } from './settings/setting.ts';
-import { TASK_SETTINGS } from './settings/task.ts';
-import { TRUST_SETTINGS } from './settings/trust.ts';
+import { REPOSITORY_SETTINGS, TASK_SETTINGS, TRUST_SETTINGS } from './settings/task.ts';
 import { sizeText } from './values/amounts.ts';
 
 /** All settings in the order of the help text. Durations are in milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */

@@ -2,12 +2,13 @@
 
 import { resolve } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
+import { ServerEntries as Entries, ServerEntries, whyNotInProjectFile } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
 import { textOf } from '../files/regular-file.ts';
 import { readNamedFile } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
+import type { Settings } from './schema.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -85,4 +86,52 @@ async function mappingIn(text: string): Promise<Mapping> {
         ? yaml.problems.map(({ line, message }) => `line ${line}: ${message}`)
         : ['is not a mapping with mcpServers'],
   };
+}
+
+/** The servers, or the problems with them. */
+export type ServersRead =
+  | { status: 'ok'; servers: ServerEntries }
+  | { status: 'failed'; problems: Problem[] };
+
+/** `from` says where the setting was given. Entries that a project file may not contain are refused if they come from one. */
+export function serversIn(given: Settings['mcp'], from: { from: string; name: string }): ServersRead {
+  const failed = (problems: readonly string[]): ServersRead => ({
+    status: 'failed',
+    problems: problems.map((one) => problem('ERR_MCP_SETTINGS', `${from.name}: ${one}`)),
+  });
+  const written = isList(given) ? fromTexts(given) : given;
+  if (written === null) return failed(['expected NAME=COMMAND or NAME=URL, each name once']);
+  const { data, error } = ServerEntries.safeParse(written);
+  if (data === undefined)
+    return failed(error.issues.map(({ path, message }) => [...path.slice(0, 2), message].join(': ')));
+  const refused = Object.entries(data).flatMap(([name, server]) => {
+    const why = from.from === 'file' ? whyNotInProjectFile(server) : null;
+    return why === null ? [] : [`mcp.${name}: a project file ${why}; use --mcp-config`];
+  });
+  return refused.length > 0 ? failed(refused) : { status: 'ok', servers: data };
+}
+
+function isList(given: Settings['mcp']): given is readonly string[] {
+  return Array.isArray(given);
+}
+
+/** Null if one of them is not such a text, or if two have the same name. */
+function fromTexts(texts: readonly string[]): Record<string, unknown> | null {
+  const servers = texts.map((text) => {
+    const [, name = '', rest = ''] = /^\s*([^\s=]+)=(.*)$/s.exec(text) ?? [];
+    const [command, ...args] = wordsOf(rest);
+    const isUrl = /^https?:\/\//.test(rest.trim());
+    return { name, entry: isUrl ? { url: rest.trim() } : { command, args } };
+  });
+  const names = new Set(servers.map(({ name }) => name));
+  const isWhole = servers.every(({ entry }) => 'url' in entry || entry.command !== undefined);
+  if (!isWhole || names.size < servers.length) return null;
+  return Object.fromEntries(servers.map(({ name, entry }) => [name, entry]));
+}
+
+/** The words of a command line; quotes keep words together, and nothing else has a meaning. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    word.replace(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ''),
+  );
 }

@@ -5,7 +5,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { CutShort } from '../domain/run/cut-short.ts';
+import { CutShort } from '../domain/errors/thrown.ts';
 
 /**
  * Aborts after `delayMs` with a `TimeoutError`; does not keep the process alive. Replaces `AbortSignal.timeout`: Node.js 20

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../domain/environment.ts';
-import { CutShort } from '../domain/run/cut-short.ts';
+import { CutShort } from '../domain/errors/thrown.ts';
 import { checkTime, timeLimit } from '../files/time-limit.ts';
 
 /** One git call. Nothing from our own environment is inherited. */

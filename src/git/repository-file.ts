@@ -4,7 +4,7 @@
  */
 
 import { chmodSync, closeSync, copyFileSync, statSync } from 'node:fs';
-import { UnusableFile } from '../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../domain/errors/thrown.ts';
 import {
   type FileReadFailure,
   openRegularFile,

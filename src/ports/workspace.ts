@@ -4,8 +4,8 @@ import type { ChangedFile, FileState, FoundChange, PathChange } from '../domain/
 import type { IgnoredFiles } from '../domain/changes/ignored-files.ts';
 import type { RepoPath } from '../domain/changes/path.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';
-import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { BaseRevision } from '../domain/run/events.ts';
+import type { ExceededChangeLimit } from '../domain/run/limits.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 
 /**

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { MAX_EVENTS, readJournal, stateAfter } from '../../src/adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../src/adapters/storage/run-directory-check.ts';
-import { CutShort } from '../../src/domain/run/cut-short.ts';
+import { CutShort } from '../../src/domain/errors/thrown.ts';
 import type { RunEvents } from '../../src/domain/run/events.ts';
 import { until } from '../../src/files/time-limit.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import { settingEntries } from '../../src/config/schema.ts';
-import { serversIn } from '../../src/config/server-values.ts';
+import { serversIn } from '../../src/config/server-file.ts';
 import { IS_FULL } from '../support/setup/sample.ts';
 
 const schema = JSON.parse(readFileSync('docs/patchsmith.schema.json', 'utf8'));

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs } from '../../src/config/resolve.ts';
-import { readServerFile } from '../../src/config/server-file.ts';
-import { serversIn } from '../../src/config/server-values.ts';
+import { readServerFile, serversIn } from '../../src/config/server-file.ts';
 import { filledIn, ServerEntries } from '../../src/domain/mcp/server-spec.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 

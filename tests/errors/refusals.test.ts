@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readInputs } from '../../src/action/read-inputs.ts';
 import { openGitHub } from '../../src/adapters/github/client/client.ts';
 import { lockWorkTree } from '../../src/adapters/storage/run-lock.ts';
-import { UnusableFile } from '../../src/domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../src/domain/errors/thrown.ts';
 import { locate } from '../../src/engine/continued/locate.ts';
 import { crashed } from '../../src/engine/finish/crash.ts';
 import type { Session } from '../../src/engine/session.ts';

@@ -1,7 +1,7 @@
 /** Whose limit holds for which work. */
 
 import { expect, test } from 'vitest';
-import { CutShort } from '../../src/domain/run/cut-short.ts';
+import { CutShort } from '../../src/domain/errors/thrown.ts';
 import { besideOthers, checkTime, inParts, timeLimit, until } from '../../src/files/time-limit.ts';
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
+import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { CommandTalk, Sandbox, SandboxCommand } from '../../ports.ts';
 import type { ForeignDescriptors } from './command/descriptors.ts';
 import type { PipeSource } from './command/output-pipe.ts';

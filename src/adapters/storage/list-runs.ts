@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
-import { CutShort } from '../../domain/run/cut-short.ts';
+import { CutShort } from '../../domain/errors/thrown.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { checkTime } from '../../files/time-limit.ts';

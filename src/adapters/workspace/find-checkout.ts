@@ -5,7 +5,7 @@
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { UnusableFile } from '../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { shellWord } from '../../domain/shell-word.ts';
 import { decodeName } from '../../files/names.ts';

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
-import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
+import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';

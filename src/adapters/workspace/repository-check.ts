@@ -5,7 +5,7 @@
 
 import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { UnusableFile } from '../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../domain/errors/thrown.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { Breath } from '../../files/time-limit.ts';
 import {

@@ -1,5 +1,6 @@
-/** The task of a run, and what counts as done. */
+/** The task of a run and what counts as done; where it works; and whose words on GitHub may become a task. */
 
+import * as z from 'zod';
 import { MAX_ATTEMPTS } from '../../domain/attempts/attempts.ts';
 import { OPTIONAL_TOOLS } from '../../domain/conversation/tool.ts';
 import { WebHost } from '../../domain/review/allowed-domain.ts';
@@ -7,10 +8,12 @@ import { IF_DENIED } from '../../domain/review/denied.ts';
 import { IF_NOT_REVIEWED, NO_CHANGES, VERIFY_PLACES } from '../../domain/run/model-settings.ts';
 import { PathGlob, SetupCommand, VerifyCommand } from '../../domain/run/plan.ts';
 import { wholeNumber } from '../values/amounts.ts';
-import { mappingOrTexts, namesAmong, texts } from '../values/lists.ts';
+import { mappingOrTexts, names, namesAmong, texts } from '../values/lists.ts';
 import { choice, path, pathEntry, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
+/** An author's associations with a repository, as GitHub names them, in lower case; `any` includes all of them. */
+const AUTHOR_ASSOCIATIONS = ['owner', 'member', 'collaborator', 'contributor', 'any'] as const;
 const PREFLIGHTS = ['auto', 'off'] as const;
 const ISSUE_COMMENTS = ['all', 'maintainers', 'none'] as const;
 
@@ -110,4 +113,44 @@ export const TASK_SETTINGS = {
   outputSchema: path().nullable().default(null).register(about, {
     flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
     help: 'JSON Schema of the answer that the model has to end with, which is then in the result', defaultHelp: 'no answer' }),
+};
+
+// biome-ignore format: one setting reads best as one row
+/** The settings under the heading Repository. */
+export const REPOSITORY_SETTINGS = {
+  repo: path().nullable().default(null).register(about, {
+    flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused', alsoFor: ['resume', 'replay', 'doctor'],
+    help: 'Git checkout to work in', defaultHelp: 'the current one' }),
+  workingDirectory: path().nullable().default(null).register(about, {
+    flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Read AGENTS.md files from the root down to this folder, relative to the repository',
+    defaultHelp: 'the current folder, else the root' }),
+  rulesFrom: text().nullable().default(null).register(about, {
+    flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
+    help: 'Commit of this repository to read project file, principles and plan file from, instead of the work tree',
+    defaultHelp: 'the work tree; the base when it holds the pull request of a fork' }),
+  runDir: path().nullable().default(null).register(about, {
+    flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused', alsoFor: ['replay'],
+    help: 'Folder for the journal, the result and the patch; outside the repository',
+    defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
+  keepBase: yesOrNo().default(false).register(about, {
+    flag: 'keep-base', group: 'Repository', file: 'refused', alsoFor: ['resume'],
+    help: 'Store the whole base in the run directory, so that replay works without the repository' }),
+};
+
+// biome-ignore format: one setting reads best as one row
+/** The settings under the heading Trust on GitHub. */
+export const TRUST_SETTINGS = {
+  trustAuthors: names(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
+    .default(['owner', 'member', 'collaborator']).register(about, {
+      flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: 'commas', group: 'Trust on GitHub', file: 'refused',
+      help: 'Author association whose issues and comments may be a task; those of accounts with write access always may',
+      defaultHelp: 'owner, member, collaborator' }),
+  allowBots: names(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
+    .default([]).register(about, {
+      flag: 'allow-bot', value: 'ID', repeatable: 'commas', group: 'Trust on GitHub', file: 'refused', alsoFor: ['prepare'],
+      help: 'Numeric id of a bot account that may start runs and write tasks', defaultHelp: 'no bot' }),
+  allowUntrustedCheckout: yesOrNo().default(false).register(about, {
+    flag: 'allow-untrusted-checkout', group: 'Trust on GitHub', file: 'refused',
+    help: 'Work on a checkout of an outsider\'s code even though the event gives the job secrets' }),
 };

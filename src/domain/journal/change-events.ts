@@ -1,6 +1,13 @@
-/** The events that record the findings of a scan of the work tree. */
+/** The events that record the findings of a scan of the work tree, and the states of paths that they leave. */
 
-import { type ChangeSource, type FoundChange, toCodeChanges } from '../changes/change.ts';
+import {
+  type ChangeSource,
+  type CodeChange,
+  type FileState,
+  type FoundChange,
+  type PathChange,
+  toCodeChanges,
+} from '../changes/change.ts';
 import type { RunAction, RunEvent } from '../run/events.ts';
 
 /** Empty when nothing has changed. */
@@ -16,4 +23,35 @@ export function changesRecorded(
 /** Whether nothing of what the event records is for the patch. A replay may do otherwise there. */
 export function holdsOnlyExcluded(event: RunEvent): boolean {
   return event.type === 'change.recorded' && event.changes.every(({ excluded }) => excluded !== undefined);
+}
+
+/** Every path that changed since the base, with its last known state; null means absent. */
+export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileState | null> {
+  const states = new Map<string, FileState | null>();
+  for (const event of events) {
+    for (const change of changesOf(event)) {
+      if (change.excluded !== undefined) continue;
+      if (change.from !== undefined) states.set(change.from, null);
+      // A look no longer finds what a rule hides.
+      if (change.ignored === 'from_now') states.delete(change.path);
+      else states.set(change.path, change.after);
+    }
+  }
+  return states;
+}
+
+type StateChange = Pick<PathChange, 'path' | 'after' | 'ignored'> &
+  Partial<Pick<CodeChange, 'from' | 'excluded'>>;
+
+function changesOf(event: RunEvent): readonly StateChange[] {
+  switch (event.type) {
+    case 'run.started':
+      return event.setupChanges;
+    case 'run.resumed':
+      return event.accepted;
+    case 'change.recorded':
+      return event.changes;
+    default:
+      return [];
+  }
 }

@@ -55,28 +55,7 @@ function describe(event: RunEvent): string {
       return `tool.completed ${event.call}`;
     case 'run.stopped':
       return `run.stopped ${event.stop.why}`;
-    case 'run.started':
-    case 'run.resumed':
-    case 'turn.completed':
-    case 'turn.retried':
-    case 'turn.failed':
-    case 'turn.interrupted':
-    case 'context.compacted':
-    case 'compaction.failed':
-    case 'model.replaced':
-    case 'review.completed':
-    case 'review.failed':
-    case 'budget.warned':
-    case 'budget.reached':
-    case 'change.recorded':
-    case 'changes.put_back':
-    case 'files.hidden':
-    case 'changes.limited':
-    case 'network.used':
-    case 'verify.completed':
-    case 'message.added':
-    case 'run.interrupted':
-    case 'warning.raised':
+    default:
       return event.type;
   }
 }
@@ -103,48 +82,21 @@ function comparable(event: RunEvent): unknown {
       return { text: withoutTimes(event.text) };
     case 'change.recorded':
       return { changes: event.changes.filter(({ excluded }) => excluded === undefined) };
-    case 'changes.put_back':
-      return { changes: event.changes, stuck: event.stuck, source: event.source };
-    case 'files.hidden':
-      return { paths: event.paths };
+    case 'run.stopped':
+      return { stop: comparableStop(event.stop) };
     case 'network.used':
       return {};
-    case 'changes.limited':
-      return { limit: event.limit, value: event.value, folder: event.folder };
-    case 'turn.completed':
-      return { turn: event.turn };
-    case 'turn.failed':
-      return { kind: event.kind, message: event.message, spent: event.spent };
-    case 'context.compacted':
-      return { how: event.how, why: event.why, cut: event.cut, text: event.text, turn: event.turn };
-    case 'compaction.failed':
-      return { kind: event.kind, message: event.message, turn: event.turn, spent: event.spent };
-    case 'review.completed':
-      return { findings: event.findings, leftOut: event.leftOut, turn: event.turn };
-    case 'review.failed': {
-      const { kind, message, again, turn, spent } = event;
-      return { kind, message, again, turn, spent };
-    }
-    case 'model.replaced':
-      return { why: event.why, reason: event.reason, to: event.to, text: event.text };
-    case 'turn.retried':
-      return { kind: event.kind, cause: event.cause, spent: event.spent };
     case 'budget.warned':
       return { limit: event.limit };
     case 'budget.reached':
       return { limit: event.limit, text: event.text };
-    case 'turn.interrupted':
-      return { spent: event.spent };
-    case 'tool.started':
-      return { call: event.call, iteration: event.iteration };
-    case 'run.interrupted':
-      return { interruption: event.interruption };
-    case 'warning.raised':
-      return { message: event.message };
-    case 'run.stopped':
-      return { stop: comparableStop(event.stop) };
+    default:
+      return Object.fromEntries(Object.entries(event).filter(([field]) => !MEASURED.includes(field)));
   }
 }
+
+/** What differs from one execution to the next. */
+const MEASURED = ['seq', 'at', 'tokens', 'used', 'attempt', 'status', 'waitMs'];
 
 function comparableOutcome(outcome: ToolOutcome): unknown {
   // How far a call got before the run was stopped, and whether it had begun, is a matter of timing.

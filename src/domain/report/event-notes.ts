@@ -5,80 +5,47 @@ import type { RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
 import { formatNumber, listed, pluralize } from '../text/words.ts';
 
-/** The events that are shown as a text. */
-export type NotedEvent = Extract<
-  RunEvent,
-  {
-    type:
-      | 'context.compacted'
-      | 'compaction.failed'
-      | 'review.completed'
-      | 'review.failed'
-      | 'model.replaced'
-      | 'changes.put_back'
-      | 'files.hidden'
-      | 'network.used'
-      | 'message.added'
-      | 'budget.warned'
-      | 'budget.reached'
-      | 'run.interrupted'
-      | 'changes.limited'
-      | 'warning.raised'
-      | 'run.stopped';
-  }
->;
+type Notes = { [Type in RunEvent['type']]?: (event: RunEvent & { type: Type }) => string };
 
 /** Paths and hosts that one text names. */
 const MAX_NAMED = 50;
 
-/** The text of one event. */
-export function noteOf(event: NotedEvent): string {
-  switch (event.type) {
-    case 'context.compacted': {
-      const what = `The conversation of ${formatNumber(event.tokens)} tokens continues without ${pluralize(event.cut - 1, 'message')}.`;
-      return event.turn === undefined ? what : `${what}\n\n${event.text}`;
-    }
-    case 'compaction.failed':
-      return `The conversation could not be compacted: ${event.kind}: ${event.message}`;
-    case 'review.completed': {
-      const said = event.findings.map(
-        (finding) => `${finding.severity}: ${placeOf(finding)}: ${finding.problem}`,
-      );
-      return [`Review: ${countFindings(event.findings)}.`, ...said].join('\n\n');
-    }
-    case 'review.failed':
-      return `There is no review: ${event.kind}: ${event.message}`;
-    case 'model.replaced':
-      return `${event.to.provider}/${event.to.model} takes over the task (${event.why}): ${event.reason}`;
-    case 'changes.put_back': {
-      const stuck = event.stuck.map(({ path, why }) => `; ${path} could not be: ${why}`).join('');
-      return `Put back, since it must not change: ${named(event.changes)}${stuck}`;
-    }
-    case 'files.hidden':
-      return `Could not be examined: ${event.paths.slice(0, MAX_NAMED).join(', ')}`;
-    case 'network.used': {
-      const refused = event.hosts.filter(({ outcome }) => outcome === 'refused');
-      return `Refused: ${refused
-        .slice(0, MAX_NAMED)
-        .map(({ why }) => why)
-        .join('; ')}`;
-    }
-    case 'message.added':
-    case 'budget.reached':
-      return event.text;
-    case 'budget.warned':
-      return `Four fifths of the limit of ${event.limit} are used up.`;
-    case 'run.interrupted':
-      return event.interruption.cause === 'signal'
-        ? `Stopped by ${event.interruption.signal}.`
-        : 'The deadline passed.';
-    case 'changes.limited':
-      return `The changes exceed the limit ${event.limit}; what is over was left out.`;
-    case 'warning.raised':
-      return event.message;
-    case 'run.stopped':
-      return `The loop ended: ${whyStopped(event.stop)}`;
-  }
+/** The kinds of events that are shown as a text. */
+const NOTES: Notes = {
+  'context.compacted'({ tokens, cut, turn, text }) {
+    const what = `The conversation of ${formatNumber(tokens)} tokens continues without ${pluralize(cut - 1, 'message')}.`;
+    return turn === undefined ? what : `${what}\n\n${text}`;
+  },
+  'compaction.failed': ({ kind, message }) => `The conversation could not be compacted: ${kind}: ${message}`,
+  'review.completed'({ findings }) {
+    const said = findings.map((finding) => `${finding.severity}: ${placeOf(finding)}: ${finding.problem}`);
+    return [`Review: ${countFindings(findings)}.`, ...said].join('\n\n');
+  },
+  'review.failed': ({ kind, message }) => `There is no review: ${kind}: ${message}`,
+  'model.replaced': ({ to, why, reason }) =>
+    `${to.provider}/${to.model} takes over the task (${why}): ${reason}`,
+  'changes.put_back'(event) {
+    const stuck = event.stuck.map(({ path, why }) => `; ${path} could not be: ${why}`).join('');
+    return `Put back, since it must not change: ${named(event.changes)}${stuck}`;
+  },
+  'files.hidden': ({ paths }) => `Could not be examined: ${paths.slice(0, MAX_NAMED).join(', ')}`,
+  'network.used'({ hosts }) {
+    const refused = hosts.filter(({ outcome }) => outcome === 'refused').slice(0, MAX_NAMED);
+    return `Refused: ${refused.map(({ why }) => why).join('; ')}`;
+  },
+  'message.added': ({ text }) => text,
+  'budget.reached': ({ text }) => text,
+  'budget.warned': ({ limit }) => `Four fifths of the limit of ${limit} are used up.`,
+  'run.interrupted': ({ interruption }) =>
+    interruption.cause === 'signal' ? `Stopped by ${interruption.signal}.` : 'The deadline passed.',
+  'changes.limited': ({ limit }) => `The changes exceed the limit ${limit}; what is over was left out.`,
+  'warning.raised': ({ message }) => message,
+  'run.stopped': ({ stop }) => `The loop ended: ${whyStopped(stop)}`,
+};
+
+/** The text of one event; null for one that is not shown as a text. */
+export function noteOf<Type extends RunEvent['type']>(event: RunEvent & { type: Type }): string | null {
+  return NOTES[event.type]?.(event) ?? null;
 }
 
 function named(changes: readonly { readonly path: string }[]): string {

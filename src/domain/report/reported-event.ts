@@ -7,7 +7,7 @@ import { costOf, type Price } from '../run/pricing.ts';
 import { type Redact, redactedStrings } from '../secrets/redact.ts';
 import { firstUnits, lastUnits } from '../text/shorten.ts';
 import { formatNumber } from '../text/words.ts';
-import { howResumed, type NotedEvent, noteOf } from './event-notes.ts';
+import { howResumed, noteOf } from './event-notes.ts';
 import type { ReportEvent, ReportedInput } from './report-data.ts';
 
 /** Maximum characters of one text of the model's, of a call's parameters and output, and of the task. */
@@ -77,32 +77,24 @@ export class EventReporter {
         return this.#verified(event);
       case 'run.resumed':
         return { type: 'resumed', at, text: this.#cut(howResumed(event)) };
-      case 'model.replaced':
-      case 'changes.put_back':
-      case 'files.hidden':
-      case 'message.added':
-      case 'budget.warned':
-      case 'budget.reached':
-      case 'run.interrupted':
-      case 'changes.limited':
-      case 'warning.raised':
-      case 'run.stopped':
-        return this.#note(event);
       case 'network.used':
         // The result has those that were reached.
         return event.hosts.some(({ outcome }) => outcome === 'refused') ? this.#note(event) : null;
+      default:
+        return this.#note(event);
     }
   }
 
-  #note(event: NotedEvent): ReportEvent {
-    return { type: 'note', at: event.at, of: event.type, text: this.#cut(noteOf(event)) };
+  #note(event: RunEvent): ReportEvent | null {
+    const text = noteOf(event);
+    return text === null ? null : { type: 'note', at: event.at, of: event.type, text: this.#cut(text) };
   }
 
   /** What has cost something is shown with it. */
-  #paid(event: NotedEvent, spent: Spent | undefined, billed: Billed | null = null): ReportEvent {
+  #paid(event: RunEvent, spent: Spent | undefined, billed: Billed | null = null): ReportEvent | null {
     return spent === undefined
       ? this.#note(event)
-      : this.#lost({ at: event.at, spent }, noteOf(event), 0, billed);
+      : this.#lost({ at: event.at, spent }, noteOf(event) ?? '', 0, billed);
   }
 
   #started(event: RunEvent & { type: 'run.started' }): ReportEvent {

@@ -3,8 +3,7 @@
 import { BLOCKED_CODE, LIMIT_CODE, PROVIDER_CODE } from '../errors/end-codes.ts';
 import { type Denials, describeDenials, NO_DENIALS } from '../review/denied.ts';
 import { formatNumber, listed, pluralize } from '../text/words.ts';
-import { ExceededChangeLimit } from './change-limits.ts';
-import type { StopReason } from './limits.ts';
+import { ExceededChangeLimit, type StopReason } from './limits.ts';
 import type { VerifyIn } from './model-settings.ts';
 import {
   blocked,

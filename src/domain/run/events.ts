@@ -13,14 +13,19 @@ import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
 import { ReviewCompleted, ReviewFailed, ReviewSettings } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
-import { JOURNAL_VERSION } from '../journal/base.ts';
 import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { AskedHost } from '../review/egress.ts';
-import { ExceededChangeLimit } from './change-limits.ts';
 import { OutcomeName } from './exit-code.ts';
-import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
+import {
+  ExceededChangeLimit,
+  Interruption,
+  JOURNAL_VERSION,
+  Limits,
+  ProviderFailureKind,
+  StopReason,
+} from './limits.ts';
 import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';

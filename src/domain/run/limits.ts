@@ -1,8 +1,88 @@
-/** The limits of a run, and the reasons it can end. */
+/** The limits of a run and of its commands, and the reasons it can end. */
 
 import * as z from 'zod';
-import { ExceededChangeLimit } from './change-limits.ts';
 import { StopSignal } from './exit-code.ts';
+
+/** What the settings say of commands. */
+export interface CommandLimits {
+  /** Maximum number of processes and threads of one command. */
+  readonly maxProcesses: number;
+  /** Maximum memory of all commands running at the same time; null for three quarters of the machine's. */
+  readonly maxMemoryBytes: number | null;
+  /** Maximum size of one file that a command writes. */
+  readonly maxFileBytes: number;
+  /** How much free space may shrink during the run on the disks that commands write to. */
+  readonly maxDiskBytes: number;
+}
+
+const GIBIBYTE = 1024 ** 3;
+
+/** The command limits used when the settings give none. */
+export const DEFAULT_COMMAND_LIMITS: CommandLimits = {
+  maxProcesses: 1024,
+  maxMemoryBytes: null,
+  maxFileBytes: GIBIBYTE,
+  maxDiskBytes: 10 * GIBIBYTE,
+};
+
+/**
+ * `kernel`: cannot be exceeded, except for the number of processes, where the kernel's bound is 300 higher; a command over the
+ * limit is then killed. `watch`: the runner checks four times a second and kills a command that is over the limit, so it can be
+ * exceeded for a moment.
+ */
+const Limit = z.strictObject({ limit: z.int().nonnegative(), keptBy: z.enum(['kernel', 'watch']) });
+
+/** What is enforced, as reported in the result. */
+export const EnforcedLimits = z.strictObject({
+  processes: Limit.describe('Processes and threads of one command'),
+  memoryBytes: Limit.describe('All commands that run at a time, together'),
+  fileBytes: Limit.describe('One file that a command writes'),
+  openFiles: Limit.describe('Open files of one process'),
+  diskBytes: Limit.describe('What free space may shrink by during the run'),
+});
+export type EnforcedLimits = z.infer<typeof EnforcedLimits>;
+
+/** Bytes are sizes of the files in the work tree, whatever they take on disk. */
+export interface ChangeLimits {
+  /** Maximum number of files a run may change. */
+  readonly maxChangedFiles: number;
+  /** Maximum bytes of changed files that a run records, counting every version of a file. */
+  readonly maxChangedBytes: number;
+  /** Maximum bytes of a single one. */
+  readonly maxChangedFileBytes: number;
+  /** How much free disk space may shrink where the runner keeps contents. */
+  readonly maxDiskBytes: number;
+}
+
+const MEBIBYTE = 1024 ** 2;
+
+/** The change limits used when the settings give none. */
+export const DEFAULT_CHANGE_LIMITS: ChangeLimits = {
+  maxChangedFiles: 20_000,
+  maxChangedBytes: 256 * MEBIBYTE,
+  maxChangedFileBytes: 100 * MEBIBYTE,
+  maxDiskBytes: DEFAULT_COMMAND_LIMITS.maxDiskBytes,
+};
+
+/** Number of entries of one folder that the runner always examines. */
+const MIN_FOLDER_ENTRIES = 100_000;
+
+/** Maximum number of entries in one folder. A run that may change more files may also have larger folders. */
+export function maxFolderEntries({ maxChangedFiles }: ChangeLimits): number {
+  return Math.max(MIN_FOLDER_ENTRIES, 5 * maxChangedFiles);
+}
+
+/** A limit that changes have reached, with its value and what they would have needed: files, bytes or entries. */
+export const ExceededChangeLimit = z.strictObject({
+  limit: z.enum(['changed_files', 'changed_bytes', 'changed_file_bytes', 'disk_bytes', 'folder_entries']),
+  value: z.number(),
+  used: z.number(),
+  /**
+   * For `folder_entries`: the folder, `''` for the root. The entries are not all counted, so `used` is one over the limit.
+   */
+  folder: z.string().optional(),
+});
+export type ExceededChangeLimit = z.infer<typeof ExceededChangeLimit>;
 
 /** Null is "no limit". */
 export const Limits = z.strictObject({
@@ -22,6 +102,9 @@ export const Limits = z.strictObject({
   stallTurns: z.int().min(2),
 });
 export type Limits = z.infer<typeof Limits>;
+
+/** The version of the journal's format. Readers refuse any other. */
+export const JOURNAL_VERSION = 1;
 
 /** The same for every run; there is no setting for it. */
 export const MAX_RECOVERIES = 3;

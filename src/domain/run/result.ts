@@ -15,9 +15,9 @@ import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { NetworkUse } from '../review/egress.ts';
 import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
-import { EnforcedLimits } from './command-limits.ts';
 import { CommandReport, SandboxLevel, SupersededEnd } from './events.ts';
 import { OutcomeName } from './exit-code.ts';
+import { EnforcedLimits } from './limits.ts';
 import { VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 

@@ -6,18 +6,16 @@ import type { Spending } from '../budget/next-request.ts';
 import type { ChangeSource, VerifiedPatch } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
 import { type CompactionState, noCompactions } from '../compaction/compaction.ts';
-import type { AliasCounts } from '../conversation/alias-counts.ts';
 import { awaitedBefore } from '../conversation/awaited.ts';
 import { type Conversation, noUsage, openConversation, totalTokens } from '../conversation/conversation.ts';
-import type { Repeats } from '../conversation/repeats.ts';
+import type { AliasCounts, Repeats } from '../conversation/repeats.ts';
 import type { ToolsPhase } from '../conversation/tools-phase.ts';
 import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
 import type { HostUse } from '../review/egress.ts';
-import type { ExceededChangeLimit } from './change-limits.ts';
 import type { BaseRevision, CommandReport, EventPlace, RunStarted, SupersededEnd } from './events.ts';
-import type { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
+import type { ExceededChangeLimit, Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 
 /**
  * What is due next. `model` the model's turn · `tools` its calls · `continue` telling it to go on after a cut-off text ·

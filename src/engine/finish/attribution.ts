@@ -1,15 +1,16 @@
 /** Attributes the patch of a run to the changes that made it, within bounds that keep the end of a run short. */
 
 import { patchedFiles } from '../../adapters/workspace/patch/patch-files.ts';
+import type { ChangedFile, ChangeSource, CodeChange } from '../../domain/changes/change.ts';
+import { historyOf, type PathPast, type RunHistory } from '../../domain/changes/history.ts';
 import {
   type AttributedFile,
   attribute,
   type ChangedLine,
+  type FileProvenance,
   type PatchedFile,
-} from '../../domain/changes/attribution.ts';
-import type { ChangedFile, ChangeSource, CodeChange } from '../../domain/changes/change.ts';
-import { historyOf, type PathPast, type RunHistory } from '../../domain/changes/history.ts';
-import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
+  type Provenance,
+} from '../../domain/changes/provenance.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { listed } from '../../domain/text/words.ts';

@@ -1,6 +1,6 @@
 /** A step at the end of a run as a value, so that a failing step does not lose what the others produced. */
 
-import { CutShort } from '../../domain/run/cut-short.ts';
+import { CutShort } from '../../domain/errors/thrown.ts';
 
 /** `cut_short`: time ran out before the step ended. `crashed`: a bug or a broken machine. */
 export type StepEnd<T> =

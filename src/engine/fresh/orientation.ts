@@ -1,7 +1,6 @@
 /** Finds out what the first message says about the repository, while other things are waited for. */
 
-import { languagesOf } from '../../domain/conversation/languages.ts';
-import { orientation } from '../../domain/conversation/orientation.ts';
+import { languagesOf, orientation } from '../../domain/conversation/orientation.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 

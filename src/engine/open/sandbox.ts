@@ -6,9 +6,9 @@ import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/opt
 import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
 import { type HostUse, type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
-import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
+import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Egress } from '../../ports/network.ts';

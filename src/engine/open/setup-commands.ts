@@ -3,8 +3,8 @@
 import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import { CutShort } from '../../domain/errors/thrown.ts';
 import { missingProgram } from '../../domain/review/denial-signs.ts';
-import { CutShort } from '../../domain/run/cut-short.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { printedWord } from '../../domain/shell-word.ts';

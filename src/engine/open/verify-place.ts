@@ -7,7 +7,7 @@ import { endLeftovers } from '../../adapters/sandboxes/open.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { contentsOf } from '../../adapters/workspace/contents.ts';
 import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/verify-git-dir.ts';
-import { CutShort } from '../../domain/run/cut-short.ts';
+import { CutShort } from '../../domain/errors/thrown.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';

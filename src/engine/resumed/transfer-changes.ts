@@ -3,8 +3,7 @@
 import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
 import { moveBeginning } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
-import { changesRecorded } from '../../domain/journal/change-events.ts';
-import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
+import { changesRecorded, workTreeStates } from '../../domain/journal/change-events.ts';
 import type { RunAction } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { runBefore } from '../open/setup-commands.ts';

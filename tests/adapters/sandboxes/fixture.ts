@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxMode } from '../../../src/adapters/sandboxes/options.ts';
-import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/command-limits.ts';
+import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/limits.ts';
 import type { SandboxNetwork } from '../../../src/ports/network.ts';
 import type { SandboxGitDir } from '../../../src/ports/workspace.ts';
 import type { CommandResult, Sandbox } from '../../../src/ports.ts';

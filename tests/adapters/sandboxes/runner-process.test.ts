@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommandLimits } from '../../../src/domain/run/command-limits.ts';
+import type { CommandLimits } from '../../../src/domain/run/limits.ts';
 import { oddSeconds, processesWith, readIfThere } from '../../support/machine/processes.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';

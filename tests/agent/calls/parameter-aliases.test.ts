@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { withOwnNames } from '../../../src/agent/calls/prepared-call.ts';
-import { withAliases } from '../../../src/domain/conversation/alias-counts.ts';
+import { withAliases } from '../../../src/domain/conversation/repeats.ts';
 import { createTools, definitionsOf } from '../../../src/tools/registry.ts';
 import { call } from '../../support/runs/events.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { languagesOf } from '../../../src/domain/conversation/languages.ts';
+import { languagesOf } from '../../../src/domain/conversation/orientation.ts';
 
 test('languages are counted by the ends of names, the largest first, and the small ones left out', () => {
   const files = ['a.ts', 'b/c.tsx', 'x.py', 'go', 'a.go/README.md', '.ts/x', 'c.rs', 'd.h', 'e.rb', 'f.lua'];

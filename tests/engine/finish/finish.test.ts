@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Settings } from '../../../src/config/schema.ts';
-import { CutShort } from '../../../src/domain/run/cut-short.ts';
+import { CutShort } from '../../../src/domain/errors/thrown.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { freshRun } from '../../../src/engine/fresh/spec.ts';
 import { openRun } from '../../../src/engine/open-run.ts';

@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import { addUsage, noUsage, totalTokens, Usage } from '../../../domain/conversation/conversation.ts';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
+import { CutShort } from '../../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
-import { CutShort } from '../../../domain/run/cut-short.ts';
 import type { SpentEntry } from '../../../domain/runs/spending.ts';
 import { redactorFor } from '../../../domain/secrets/redact.ts';
 import { parseJson } from '../../../domain/text/json.ts';

@@ -4,7 +4,7 @@ import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getgid, getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
-import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import type { SandboxGitDir } from '../../../ports/workspace.ts';
 import { realPathOf, statOf } from '../host-files.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits, processNumbers } from '../command/limits.ts';

@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { SandboxCommand } from '../../../ports.ts';
 import type { OpenCaches } from '../caches/open-caches.ts';
 import { enforcedLimits } from '../command/limits.ts';

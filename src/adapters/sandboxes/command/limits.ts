@@ -6,7 +6,7 @@ import {
   type CommandLimits,
   DEFAULT_COMMAND_LIMITS,
   type EnforcedLimits,
-} from '../../../domain/run/command-limits.ts';
+} from '../../../domain/run/limits.ts';
 
 const MAX_OPEN_FILES = 4096;
 

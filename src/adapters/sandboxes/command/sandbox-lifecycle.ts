@@ -1,8 +1,8 @@
 /** The life of a sandbox: commands run in parallel until it closes, and none is left after that. */
 
 import { join } from 'node:path';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../../domain/run/events.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
 import { ForeignDescriptors } from './descriptors.ts';
 import type { PipeSource } from './output-pipe.ts';

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { orMissing } from '../host-files.ts';
 import { limitingScript } from './limits.ts';
 import type { ExitStatus } from './supervise-command.ts';

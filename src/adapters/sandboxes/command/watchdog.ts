@@ -2,7 +2,7 @@
 
 import { statfsSync, statSync } from 'node:fs';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { readText } from '../host-files.ts';
 import type { ResourceUsage, UsageDepth } from './usage.ts';
 

@@ -141,18 +141,8 @@ export class EventLines {
         ];
       case 'budget.reached':
         return [note('the budget is nearly used up: one last answer, without tools')];
-      case 'budget.warned':
-      case 'compaction.failed':
-      // A warning says it.
-      case 'model.replaced':
-      case 'review.failed':
-      case 'turn.failed':
-      case 'turn.interrupted':
-      case 'message.added':
-      case 'changes.limited':
-      case 'network.used':
-      case 'run.interrupted':
-      case 'run.stopped':
+      // Warnings and the last line say the rest.
+      default:
         return [];
     }
   }

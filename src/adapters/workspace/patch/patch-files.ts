@@ -1,8 +1,8 @@
 /** Reads back one of our own patches: which hunks belong to which changed file. */
 
-import type { PatchedFile } from '../../../domain/changes/attribution.ts';
 import type { ChangedFile } from '../../../domain/changes/change.ts';
 import { readPatchText } from '../../../domain/changes/patch-text.ts';
+import type { PatchedFile } from '../../../domain/changes/provenance.ts';
 import { decodeName } from '../../../files/names.ts';
 
 /** Larger patches, and those with more lines, are not parsed: each line becomes an object. */

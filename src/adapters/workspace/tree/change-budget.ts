@@ -1,11 +1,7 @@
 /** Counts what a run changes, and decides which contents are stored: those over a limit are not even read. */
 
 import { statfsSync } from 'node:fs';
-import {
-  type ChangeLimits,
-  type ExceededChangeLimit,
-  maxFolderEntries,
-} from '../../../domain/run/change-limits.ts';
+import { type ChangeLimits, type ExceededChangeLimit, maxFolderEntries } from '../../../domain/run/limits.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
 
 /** What the baseline stores does not count; `begin` marks its end. */

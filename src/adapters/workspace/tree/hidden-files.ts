@@ -8,7 +8,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldersOf } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
-import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';

@@ -5,7 +5,7 @@
 
 import { accessSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { decodeName } from '../../../files/names.ts';
 import type { Reading } from '../../../files/regular-file.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_GUARD, type PathGuard } from '../../../domain/changes/path-policy.ts';
-import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../../domain/run/change-limits.ts';
+import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../../domain/run/limits.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { encodeName } from '../../../files/names.ts';

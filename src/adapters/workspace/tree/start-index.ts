@@ -6,7 +6,7 @@
 import { lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../../domain/changes/change.ts';
-import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';

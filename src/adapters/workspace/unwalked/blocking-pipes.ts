@@ -6,7 +6,7 @@
 import { lstatSync, statSync, unlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isRuleFile, nameOf, quotedName } from '../../../domain/changes/path.ts';
-import { UnusableFile } from '../../../domain/errors/unusable-file.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';

@@ -20,9 +20,8 @@ import {
 } from 'node:fs';
 import { geteuid } from 'node:process';
 import { folderOf, foldersAround, quotedName } from '../../../domain/changes/path.ts';
-import { LinkedOutside } from '../../../domain/errors/unusable-file.ts';
+import { CutShort, LinkedOutside } from '../../../domain/errors/thrown.ts';
 import { repositoriesAround } from '../../../domain/review/git-folder.ts';
-import { CutShort } from '../../../domain/run/cut-short.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { formatSize, pluralize } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';

@@ -15,7 +15,7 @@ import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IgnoredFileList, type IgnoredFiles } from '../../../domain/changes/ignored-files.ts';
 import { foldersOf } from '../../../domain/changes/path.ts';
-import { CutShort } from '../../../domain/run/cut-short.ts';
+import { CutShort } from '../../../domain/errors/thrown.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
 import type { FileStat } from '../../../files/stat.ts';

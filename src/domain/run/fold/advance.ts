@@ -3,7 +3,7 @@
 import { conversationTokens } from '../../budget/next-request.ts';
 import { toCodeChanges } from '../../changes/change.ts';
 import type { ContextCompacted } from '../../compaction/compaction.ts';
-import { withFailure, withNewSegment } from '../../compaction/fold.ts';
+import { withFailure, withNewSegment } from '../../compaction/due.ts';
 import { awaitedAfter } from '../../conversation/awaited.ts';
 import { usageBetween } from '../../conversation/conversation.ts';
 import { freshSegment } from '../../conversation/segments.ts';

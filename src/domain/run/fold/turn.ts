@@ -1,10 +1,9 @@
 /** Messages and answers of the model: they become part of the conversation, and decide what is due next. */
 
 import { conversationTokens } from '../../budget/next-request.ts';
-import { canBeCut } from '../../compaction/due.ts';
-import { withAnswer, withFullWindow } from '../../compaction/fold.ts';
-import { withAliases } from '../../conversation/alias-counts.ts';
+import { canBeCut, withAnswer, withFullWindow } from '../../compaction/due.ts';
 import { type LlmTurn, type Message, totalTokens } from '../../conversation/conversation.ts';
+import { withAliases } from '../../conversation/repeats.ts';
 import { toolsDue } from '../../conversation/tools-phase.ts';
 import { speaksOfImages, withoutLastImages } from '../../images/shown.ts';
 import type { RunEvent } from '../events.ts';

@@ -1,6 +1,9 @@
-/** A file of the checkout or of its repository that is not what it should be. */
+/** Errors that are thrown to end a run, and caught in one place. */
 
-/** Thrown where the runner finds it; the run ends as a usage error. The message names the file and says how to proceed. */
+/**
+ * Thrown for a file of the checkout or of its repository that is not what it should be; the run ends as a usage error.
+ * The message names the file and says how to proceed.
+ */
 export class UnusableFile extends Error {
   /** `why` follows the path, as in `is not a file`; `fix` says what helps. */
   constructor(path: string, why: string, fix?: string) {
@@ -19,5 +22,13 @@ export class LinkedOutside extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'LinkedOutside';
+  }
+}
+
+/** Thrown by file and git operations of the runner once the run is over: the end of the work, not a bug. */
+export class CutShort extends Error {
+  constructor() {
+    super('The run was stopped before this had come to its end.');
+    this.name = 'CutShort';
   }
 }
