@@ -3,7 +3,7 @@
  * something, or GitHub would refuse it, this ends before the run spends anything.
  */
 
-import { ownerAndName } from '../adapters/github/owner-and-name.ts';
+import { ownerAndName } from '../adapters/github/request.ts';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';

@@ -36,7 +36,6 @@ export function* contradictions(
   const given: NamedSettings = { settings, sources, provider, name: (key) => sources[key].name };
   yield* ofTaskAndOutput(given);
   yield* ofProvider(given);
-  yield* ofPublishing(given);
   yield* ofOtherModels(given);
   yield* attemptsConflicts(settings, given);
   yield* ofCostLimit(given);
@@ -100,15 +99,6 @@ function* ofProvider({ settings, sources, provider, name }: NamedSettings): Gene
     yield problem(
       'ERR_COMPACTION_UNSUPPORTED',
       `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`,
-    );
-  }
-}
-
-function* ofPublishing({ settings, name }: NamedSettings): Generator<Problem> {
-  if (settings.via === 'push' && settings.sign === 'required') {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`,
     );
   }
 }

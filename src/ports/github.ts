@@ -1,7 +1,6 @@
 /** GitHub's API, and commits made through it. Types only. */
 
 import type * as z from 'zod';
-import type { FileMode } from '../domain/changes/change.ts';
 
 /** GitHub's API with one token. It does its own retries and rate limiting; callers must not. */
 export interface GitHub {
@@ -59,12 +58,6 @@ export interface GitHubRefusal {
   readonly requestId: string | null;
 }
 
-/** Makes one commit and moves a branch to it, by push or through the API. A branch only ever moves forward. */
-export interface Committer {
-  /** Throws `GitHubRefused` when GitHub refuses. */
-  commit(order: CommitOrder): Promise<Committed>;
-}
-
 /** The author of a commit. */
 export interface Person {
   readonly name: string;
@@ -73,30 +66,13 @@ export interface Person {
 
 /** The commit to make. */
 export interface CommitOrder {
-  /** The tree that the commit must have. */
   readonly tree: string;
-  readonly baseCommit: string;
-  readonly baseTree: string;
-  /** What to change in `baseTree` to get there. */
-  readonly files: readonly NewFile[];
+  readonly parents: readonly string[];
   readonly message: string;
   /** Null: the token's account, which lets GitHub sign the commit of an app. */
   readonly author: Person | null;
   readonly committer: Person | null;
-  readonly parents: readonly string[];
   /** Name of the branch, and the commit it is at; null when it does not exist yet. */
   readonly branch: string;
   readonly head: string | null;
 }
-
-/** A path and its new content; null deletes it. `bytes` is null for content that the repository already has. */
-export interface NewFile {
-  readonly path: string;
-  readonly state: { readonly mode: FileMode; readonly blob: string; readonly bytes: Buffer | null } | null;
-}
-
-/** `moved`: someone else moved the branch in the meantime, and nothing was overwritten. `verified` is null when unknown. */
-export type Committed =
-  | { status: 'made'; sha: string; verified: boolean | null }
-  | { status: 'moved' }
-  | { status: 'failed'; message: string };

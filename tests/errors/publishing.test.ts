@@ -35,11 +35,9 @@ test('a failed publication has a code that says why', async () => {
   ]);
 });
 
-test('a commit that git may not push has a code', async () => {
-  const before = shop.run;
-  shop.run = await shop.finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
-  expect(await codeOf(['--via', 'push', '--protected', 'draft'])).toBe('ERR_COMMIT_NOT_MADE');
-  shop.run = before;
+test('a commit that GitHub does not sign has a code', async () => {
+  const token = { ...ENOUGH, kind: 'user', login: 'octo' } as const;
+  expect(await codeOf(['--sign', 'required'], { token })).toBe('ERR_COMMIT_NOT_MADE');
 });
 
 test('what GitHub refuses has a code', async () => {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { HeadCommit } from '../../domain/github/event.ts';
 import { type Account, GitHubUser } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
-import { ownerAndName } from './owner-and-name.ts';
+import { ownerAndName } from './request.ts';
 
 /**
  * `admin`, `write`, `read` or `none`; other roles are mapped to these. `user` is the account that has the login today; null

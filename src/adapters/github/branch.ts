@@ -2,8 +2,7 @@
 
 import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { findCommit, GitHubObjectId } from './objects.ts';
-import { getOrThrow, type OnGitHub } from './request.ts';
+import { GitHubObjectId, getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
 /**
  * `ahead` and `behind` count commits, `origin` is what the newest commit ahead says about itself; `foreign` names the first
@@ -11,7 +10,14 @@ import { getOrThrow, type OnGitHub } from './request.ts';
  */
 export type BranchState =
   | { whose: 'nobody' }
-  | { whose: 'ours'; head: string; tree: string; ahead: number; behind: number; origin: CommitOrigin | null }
+  | {
+      whose: 'ours';
+      head: string;
+      tree: string | null;
+      ahead: number;
+      behind: number;
+      origin: CommitOrigin | null;
+    }
   | { whose: 'foreign'; sha: string; author: string };
 
 const WithId = z.object({ sha: GitHubObjectId });
@@ -44,8 +50,6 @@ export interface BranchQuestion {
   /** The repository to publish to. */
   readonly base: OnGitHub;
   readonly baseSha: string;
-  /** The repository of the branch: the same, or a fork of it. */
-  readonly fork: OnGitHub;
   /** The commit its branch is at. */
   readonly head: string;
   readonly cleanMerge: CleanMerge;
@@ -53,13 +57,10 @@ export interface BranchQuestion {
 
 /** A branch is ours if each of its commits since the base is: by what it says of itself, or as a merge of the base. */
 export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
-  const { base, fork, head } = question;
-  const found = await commitsSince(base, question);
-  if (found.foreign !== null) return { whose: 'foreign', ...found.foreign };
-  const tip = await findCommit(fork, head);
-  if (tip === null) return { whose: 'foreign', sha: head, author: 'no commit' };
-  const { ahead, behind, origins } = found;
-  return { whose: 'ours', head, tree: tip.tree.sha, ahead, behind, origin: origins.at(-1) ?? null };
+  const { base, head } = question;
+  const { foreign, ahead, behind, tree, origins } = await commitsSince(base, question);
+  if (foreign !== null) return { whose: 'foreign', ...foreign };
+  return { whose: 'ours', head, tree, ahead, behind, origin: origins.at(-1) ?? null };
 }
 
 /** The commits of a branch since its base. `foreign` is the first that is not ours, `origins` what ours say, oldest first. */
@@ -67,6 +68,8 @@ export interface CommitsSince {
   /** Numbers of commits. */
   readonly ahead: number;
   readonly behind: number;
+  /** Of the newest of them; null if there are none. */
+  readonly tree: string | null;
   /** The newest commit of the base that the branch contains. */
   readonly mergeBase: string;
   readonly origins: readonly CommitOrigin[];
@@ -91,7 +94,16 @@ export async function commitsSince(
   const isWhole = ahead_by <= MAX_COMMITS && (commits.at(-1)?.sha ?? head) === head;
   if (!isWhole) foreign ??= { sha: head, author: `${ahead_by} commits` };
   const mergeBase = merge_base_commit.sha;
-  return { ahead: ahead_by, behind: behind_by, mergeBase, origins, foreign };
+  const tree = commits.at(-1)?.commit.tree.sha ?? null;
+  return { ahead: ahead_by, behind: behind_by, tree, mergeBase, origins, foreign };
+}
+
+/** The commit a branch is at; null if there is no such branch. */
+export async function findHead(where: OnGitHub, branch: string): Promise<string | null> {
+  const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
+  const schema = z.object({ object: WithId });
+  const ref = await getOrNull(where, { route, parameters: { ref: `heads/${branch}` }, schema });
+  return ref?.object.sha ?? null;
 }
 
 /** The newest common ancestor of both commits. */

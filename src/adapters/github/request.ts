@@ -1,5 +1,6 @@
-/** Requests whose refusal ends the current work, and paginated lists. */
+/** Repositories on GitHub, requests whose refusal ends the current work, and paginated lists. */
 
+import * as z from 'zod';
 import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports/github.ts';
 
 /** A repository together with the means to query it. */
@@ -8,6 +9,15 @@ export interface OnGitHub {
   readonly owner: string;
   readonly repo: string;
 }
+
+/** `repository` is OWNER/NAME. */
+export function ownerAndName(repository: string): { owner: string; repo: string } {
+  const [owner = '', repo = ''] = repository.split('/');
+  return { owner, repo };
+}
+
+/** The id of a git object on GitHub, which only supports SHA-1. */
+export const GitHubObjectId = z.string().regex(/^[0-9a-f]{40}$/);
 
 /** GitHub refuses or does not answer. Caught where a publication ends. */
 export class GitHubRefused extends Error {

@@ -9,7 +9,7 @@ import {
   type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
-import { ownerAndName } from './owner-and-name.ts';
+import { ownerAndName } from './request.ts';
 
 /** Reads the title and body of an issue or pull request. Both are untrusted. */
 export async function fetchIssue(

@@ -1,8 +1,7 @@
 /** The branch to merge into, as it is now. */
 
 import * as z from 'zod';
-import { findHead } from '../../adapters/github/committers/api.ts';
-import { findCommit } from '../../adapters/github/objects.ts';
+import { findHead } from '../../adapters/github/branch.ts';
 import { getOrThrow } from '../../adapters/github/request.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { PublishJob, Refused } from './job.ts';
@@ -13,7 +12,6 @@ export interface Base {
   readonly repository: string;
   readonly branch: string;
   readonly sha: string;
-  readonly tree: string;
 }
 
 /** `--base`, otherwise the branch the run began on, otherwise the repository's default branch. */
@@ -38,8 +36,6 @@ export async function readBase({
   const sha = await findHead(upstream, name);
   if (sha === null)
     return refuse(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
-  const commit = await findCommit(upstream, sha);
-  if (commit === null) return refuse(`The branch ${name} of ${full_name} does not lead to a commit.`);
   publication.base = { branch: name, sha };
-  return { status: 'ok', base: { repository: full_name, branch: name, sha, tree: commit.tree.sha } };
+  return { status: 'ok', base: { repository: full_name, branch: name, sha } };
 }

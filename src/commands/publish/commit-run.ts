@@ -1,47 +1,35 @@
 /** The branch with the change. It only ever moves forward, and never over someone else's commit. */
 
-import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
-import { findHead } from '../../adapters/github/committers/api.ts';
+import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
+import type { Clone } from '../../adapters/github/clone.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
 import type { CodeFor } from '../../domain/errors/registry.ts';
-import { changeTitle } from '../../domain/github/publishing/change-title.ts';
-import {
-  commitMessage,
-  isMadeFor,
-  isOfAnotherRequest,
-} from '../../domain/github/publishing/commit-message.ts';
+import { isMadeFor, isOfAnotherRequest } from '../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
-import { sentence } from '../../domain/text/words.ts';
 import type { Base } from './base.ts';
-import { committerFor, commitWishes } from './committer-for.ts';
-import { fixFor, workflowsAmong } from './explain-refusal.ts';
-import { cleanMergeOn } from './follow-up/clean-merge.ts';
 import { foreignReason, sayOnPull } from './foreign-branch.ts';
-import { type PublishJob, type Refused, repositoryNamed } from './job.ts';
-import type { Change } from './rebuild-run.ts';
+import { cleanMergeIn, type PublishJob, type Refused, repositoryNamed } from './job.ts';
+import { makeCommit } from './make-commit.ts';
 
 /** Others may move the branch at the same time; everything is then read again. */
 const TRIES = 3;
 
-/** Commits the change on its branch. If someone else moves the branch in the meantime, it retries a few times. */
+/** Commits a tree, which the clone has, on its branch. If someone else moves it in the meantime, it retries a few times. */
 export async function commitRun(
   job: PublishJob,
   base: Base,
-  { tree, files }: Change,
+  { clone, tree }: { readonly clone: Clone; readonly tree: string },
 ): Promise<Refused | { status: 'ok'; sha: string }> {
   const { fork, upstream, branch, result, publication, sayMade } = job;
-  const { message, trailers, author, committer: by } = await commitWishes(job);
   const request = result.plan === null ? null : requestOf(result.plan);
-  const facts = { runId: result.runId, tree, base: base.branch, request };
-  const cleanMerge = cleanMergeOn(job);
-  const committer = await committerFor(job);
+  const cleanMerge = cleanMergeIn(clone, upstream);
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const head = await findHead(fork, branch);
     const state: BranchState =
       head === null
         ? { whose: 'nobody' }
-        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head, cleanMerge });
+        : await judgeBranch({ base: upstream, baseSha: base.sha, head, cleanMerge });
     const notOver = await whyNotOver(job, state, { base, tree, request });
     if (notOver !== null) return notOver;
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
@@ -49,36 +37,15 @@ export async function commitRun(
       sayMade(`${branch} has this change already`);
       return { status: 'ok', sha: state.head };
     }
-    const made = await committer.commit({
-      tree,
-      baseCommit: base.sha,
-      baseTree: base.tree,
-      files,
-      message: commitMessage(changeTitle(result), facts, { message, trailers }),
-      author,
-      committer: by,
-      parents: parentsOf(state, base.sha),
-      branch,
-      head,
-    });
-    if (made.status === 'failed') return notMade(job, made.message);
-    if (made.status === 'moved') continue;
-    const operation = head === null ? 'created' : 'updated';
-    publication.commit = { sha: made.sha, tree, operation, verified: made.verified };
-    sayMade(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
-    return { status: 'ok', sha: made.sha };
+    const parents = parentsOf(state, base.sha);
+    if (!(await clone.fetch(parents))) continue;
+    const made = await makeCommit(job, clone, { tree, parents, branch, head, base: base.branch, request });
+    if (made.status === 'refused') return made;
+    if (made.status === 'made') return { status: 'ok', sha: made.sha };
   }
   return refuse(
     'ERR_PULL_REQUEST_MOVED',
     `The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`,
-  );
-}
-
-function notMade({ result, run }: PublishJob, message: string): Refused {
-  const fix = fixOfPush(message, result);
-  return refuse(
-    'ERR_COMMIT_NOT_MADE',
-    `${sentence(message)} ${fix}The patch is kept in ${run.directory.patch}.`,
   );
 }
 
@@ -123,16 +90,6 @@ async function pullOfOtherBase(
   const { owner, repo } = fork === upstream ? today : fork;
   const pull = await findPullRequest(today, { base: base.branch, branch, headOwner: owner, headRepo: repo });
   return pull === null || pull.base.ref === base.branch ? null : pull;
-}
-
-/** A refused push is only described in words; the missing permissions are the same as with the API. */
-function fixOfPush(message: string, { changedFiles }: PublishJob['result']): string {
-  const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
-  const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;
-  const refusal = { route, status, message, permission: null, requestId: null };
-  const isAboutWorkflows = /workflow/i.test(message);
-  const fix = fixFor(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
-  return fix === '' ? '' : `${fix} `;
 }
 
 /** The commits of the branch stay in its history; a base that has moved is merged in. */

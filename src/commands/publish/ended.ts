@@ -2,15 +2,13 @@
 
 import { openGitHub } from '../../adapters/github/client/client.ts';
 import { dryRun } from '../../adapters/github/dry-run.ts';
-import { UnreadableFolder } from '../../adapters/github/objects.ts';
 import { GitHubRefused } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
-import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { deadlineExceeded, interrupted, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { sentence } from '../../domain/text/words.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
@@ -31,11 +29,6 @@ export async function ended<End>(place: EndingPlace, work: () => Promise<End>): 
     return await work();
   } catch (error) {
     if (signal.aborted) return stopped(signal, settings);
-    if (error instanceof UnreadableFolder)
-      return publishFailed(
-        'ERR_COMMIT_NOT_MADE',
-        `${sentence(error.message)} The patch is kept in ${patchFile}.`,
-      );
     if (!(error instanceof GitHubRefused)) throw error;
     return explainRefusal(error.refusal, { workflows: workflowsAmong(result.changedFiles), patchFile });
   }

@@ -39,9 +39,8 @@ const WHAT: Readonly<Record<string, string>> = {
   'GET /user': 'say whose token this is',
   'GET /repos/{owner}/{repo}': 'show the repository',
   'GET /repos/{owner}/{repo}/git/ref/{ref}': 'show the branch',
-  'GET /repos/{owner}/{repo}/git/commits/{commit_sha}': 'show a commit',
-  'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': 'show a folder',
-  'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': 'show a file',
+  'git fetch': 'show its commits to git',
+  'git push': 'take the branch that git pushed',
   'GET /repos/{owner}/{repo}/compare/{basehead}': 'compare the branch with its base',
   'GET /repos/{owner}/{repo}/pulls': 'list pull requests',
   'POST /repos/{owner}/{repo}/git/blobs': 'store a file',
@@ -107,7 +106,7 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /verified signature/i,
-    'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, and --via api.',
+    'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, with --sign required.',
   ],
   [
     /^Reference update failed|exists; cannot create/i,
@@ -116,6 +115,7 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const TAKES_FILES: ReadonlySet<string> = new Set([
+  'git push',
   'POST /repos/{owner}/{repo}/git/trees',
   'POST /repos/{owner}/{repo}/git/refs',
   'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
@@ -135,11 +135,14 @@ function missingPermission(permission: string | null, route: string): string {
 
 /** For answers that do not name the permission they need. */
 const PERMISSION_OF: Readonly<Record<string, string>> = {
+  'git fetch': 'contents=read',
+  'git push': 'contents=write',
   git: 'contents=write',
   pulls: 'pull_requests=write',
   issues: 'issues=write',
 };
 
 function area(route: string): string {
+  if (route.startsWith('git ')) return route;
   return route.startsWith('GET ') ? '' : (/\{repo\}\/(\w+)/.exec(route)?.[1] ?? '');
 }

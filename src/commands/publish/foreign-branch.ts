@@ -1,8 +1,7 @@
 /** A branch of a plan's name with commits of others: found before a run is paid for, and said where people look. */
 
 import * as z from 'zod';
-import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
-import { findHead } from '../../adapters/github/committers/api.ts';
+import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
 import { findPullRequest } from '../../adapters/github/pull-requests.ts';
 import { getOrThrow } from '../../adapters/github/request.ts';
 import { putComment } from '../../adapters/github/sticky-comment.ts';
@@ -14,9 +13,8 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
 import { ended } from './ended.ts';
-import { cleanMergeOn } from './follow-up/clean-merge.ts';
 import { forReaders } from './issue/input-words.ts';
-import { type PublishJob, repositoryNamed, runUrlOf } from './job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, repositoryNamed, runUrlOf } from './job.ts';
 
 /** The target of a run. */
 export interface BranchWork {
@@ -65,17 +63,18 @@ async function lookAtBranch(
   const branch = settings.branch ?? branchOf(full, id);
   const head = await findHead(fork, branch);
   if (head === null) return null;
-  const schema = z.object({ default_branch: z.string() });
-  const base =
-    settings.base ??
-    begun ??
-    (await getOrThrow(upstream, { route: 'GET /repos/{owner}/{repo}', schema })).default_branch;
+  const { default_branch, full_name } = await getOrThrow(upstream, {
+    route: 'GET /repos/{owner}/{repo}',
+    schema: z.object({ default_branch: z.string(), full_name: z.string() }),
+  });
+  const base = settings.base ?? begun ?? default_branch;
   const baseSha = await findHead(upstream, base);
   if (baseSha === null) return null;
   const scratch = makeTemporaryFolder(env);
   try {
-    const cleanMerge = cleanMergeOn({ ...question, upstream, fork, scratch: scratch.path });
-    const state = await judgeBranch({ base: upstream, baseSha, fork, head, cleanMerge });
+    const clone = cloneFor({ ...question, upstream, fork, scratch: scratch.path }, full_name);
+    const cleanMerge = cleanMergeIn(clone, upstream);
+    const state = await judgeBranch({ base: upstream, baseSha, head, cleanMerge });
     if (state.whose !== 'foreign') return null;
     const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', foreignReason(branch, state));
     if (!hasIssue) {

@@ -2,8 +2,10 @@
  * The state shared by all steps of a publication: the run, the settings, the access to GitHub, and everything published so far.
  */
 
-import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
+import { type CleanMerge, mergeBaseOf } from '../../adapters/github/branch.ts';
+import { Clone } from '../../adapters/github/clone.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
+import { ownerAndName } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
@@ -22,6 +24,7 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
+import { cleanTree, mergeTrees } from '../../git/store/merge-trees.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { CheckedRun } from './read-run.ts';
 
@@ -38,6 +41,8 @@ export interface PublishJob {
   readonly signal: AbortSignal;
   /** An empty folder for the duration of the publication. */
   readonly scratch: string;
+  /** Length of a second, in milliseconds, in the pauses before retries. */
+  readonly secondMs?: number;
   readonly findKnown: FindKnown;
   readonly say: (line: string) => void;
   /** Reports each published object; silent in a dry run, which publishes nothing. */
@@ -119,6 +124,28 @@ function askedOn({ pullRequest: number }: FollowUp, repository: string, settings
 /** The GitHub repository that OWNER/NAME refers to. */
 export function repositoryNamed(github: GitHub, repository: string): OnGitHub {
   return { github, ...ownerAndName(repository) };
+}
+
+/** The parts of a job that a clone needs. */
+export type CloneSource = Pick<
+  PublishJob,
+  'upstream' | 'fork' | 'settings' | 'scratch' | 'token' | 'signal' | 'env' | 'secondMs'
+>;
+
+/** The clone of the repository with the branch. `repository` is the upstream's name of today, which git needs. */
+export function cloneFor(job: CloneSource, repository: string): Clone {
+  const { upstream, fork, settings, scratch: folder } = job;
+  const name = fork === upstream ? repository : `${fork.owner}/${fork.repo}`;
+  return new Clone({ ...job, folder, url: `${settings.githubServerUrl}/${name}.git` });
+}
+
+/** Merges in the clone, for the commits of a branch that may be merges of its base. */
+export function cleanMergeIn(clone: Clone, upstream: OnGitHub): CleanMerge {
+  return async (ours, theirs) => {
+    const before = await mergeBaseOf(upstream, theirs, ours);
+    if (!(await clone.fetch([before, ours, theirs]))) return null;
+    return cleanTree(await mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network));
+  };
 }
 
 /** Page of the workflow run that this process belongs to; null outside a workflow. */

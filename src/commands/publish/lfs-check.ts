@@ -5,13 +5,13 @@ import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import type { NewFile } from '../../ports/github.ts';
 import type { PublishJob } from './job.ts';
+import type { Change } from './rebuild-run.ts';
 
 /** Null when all contents are on GitHub, or when it could not be asked, which is a warning. */
-export async function lackingLfs(job: PublishJob, files: readonly NewFile[]): Promise<RunOutcome | null> {
-  const pointers = files.flatMap(({ path, state }) => {
-    const object = state?.bytes == null ? null : lfsObjectIn(state.bytes);
+export async function lackingLfs(job: PublishJob, files: Change['files']): Promise<RunOutcome | null> {
+  const pointers = files.flatMap(({ path, bytes }) => {
+    const object = bytes === null ? null : lfsObjectIn(bytes);
     return object === null ? [] : [{ path, ...object }];
   });
   if (pointers.length === 0) return null;

@@ -1,6 +1,6 @@
 /** Reasons not to publish a run, as far as the run alone shows them. */
 
-import { findBlob, readLinks } from '../../adapters/github/objects.ts';
+import type { Clone } from '../../adapters/github/clone.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import { folderOf, isWithin, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
@@ -13,6 +13,7 @@ import {
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
+import { treeEntries } from '../../git/store/trees.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
@@ -29,26 +30,27 @@ export function checkPolicy(
   return judged(result.changedFiles, rulesOf({ result, settings }));
 }
 
-/** The same for files that links with protected names lead to in the tree that the patch is for: under those names. */
+/** The same for files that links with protected names lead to in the tree that the patch is for: under those names. The clone has it. */
 export async function checkLinked(
-  { run: { result }, settings, upstream }: Pick<PublishJob, 'run' | 'settings' | 'upstream'>,
+  { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
+  clone: Clone,
   { files }: CheckedPatch,
   tree: string,
 ): Promise<Refused | Protected> {
   const rules = rulesOf({ result, settings });
-  const links = (await readLinks(upstream, tree)).filter(({ path }) => consequenceOf(path, rules) !== null);
+  const links = ((await treeEntries(clone.gitDir, tree)) ?? []).filter(
+    ({ path, mode }) => mode === '120000' && consequenceOf(path, rules) !== null,
+  );
+  const targets = await clone.contents(links.map(({ id }) => id));
   const touched = files
     .flatMap(({ path, from }) => (from === null ? [path] : [from, path]))
     .map((one) => `/${one}`);
-  const names = await Promise.all(
-    links.map(async ({ path, sha }) => {
-      const text = String(await findBlob(upstream, sha));
-      const target = resolvedPath(`/${folderOf(path)}`, text).replace(/^\/$/, '');
-      return touched.filter((one) => isWithin(one, target)).map((one) => path + one.slice(target.length));
-    }),
-  );
+  const names = links.flatMap(({ path, id }) => {
+    const target = resolvedPath(`/${folderOf(path)}`, String(targets.get(id))).replace(/^\/$/, '');
+    return touched.filter((one) => isWithin(one, target)).map((one) => path + one.slice(target.length));
+  });
   return judged(
-    names.flat().map((path) => ({ path, kind: 'modify', additions: null, deletions: null })),
+    names.map((path) => ({ path, kind: 'modify', additions: null, deletions: null })),
     rules,
   );
 }

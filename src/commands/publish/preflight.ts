@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
+import { ownerAndName } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub, GitHubRefusal } from '../../ports/github.ts';

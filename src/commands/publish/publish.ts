@@ -12,7 +12,7 @@ import {
   nothingPublished,
   type PublicationSoFar,
 } from '../../domain/github/publishing/publication.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
@@ -29,7 +29,7 @@ import { ended, openFor } from './ended.ts';
 import { commentOnIssue } from './issue/comment-on-issue.ts';
 import { labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
 import { explainedOnIssue } from './issue/without-plan.ts';
-import { jobOf, type PublishJob } from './job.ts';
+import { cloneFor, jobOf, type PublishJob } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
 import { checkLinked, checkPolicy } from './policy-check.ts';
@@ -173,13 +173,22 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
 
   const base = await readBase(job);
   if (base.status === 'refused') return base.outcome;
-  const linked = await checkLinked(job, patch, base.base.tree);
-  if (linked.status === 'refused') return linked.outcome;
   const closed = await findClosed(job, base.base);
   if (closed.status === 'refused') return closed.outcome;
-  const rebuilt = await rebuildRun(job, base.base, patch);
+  const { repository, branch, sha } = base.base;
+  const clone = cloneFor(job, repository);
+  const began = job.run.result.baseSha;
+  if (began === null || !(await clone.fetch([sha, began])))
+    return publishFailed('ERR_PATCH_CONFLICT', NOT_PUSHED);
+  const [{ tree: now }, { tree: then }] = [await clone.commit(sha), await clone.commit(began)];
+  const linked = await checkLinked(job, clone, patch, now);
+  if (linked.status === 'refused') return linked.outcome;
+  const trees = { began: then, now, name: `${branch} (${sha.slice(0, 8)})` };
+  const rebuilt = await rebuildRun(job, clone, patch, trees);
   if (rebuilt.status === 'refused') return rebuilt.outcome;
-  const lacking = await lackingLfs(job, rebuilt.change.files);
+  const { change } = rebuilt;
+  if (change.tree === now) return noChange(`${branch} already contains the whole patch.`);
+  const lacking = await lackingLfs(job, change.files);
   if (lacking !== null) return lacking;
   const facts = {
     unfinished: verdict.unfinished,
@@ -188,10 +197,13 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   };
   const notADraft = await draftOpenFirst(job, base.base, facts);
   if (notADraft !== null) return notADraft;
-  const commit = await commitRun(job, base.base, rebuilt.change);
+  const commit = await commitRun(job, base.base, { clone, tree: change.tree });
   if (commit.status === 'refused') return commit.outcome;
-  return openForReview(job, base.base, { ...rebuilt.change, sha: commit.sha }, facts);
+  return openForReview(job, base.base, { ...change, sha: commit.sha }, facts);
 }
+
+const NOT_PUSHED =
+  'GitHub does not have the commit that the run began with, so that its patch cannot be checked there. Push that commit, and publish again.';
 
 function nothingYet({ version, repository, settings }: PublishRequest): PublicationSoFar {
   return { ...nothingPublished(version), repository, dryRun: settings.dryRun };

@@ -1,101 +1,202 @@
-/** The run's patch on the base as it is now, reviewed again. */
+/** The run's patch on the base as it is now, proven and reviewed again: trees in a clone, no checkout. */
 
-import { findCommit } from '../../adapters/github/objects.ts';
+import type { Clone } from '../../adapters/github/clone.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
+import type { CodeFor } from '../../domain/errors/registry.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import type { Flag } from '../../domain/review/flag.ts';
-import { flagsOf } from '../../domain/review/review-flags.ts';
-import type { Withheld } from '../../domain/run/decide-outcome.ts';
-import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import { repositoriesInTree } from '../../domain/review/git-folder.ts';
+import { policyViolation, publishFailed } from '../../domain/run/outcome.ts';
+import { isBinary } from '../../domain/text/binary.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
-import { openScratchRepository } from '../../git/store/scratch-apply.ts';
-import type { NewFile } from '../../ports/github.ts';
-import type { Base } from './base.ts';
+import { reviewPatch } from '../../engine/finish/review.ts';
+import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
+import { mergeTrees } from '../../git/store/merge-trees.ts';
+import {
+  pathsOfTree,
+  ScratchIndex,
+  type TreeDifference,
+  treeDifferences,
+  treeEntries,
+} from '../../git/store/trees.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
-import { type Rebuilt, rebuild } from './rebuild.ts';
 
-/** The change to publish, on today's base. */
+/** The change to publish, on today's base. The clone has its tree. */
 export interface Change {
-  /** The tree the base is changed to. */
   readonly tree: string;
-  readonly files: readonly NewFile[];
+  /** The new contents, for those that are files. */
+  readonly files: readonly { readonly path: string; readonly bytes: Buffer | null }[];
   readonly flags: readonly Flag[];
 }
 
+/** The trees of a patch, which the clone has. */
+export interface PatchTrees {
+  /** The one that the run began with. */
+  readonly began: string;
+  /** The one to publish on, and its name for people. */
+  readonly now: string;
+  readonly name: string;
+}
+
+/** Maximum bytes of the changed contents, before and after together: a small patch can claim to make content of any size. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+
+/** Maximum single allocation of the git that applies the patch. */
+const ENV = { GIT_ALLOC_LIMIT: '256m' };
+
 /**
- * Rebuilds a run's patch on the base as it is now, and checks it against the policy. `mergedTree` is what the run began with if
- * that is the tree of no commit: that of a merge.
+ * Applies the patch to what the run began with, which must give the tree that the run has proven, and merges that with today's
+ * base. What comes out is checked as it is: the patch is not trusted to say what it does.
  */
 export async function rebuildRun(
   job: PublishJob,
-  base: Base,
+  clone: Clone,
   patch: CheckedPatch,
-  mergedTree: string | null = null,
+  trees: PatchTrees,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
-  const { result, upstream, publication, say } = job;
-  const refuse = (outcome: RunOutcome): Refused => ({ status: 'refused', outcome });
-  const bench = openScratchRepository(job.scratch);
-  const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
-  const runTree = mergedTree ?? began?.tree.sha ?? null;
-  const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
-  if (rebuilt.status !== 'ok') return refuse(whyNotRebuilt(job, base, rebuilt));
-  const isOwnBase =
-    mergedTree === null
-      ? base.sha === result.baseSha && result.baseDirty === false
-      : base.tree === mergedTree;
-  if (isOwnBase && rebuilt.tree !== result.treeSha)
-    return refuse(
-      publishFailed(
-        'ERR_PATCH_BROKEN',
-        `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not the patch that the run proved.`,
-      ),
+  const { result, publication, findKnown, settings, say } = job;
+  const proven = await provenTree(job, clone, patch, trees.began);
+  if (typeof proven !== 'string') return proven;
+  const merged = await onBase(job, clone, trees, proven);
+  if (typeof merged !== 'string') return merged;
+  const changes = await treeDifferences(clone.gitDir, trees.now, merged);
+  const named = new Set(patch.files.flatMap(({ path, from }) => [path, ...(from === null ? [] : [from])]));
+  const strays = changes.filter(({ path }) => !named.has(path));
+  if (strays.length > 0)
+    return conflicting(
+      job,
+      trees,
+      strays.map(({ path }) => ({ path, why: 'the base has moved what the patch changes to it' })),
     );
-  const withheld = whyWithheld(job, rebuilt);
-  if (withheld !== null) return refuse(policyViolation(withheld.code, withheld.reason));
 
-  publication.flags.push(
-    ...flagsOf(
-      rebuilt.reviewed,
-      result.principles.map(({ path }) => path),
-    ),
-  );
-  publication.merged.push(...rebuilt.merged);
-  for (const line of flagLines(publication.flags)) say(line);
-  if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
-  // A merge that is kept as it is has both parents to tell.
-  if (rebuilt.tree === base.tree && mergedTree === null)
-    return refuse(noChange(`${base.branch} already contains the whole patch.`));
-  return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: publication.flags } };
-}
-
-function whyNotRebuilt(
-  { publication, run }: PublishJob,
-  base: Base,
-  rebuilt: Exclude<Rebuilt, { status: 'ok' }>,
-): RunOutcome {
-  if (rebuilt.status === 'broken')
-    return publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${rebuilt.message}`));
-  publication.conflicts.push(...rebuilt.files);
-  const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
-  return publishFailed(
-    'ERR_PATCH_CONFLICT',
-    `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the current base. The patch is kept in ${run.directory.patch}.`,
-  );
-}
-
-/** What the change has that must not be published; null if nothing. */
-function whyWithheld(
-  { settings, findKnown }: PublishJob,
-  { reviewed, repositories }: Rebuilt & { status: 'ok' },
-): Withheld | null {
-  const secrets = reviewed.flatMap(({ path, textBefore, textAfter }): FoundSecret[] =>
-    textAfter === null
-      ? [{ path, line: 0, what: 'cannot be read' }]
-      : addedSecrets({ path, before: textBefore ?? '', after: textAfter }, findKnown),
-  );
+  const there = changes.flatMap(({ before }) => contentOf(before));
+  await clone.contents(there);
+  const sizes = await sizesOf(clone.gitDir, [...there, ...changes.flatMap(({ after }) => contentOf(after))]);
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  if (total > MAX_TOTAL_BYTES) return broken(job, `its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
+  const sized = (state: TreeDifference['after']) => state && { ...state, size: sizes.get(state.blob) ?? 0 };
+  const changed = new Set(changes.map(({ path }) => path));
+  const review = await reviewPatch({
+    files: result.changedFiles.filter(({ path }) => changed.has(path)),
+    net: changes.map(({ path, before, after }) => ({ path, before: sized(before), after: sized(after) })),
+    read: (ids, maxBytes) => readBlobs(clone.gitDir, ids, maxBytes),
+    principles: result.principles.map(({ path }) => path),
+    findKnown,
+  });
   const isAccepted = pathMatcher(settings.acceptSecrets);
-  return repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  const repositories = repositoriesInTree(changed, await pathsOfTree(clone.gitDir, merged));
+  const withheld =
+    repositoriesReason(repositories) ??
+    withheldReason(review.secrets.filter(({ path }) => !isAccepted(path)));
+  if (withheld !== null)
+    return { status: 'refused', outcome: policyViolation(withheld.code, withheld.reason) };
+
+  publication.flags.push(...review.flags);
+  const made = new Map(
+    (await treeDifferences(clone.gitDir, trees.began, proven)).map(({ path, after }) => [path, after?.blob]),
+  );
+  const both = changes.filter(({ path, after }) => made.get(path) !== after?.blob).map(({ path }) => path);
+  publication.merged.push(...both);
+  for (const line of flagLines(review.flags)) say(line);
+  if (both.length > 0) say(`merged with changes of ${trees.name}: ${both.join(', ')}`);
+  const contents = await readBlobs(
+    clone.gitDir,
+    changes.flatMap(({ after }) => contentOf(after)),
+    () => MAX_TOTAL_BYTES,
+  );
+  const files = changes.map(({ path, after }) => ({
+    path,
+    bytes: after === null ? null : (contents.get(after.blob) ?? null),
+  }));
+  return { status: 'ok', change: { tree: merged, files, flags: publication.flags } };
+}
+
+/** The tree that the patch makes of the one that the run began with, which has to be the one that the run names. */
+async function provenTree(
+  job: PublishJob,
+  clone: Clone,
+  patch: CheckedPatch,
+  began: string,
+): Promise<Refused | string> {
+  const old = new Set(patch.files.flatMap(({ path, from, before }) => (before ? [from ?? path] : [])));
+  const entries = (await treeEntries(clone.gitDir, began)) ?? [];
+  const wanted = entries.filter(({ path, mode }) => mode !== '160000' && old.has(path));
+  await clone.contents(wanted.map(({ id }) => id));
+  const index = new ScratchIndex(clone.gitDir, 'patch.index', ENV);
+  await index.readTree(began);
+  // git refuses a patch without content.
+  const tree = patch.bytes.length === 0 ? await index.editedTree([]) : await appliedTree(index, patch.bytes);
+  if (typeof tree !== 'string') return broken(job, `git does not apply it: ${tree.why}`);
+  return tree === job.result.treeSha
+    ? tree
+    : broken(
+        job,
+        `it makes the tree ${tree} of the run's own base, and the result says ${job.result.treeSha}: it is not the patch that the run proved`,
+      );
+}
+
+async function appliedTree(index: ScratchIndex, bytes: Uint8Array): Promise<string | { why: string }> {
+  const { tree, stderr } = await index.appliedTree(bytes);
+  return tree ?? { why: stderr || 'it did not say why' };
+}
+
+async function onBase(
+  job: PublishJob,
+  clone: Clone,
+  trees: PatchTrees,
+  proven: string,
+): Promise<Refused | string> {
+  const { began, now } = trees;
+  if (now === began) return proven;
+  const merged = await mergeTrees(clone.gitDir, { before: began, ours: now, theirs: proven }, clone.network);
+  if (merged.status === 'failed') return failed(job, 'ERR_COMMIT_NOT_MADE', sentence(merged.message));
+  if (merged.conflicts.length === 0) return merged.tree;
+  const contents = await clone.contents(merged.conflicts.flatMap(({ ours }) => contentOf(ours)));
+  return conflicting(
+    job,
+    trees,
+    merged.conflicts.map(({ path, before, ours, theirs }) => ({
+      path,
+      why:
+        ours === null
+          ? 'it is gone'
+          : before === null
+            ? 'another file was created there since'
+            : theirs === null || [before, ours, theirs].some(({ mode }) => !mode.startsWith('100'))
+              ? 'it has changed since'
+              : isBinary(contents.get(ours.blob) ?? Buffer.alloc(0))
+                ? 'both sides changed it, and it is binary'
+                : 'both sides changed the same lines',
+    })),
+  );
+}
+
+function conflicting(
+  job: PublishJob,
+  { name }: PatchTrees,
+  files: readonly { path: string; why: string }[],
+): Refused {
+  job.publication.conflicts.push(...files);
+  const named = files.map(({ path, why }) => `${path} (${why})`);
+  return failed(
+    job,
+    'ERR_PATCH_CONFLICT',
+    `The patch does not fit onto ${name}: ${listed(named, 10, 'file')}. Run the plan again on the current base.`,
+  );
+}
+
+function broken(job: PublishJob, why: string): Refused {
+  return failed(job, 'ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${why}`));
+}
+
+function failed({ run }: PublishJob, code: CodeFor<'publish_failed'>, reason: string): Refused {
+  const kept = `The patch is kept in ${run.directory.patch}.`;
+  return { status: 'refused', outcome: publishFailed(code, `${reason} ${kept}`) };
+}
+
+/** Submodules have no content here. */
+function contentOf(state: { readonly mode: string; readonly blob: string } | null): string[] {
+  return state === null || state.mode === '160000' ? [] : [state.blob];
 }

@@ -8,7 +8,6 @@ import { names, texts } from '../values/lists.ts';
 import { choice, entry, longText, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
-const ROUTES = ['api', 'push'] as const;
 const SIGNING = ['auto', 'required'] as const;
 const WHETHER = ['auto', 'always', 'never'] as const;
 const BRANCH_SUFFIXES = ['none', 'random', 'timestamp', 'short-commit-hash'] as const;
@@ -35,12 +34,9 @@ export const PUBLISHING_SETTINGS = {
   headRepository: repositoryName().nullable().default(null).register(about, {
     flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
-  via: choice(ROUTES).default('api').register(about, {
-    flag: 'via', value: ROUTES.join('|'), group: 'Publishing', file: 'refused',
-    help: "Create the commit through GitHub's API, which signs commits of bots, or with git push" }),
   sign: choice(SIGNING).default('auto').register(about, {
     flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused',
-    help: 'Whether to refuse a commit that GitHub does not show as verified' }),
+    help: "required: have GitHub make and sign the commit, and refuse one that it does not show as verified; auto: push it with git" }),
   draft: choice(WHETHER).default('auto').register(about, {
     flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
 import { listOwnPulls, type OwnPull, readOwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
 import { mayHaveFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
-import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
+import { ownerAndName } from '../../adapters/github/request.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';

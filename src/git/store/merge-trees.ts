@@ -1,10 +1,9 @@
 /** Merges two commits' trees without a work tree, whatever their history, and without anyone's merge drivers. */
 
-import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Conflict, SIDES } from '../../domain/github/conflict.ts';
 import { decodeName } from '../../files/names.ts';
-import { askGit, type GitAnswer } from '../git.ts';
+import { askGit, type GitAnswer, type GitCall } from '../git.ts';
 
 /** Trees or commits that the repository has. */
 export interface TreesToMerge {
@@ -21,15 +20,20 @@ export type MergedTrees =
 
 /**
  * The same trees give the same result, in any repository that has them and with the same version of git. `gitDir` is one of
- * our own, whose configuration names no driver; `env` is added to git's. Needs git 2.38.
+ * our own, whose configuration names no driver; `network` lets git ask for contents that it lacks. Needs git 2.38.
  */
 export async function mergeTrees(
   gitDir: string,
   sides: TreesToMerge,
-  env: Environment = {},
+  network: Pick<GitCall, 'env' | 'signal'> = {},
 ): Promise<MergedTrees> {
   const git = (args: readonly string[]): Promise<GitAnswer> =>
-    askGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args], env: { ...env, ...ENV } });
+    askGit({
+      cwd: gitDir,
+      args: [`--git-dir=${gitDir}`, ...args],
+      ...network,
+      env: { ...network.env, ...ENV },
+    });
   const answers: GitAnswer[] = [];
   const run = async (args: readonly string[]): Promise<string> => {
     const answer = await git(args);

@@ -8,6 +8,7 @@ import {
   madeRun,
   onGitHub,
   publish,
+  ROUTES,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -55,7 +56,7 @@ describe('one branch, one pull request and one comment', () => {
     expect(first.exitCode, first.stderr).toBe(0);
     expect(first.said).toMatchObject({
       outcome: 'done',
-      commit: { operation: 'created', verified: true, tree: made.result.treeSha },
+      commit: { operation: 'created', verified: null, tree: made.result.treeSha },
       pullRequest: { number: 2, operation: 'created', draft: true },
       comment: { operation: 'created' },
     });
@@ -77,10 +78,7 @@ describe('one branch, one pull request and one comment', () => {
     const asked = ['--label', 'bot', '--assignee', 'ann', '--reviewer', 'ben', '--milestone', 'v1'];
     const people = { collaborators: { ann: 'write', ben: 'write' }, milestones: ['v1'] } as const;
     const writes = [
-      'git/create-blob',
-      'git/create-tree',
-      'git/create-commit',
-      'git/create-ref',
+      'git-http/receive-pack',
       'pulls/create',
       'issues/add-labels',
       'issues/add-assignees',
@@ -98,13 +96,13 @@ describe('one branch, one pull request and one comment', () => {
     });
 
     const kindOf = (operation: string) =>
-      operation.startsWith('git/') ? 'git' : /create/.test(operation) ? operation : 'more';
+      operation.startsWith('git-http/') ? 'git' : /create/.test(operation) ? operation : 'more';
 
     test.each(sampled(writes, kindOf, 3))('at %s', async (operation) => {
       const there = await onGitHub(made, { issue: true, ...people });
       const killed = await publish(there, {
         args: asked,
-        killAt: (request) => request.operation === operation,
+        killAt: (request) => isWrite(request) && request.operation === operation,
       });
       expect([killed.exitCode, killed.said]).toEqual([undefined, null]);
       const again = await publish(there, { args: asked });
@@ -129,11 +127,11 @@ describe('one branch, one pull request and one comment', () => {
     await expectOneOfEach(there);
   });
 
-  test.each(sampled(['api', 'push'], () => 'via', 1))(
+  test.each(sampled(ROUTES, () => 'route', 1))(
     'are there when two go hand in hand by %s: each waits for the other before every write',
-    async (via) => {
+    async (_, sign) => {
       const there = await onGitHub(made, { issue: true });
-      const args = ['--via', via];
+      const args = [sign];
       const gate = pairs();
       there.github.before(async ({ method, operation }) => {
         if (isWrite({ method, operation })) await gate.meet(operation ?? '');

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import type { NewToken } from '../../support/github-server/server.ts';
 import { ENOUGH, openShop } from '../../support/jobs/shop.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-import { sampled } from '../../support/setup/sample.ts';
 
 const shop = openShop();
 
@@ -58,10 +57,10 @@ describe('an issue that asked for the work', () => {
     async () => {
       const number = ask();
       const app: NewToken = { ...ENOUGH, login: 'fixer[bot]', id: 4_711 };
-      const first = await shop.publish(['--via', 'push'], { token: app });
+      const first = await shop.publish([], { token: app });
       const made = shop.upstream.issues.get(number)?.comments.splice(0)[0];
       shop.github.addComment('octo/shop', number, { body: made?.body ?? '', author: BOT });
-      const second = await shop.publish(['--via', 'push'], { token: app });
+      const second = await shop.publish([], { token: app });
       expect(second.said.comment).toMatchObject({ operation: 'created' });
       expect(shop.upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
         BOT,
@@ -112,16 +111,12 @@ describe('an issue that asked for the work', () => {
     },
   );
 
-  test.each(sampled(['api', 'push'], () => 'via'))(
-    'without an answer to who we are nothing is guessed (%s)',
-    async (via) => {
-      const number = ask();
-      const trouble = { kind: 'status', status: 401 } as const;
-      shop.github.faults.add({ on: { operation: 'users/get-authenticated' }, times: 99, trouble });
-      const { exitCode, said } = await shop.publish(['--via', via]);
-      expect([exitCode, said.outcome, said.comment]).toEqual([11, 'publish_failed', null]);
-      expect(said.commit === null).toBe(via === 'push');
-      expect(shop.upstream.issues.get(number)?.comments).toEqual([]);
-    },
-  );
+  test('without an answer to who we are nothing is guessed', async () => {
+    const number = ask();
+    const trouble = { kind: 'status', status: 401 } as const;
+    shop.github.faults.add({ on: { operation: 'users/get-authenticated' }, times: 99, trouble });
+    const { exitCode, said } = await shop.publish();
+    expect([exitCode, said.outcome, said.comment, said.commit]).toEqual([11, 'publish_failed', null, null]);
+    expect(shop.upstream.issues.get(number)?.comments).toEqual([]);
+  });
 });

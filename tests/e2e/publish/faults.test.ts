@@ -32,15 +32,10 @@ beforeAll(async () => {
 afterAll(closeGitHubs);
 afterAll(removeFolders);
 
-const READS = [
-  'repos/get',
-  'git/get-ref',
-  'git/get-commit',
-  'git/get-tree',
-  'pulls/list',
-  'issues/list-comments',
-];
-const WRITES = [
+const READS = ['repos/get', 'git/get-ref', 'git-http/upload-pack', 'pulls/list', 'issues/list-comments'];
+const WRITES = ['git-http/receive-pack', 'pulls/create', 'issues/create-comment'];
+/** With `--sign required`. */
+const SIGNED_WRITES = [
   'git/create-blob',
   'git/create-tree',
   'git/create-commit',
@@ -51,12 +46,16 @@ const WRITES = [
 
 /** Publishes with these faults, and again without them; the end is one of each. */
 async function publishThrough(...faults: Fault[]) {
+  return publishWith([], ...faults);
+}
+
+async function publishWith(args: string[], ...faults: Fault[]) {
   const there = await onGitHub(made, { issue: true });
   for (const fault of faults) there.github.faults.add(fault);
-  const first = await publish(there);
+  const first = await publish(there, { args });
   expect((await find(there)).pulls.length).toBeLessThanOrEqual(1);
   there.github.faults.clear();
-  const second = await publish(there);
+  const second = await publish(there, { args });
   expect(second.exitCode, second.stderr).toBe(0);
   expect(await find(there)).toMatchObject({
     branches: [{ tree: made.result.treeSha, commits: 1 }],
@@ -82,9 +81,11 @@ describe.concurrent('a passing fault', () => {
   test.each(sampled(passing, ([, { kind }]) => kind, 1))(
     '%s, of every write once, is passed over without doing anything twice',
     async (_, trouble, carriedOut) => {
-      const { first, github } = await publishThrough(
-        ...WRITES.map((operation) => ({ on: { operation }, trouble, carriedOut })),
-      );
+      const faultsOf = (writes: string[]) =>
+        writes.map((operation) => ({ on: { operation, method: 'POST' }, trouble, carriedOut }));
+      const signed = await publishWith(['--sign', 'required'], ...faultsOf(SIGNED_WRITES));
+      expect(signed.first.exitCode, signed.first.stderr).toBe(0);
+      const { first, github } = await publishThrough(...faultsOf(WRITES));
       expect(first.exitCode, first.stderr).toBe(0);
       const made = (operation: string) =>
         github.requests.filter((request) => request.operation === operation && request.status === 201).length;
@@ -112,7 +113,7 @@ describe.concurrent('what GitHub has not heard of everywhere yet', () => {
     ['pulls/request-reviewers', "Could not resolve to a node with the global id of 'PR_kw'.", {}],
   ];
   const people = { collaborators: { ann: 'write', ben: 'write' } } as const;
-  const args = ['--label', 'bot', '--assignee', 'ann', '--reviewer', 'ben'];
+  const args = ['--label', 'bot', '--assignee', 'ann', '--reviewer', 'ben', '--sign', 'required'];
 
   test.each(sampled(unsettled, ([, message]) => message))(
     '%s: "%s" is waited for, within bounds',
@@ -137,7 +138,7 @@ describe.concurrent('what GitHub has not heard of everywhere yet', () => {
 
 describe.concurrent('rate limits', () => {
   test('a 429 in any words is waited for as long as it says', async () => {
-    const on = { operation: 'git/create-tree' };
+    const on = { operation: 'pulls/create' };
     const trouble: Trouble = {
       kind: 'status',
       status: 429,
@@ -180,7 +181,7 @@ describe.concurrent('rate limits', () => {
 
 describe.concurrent('a fault that stays', () => {
   // Each is asked for four times, which takes a quarter of a minute.
-  const operations = ['repos/get', 'git/get-tree', 'git/create-ref', 'pulls/create', 'issues/create-comment'];
+  const operations = ['repos/get', 'git-http/upload-pack', ...WRITES];
 
   test.each(sampled(operations, (operation) => (WRITES.includes(operation) ? 'write' : 'read')))(
     'at %s ends as publish_failed, and publishing again mends it',
@@ -214,7 +215,11 @@ describe.concurrent('a fault that stays', () => {
 
 test('an answer that never comes ends at the deadline', async () => {
   const there = await onGitHub(made);
-  there.github.faults.add({ on: { operation: 'git/create-tree' }, times: 99, trouble: { kind: 'stall' } });
+  there.github.faults.add({
+    on: { operation: 'git-http/upload-pack' },
+    times: 99,
+    trouble: { kind: 'stall' },
+  });
   const { exitCode, said, stderr } = await publish(there, { args: ['--deadline', '3s'] });
   expect([exitCode, said?.outcome], stderr).toEqual([124, 'deadline']);
 });

@@ -9,6 +9,7 @@ import {
   NAME,
   onGitHub,
   publish,
+  ROUTES,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -35,10 +36,10 @@ beforeAll(async () => {
 afterAll(closeGitHubs);
 afterAll(removeFolders);
 
-describe.each(sampled(['api', 'push'], () => 'via', 1))(
-  'a commit of a person on the branch (--via %s)',
-  (via) => {
-    const args = ['--via', via];
+describe.each(sampled(ROUTES, () => 'route', 1))(
+  'a commit of a person on the branch (by %s)',
+  (via, sign) => {
+    const args = [sign];
 
     test('is not overwritten, and its author is named', async () => {
       const there = await onGitHub(made);

@@ -13,6 +13,7 @@ import {
   NAME,
   onGitHub,
   publish,
+  ROUTES,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -61,11 +62,11 @@ describe('a refusal by GitHub is reported with the missing permission', () => {
     expect(there.github.invalid).toEqual([]);
   });
 
-  test.each(sampled(['api', 'push'], () => 'via'))(
-    'a workflow in the patch (--via %s): file and permission, and how to mend it',
-    async (via) => {
+  test.each(sampled(ROUTES, () => 'route'))(
+    'a workflow in the patch (by %s): file and permission, and how to mend it',
+    async (_, sign) => {
       const there = await onGitHub(workflow);
-      const args = ['--protected', 'allow', '--via', via];
+      const args = ['--protected', 'allow', sign];
       const { exitCode, said } = await publish(there, { args });
       expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
       expect(said?.reason).toContain('.github/workflows/ci.yml');
@@ -188,16 +189,17 @@ test('a part that would turn a folder of the current base into a repository is w
   expect(await find(there)).toEqual(nothing);
 });
 
-test('a new file with a name that is not UTF-8 is refused with the reason', async () => {
+test('a new file with a name that is not UTF-8 is pushed, and refused where GitHub has to sign it', async () => {
   const bytes = await madeRun(FILES, [
     { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },
     done,
   ]);
   const there = await onGitHub(bytes);
-  const { exitCode, stderr, said } = await publish(there);
+  const { exitCode, stderr, said } = await publish(there, { args: ['--sign', 'required'] });
   expect([exitCode, said?.outcome], stderr).toEqual([11, 'publish_failed']);
-  expect(said?.reason).toContain('its name is not UTF-8');
+  expect(said?.reason).toContain('names that are not UTF-8');
   expect(await find(there)).toEqual(nothing);
+  expect((await publish(there)).said?.commit?.tree).toBe(bytes.result.treeSha);
 });
 
 describe('a run directory that is not as the run left it', () => {
@@ -229,13 +231,13 @@ function edit(folder: string, name: string, from: string | RegExp, to: string): 
   writeFileSync(path, changed);
 }
 
-test.each(sampled(['api', 'push'], () => 'via', 1))(
-  'an enterprise server is asked at its own addresses (--via %s)',
-  async (via) => {
+test.each(sampled(ROUTES, () => 'route', 1))(
+  'an enterprise server is asked at its own addresses (by %s)',
+  async (_, sign) => {
     const there = await onGitHub(made, { issue: true });
     const { github } = there;
     const env = { GITHUB_API_URL: github.enterpriseUrl };
-    const { exitCode, stderr, said } = await publish(there, { env, args: ['--via', via] });
+    const { exitCode, stderr, said } = await publish(there, { env, args: [sign] });
     expect(exitCode, stderr).toBe(0);
     expect(said?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
   },
@@ -247,15 +249,15 @@ test('a dry run says what it would do, and does none of it', async () => {
   expect(exitCode, stderr).toBe(0);
   expect(said?.dryRun).toBe(true);
   expect(there.github.requests.filter(isWrite)).toEqual([]);
-  for (const call of ['git/trees', 'git/commits', 'git/refs', 'pulls', 'issues/1/comments'])
-    expect(stderr).toMatch(new RegExp(`POST .*${call}`));
+  expect(stderr).toContain('would git push ');
+  for (const call of ['pulls', 'issues/1/comments']) expect(stderr).toMatch(new RegExp(`POST .*${call}`));
   expect(await find(there)).toEqual(nothing);
 });
 
 test('the token is in nothing that is reported or kept', async () => {
   const there = await onGitHub(made, { issue: true });
   const token = there.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
-  for (const args of [[], ['--via', 'push'], ['--dry-run']]) {
+  for (const args of [[], ['--sign', 'required'], ['--dry-run']]) {
     const { stderr, said } = await publish({ ...there, token }, { args });
     expect(stderr + JSON.stringify(said)).not.toContain(token);
   }

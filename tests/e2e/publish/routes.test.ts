@@ -1,15 +1,14 @@
-/** Publishing by git in place of the API, and into forks. */
+/** The push, and publishing into forks. */
 
 import { describe, expect, test } from 'vitest';
 import type { NewToken } from '../../support/github-server/server.ts';
 import { COMMANDS, ENOUGH, openShop } from '../../support/jobs/shop.ts';
-import { runCli } from '../../support/runs/cli.ts';
 
 const shop = openShop();
 
-describe('--via push', () => {
+describe('a push', () => {
   test('makes the same tree by git, and is found again', async () => {
-    const first = await shop.publish(['--via', 'push']);
+    const first = await shop.publish();
     expect(first.said.reason).toContain('opened');
     expect(first.said.commit).toMatchObject({ verified: null, operation: 'created' });
     const branch = first.said.branch ?? '';
@@ -18,7 +17,7 @@ describe('--via push', () => {
       `${shop.run.result.baseSha}|github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>`,
     );
     shop.run = await shop.finished('echo more > more.txt');
-    const second = await shop.publish(['--via', 'push']);
+    const second = await shop.publish();
     expect(await shop.upstream.git('rev-parse', `${branch}^`)).toBe(first.said.commit?.sha);
     expect(second.said.pullRequest).toMatchObject({ operation: 'updated' });
   });
@@ -31,44 +30,34 @@ describe('--via push', () => {
       if (path.endsWith('git-receive-pack') && theirs === '')
         theirs = await shop.upstream.commit(branch, { 'mine.txt': 'human work\n' });
     });
-    expect((await shop.publish(['--via', 'push'])).exitCode).toBe(11);
+    expect((await shop.publish()).exitCode).toBe(11);
     expect(await shop.upstream.head(branch)).toBe(theirs);
   });
 
   test('tells what the server refuses, and the mend', async () => {
     shop.run = await shop.finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
-    const { exitCode, said } = await shop.publish(['--via', 'push', '--protected', 'draft']);
+    const { exitCode, said } = await shop.publish(['--protected', 'draft']);
     expect(exitCode).toBe(11);
     expect(said.reason).toContain('.github/workflows/ci.yml, which needs the permission workflows: write');
     shop.run = await shop.finished(COMMANDS);
     const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
-    expect((await shop.publish(['--via', 'push'], { token })).said.reason).toContain('contents: write');
+    expect((await shop.publish([], { token })).said.reason).toContain('contents: write');
   });
 
-  test('is told by --dry-run, and cannot sign', async () => {
-    const { stderr } = await shop.publish(['--via', 'push', '--dry-run']);
+  test('is told by --dry-run', async () => {
+    const { stderr } = await shop.publish(['--dry-run']);
     expect(stderr).toContain(`would git push ${shop.github.serverUrl}/octo/shop.git`);
     expect(shop.writes()).toEqual([]);
-    const { exitCode, lastLine } = await runCli(
-      ['publish', shop.run.runDir, '--via', 'push', '--sign', 'required'],
-      {
-        cwd: shop.run.runDir,
-      },
-    );
-    expect({ exitCode, lastLine }).toMatchObject({
-      exitCode: 2,
-      lastLine: expect.stringContaining('use --via api'),
-    });
   });
 });
 
-test.each(['api', 'push'])('the branch is made in a fork with --head-repo, by %s', async (via) => {
+test('the branch is made in a fork with --head-repo', async () => {
   await shop.github.addRepository('ann/shop', { forkOf: 'octo/shop' });
   const token: NewToken = { kind: 'user', login: 'ann', permissions: ENOUGH.permissions ?? {} };
-  const { exitCode, said } = await shop.publish(['--head-repo', 'ann/shop', '--via', via], { token });
+  const { exitCode, said } = await shop.publish(['--head-repo', 'ann/shop'], { token });
   expect({ exitCode, reason: said.reason }).toMatchObject({ exitCode: 0 });
   expect(await shop.upstream.head(said.branch ?? '')).toBe(null);
-  const again = await shop.publish(['--head-repo', 'ann/shop', '--via', via], { token });
+  const again = await shop.publish(['--head-repo', 'ann/shop'], { token });
   expect(again.said.pullRequest).toEqual({ ...said.pullRequest, operation: 'none' });
 });
 

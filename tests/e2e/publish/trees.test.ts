@@ -8,9 +8,9 @@ import {
   madeRun,
   onGitHub,
   publish,
+  ROUTES,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 // Each test starts several processes.
 
@@ -73,12 +73,12 @@ function everyKind(): Promise<MadeRun> {
   );
 }
 
-test.each(['api', 'push'])(
+test.each(ROUTES)(
   'a change of every kind published by %s is the tree of the run, as git reads it back',
-  async (via) => {
+  async (via, sign) => {
     const made = await everyKind();
     const there = await onGitHub(made);
-    const { exitCode, stderr, said } = await publish(there, { args: ['--via', via, '--protected', 'allow'] });
+    const { exitCode, stderr, said } = await publish(there, { args: [sign, '--protected', 'allow'] });
     expect(exitCode, stderr).toBe(0);
     const { repository, github } = there;
     const branch = said?.branch ?? '';
@@ -104,23 +104,6 @@ test.each(['api', 'push'])(
   },
 );
 
-testAtNight('texts that are too much for one request are sent one by one', async () => {
-  const command =
-    "for name in a b c; do head -c 600000 /dev/zero | tr '\\0' $name > $name.txt; done; echo d > d.txt";
-  const made = await madeRun({ 'kept.txt': 'kept\n' }, [
-    { calls: [call('run_command', { command })] },
-    { text: 'Done.' },
-  ]);
-  const there = await onGitHub(made);
-  const { exitCode, stderr, said } = await publish(there);
-  expect(exitCode, stderr).toBe(0);
-  const head = (await there.repository.head(said?.branch ?? '')) ?? '';
-  expect(await there.repository.git('rev-parse', `${head}^{tree}`)).toBe(made.result.treeSha);
-  const sent = there.github.requests.filter(({ method }) => method === 'POST');
-  for (const { body } of sent) expect(JSON.stringify(body).length).toBeLessThan(1_500_000);
-  expect(sent.filter(({ operation }) => operation === 'git/create-blob')).toHaveLength(2);
-});
-
 test('with --sign required nothing is published that GitHub does not sign', async () => {
   const made = await madeRun({ 'a.txt': 'a\n' }, [
     { calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] },
@@ -140,12 +123,5 @@ test('with --sign required nothing is published that GitHub does not sign', asyn
   const refused = await publish({ ...person, token }, { args: ['--sign', 'required'] });
   expect([refused.exitCode, refused.said?.outcome]).toEqual([11, 'publish_failed']);
   expect(refused.said?.reason).toContain('--sign required');
-  expect(await person.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
-
-  const { exitCode, stderr } = await publish(person, { args: ['--via', 'push', '--sign', 'required'] });
-  expect([exitCode, stderr]).toEqual([
-    2,
-    expect.stringContaining('--via and --sign: what git pushes is not signed'),
-  ]);
   expect(await person.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 });

@@ -51,7 +51,7 @@ export interface Invalid {
 
 /** Whether a request is to change something. */
 export function isWrite({ method, operation }: Pick<SeenRequest, 'method' | 'operation'>): boolean {
-  return method !== 'GET' && operation !== 'graphql/query';
+  return method !== 'GET' && operation !== 'graphql/query' && operation !== 'git-http/upload-pack';
 }
 
 export interface NewToken {

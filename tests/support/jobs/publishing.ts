@@ -167,6 +167,12 @@ async function spawned(words: readonly string[], { artifact, env, github, killAt
   return child;
 }
 
+/** How a commit gets to GitHub, and the arguments that ask for it. */
+export const ROUTES = [
+  ['push', '--sign=auto'],
+  ['api', '--sign=required'],
+] as const;
+
 /** The branch was moved by this route and by no other. */
 export function expectRoute({ github }: OnGitHub, via: string): void {
   const moves = ['git/create-ref', 'git/update-ref', 'git-http/receive-pack'];

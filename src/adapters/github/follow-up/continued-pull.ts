@@ -2,10 +2,8 @@
 
 import * as z from 'zod';
 import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
-import { type CleanMerge, type CommitsSince, commitsSince } from '../branch.ts';
-import { findHead } from '../committers/api.ts';
-import { GitHubObjectId } from '../objects.ts';
-import { getOrNull, type OnGitHub, paginate } from '../request.ts';
+import { type CleanMerge, type CommitsSince, commitsSince, findHead } from '../branch.ts';
+import { GitHubObjectId, getOrNull, type OnGitHub, paginate } from '../request.ts';
 
 const Pull = z.object({
   number: z.int(),

@@ -14,8 +14,7 @@ import {
   roundMessage,
 } from '../../../domain/github/rounds.ts';
 import type { GitHubRefusal } from '../../../ports/github.ts';
-import { GitHubObjectId } from '../objects.ts';
-import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from '../request.ts';
+import { GitHubObjectId, GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from '../request.ts';
 import type { OwnPull } from './continued-pull.ts';
 
 const NAME = ROUNDS_REF.replace('refs/', '');

@@ -8,8 +8,7 @@ import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { staleComment } from '../../../texts/stale-pull-request.ts';
 import { type Base, readBase } from '../base.ts';
-import { cleanMergeOn } from '../follow-up/clean-merge.ts';
-import { type PublishJob, repositoryNamed } from '../job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, repositoryNamed } from '../job.ts';
 
 /**
  * Closes it, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was
@@ -39,13 +38,12 @@ export async function settleStale(job: PublishJob, end: RunOutcome): Promise<Run
 
 /** Null when all of its commits are ours. */
 async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Promise<string | null> {
-  const { upstream, fork } = job;
+  const { upstream } = job;
   const state = await judgeBranch({
     base: upstream,
     baseSha: base.sha,
-    fork,
     head: pull.head.sha,
-    cleanMerge: cleanMergeOn(job),
+    cleanMerge: cleanMergeIn(cloneFor(job, base.repository), upstream),
   });
   return state.whose === 'foreign' ? 'its branch has commits by others' : null;
 }

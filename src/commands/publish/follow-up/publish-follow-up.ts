@@ -4,32 +4,30 @@
  */
 
 import { commitsSince } from '../../../adapters/github/branch.ts';
+import type { Clone } from '../../../adapters/github/clone.ts';
 import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
-import { findCommit } from '../../../adapters/github/objects.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
-import { changeTitle } from '../../../domain/github/publishing/change-title.ts';
-import {
-  commitMessage,
-  type MessageWishes,
-  originOfCommit,
-} from '../../../domain/github/publishing/commit-message.ts';
+import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
 import { draftReasons, verificationOf } from '../../../domain/github/publishing/policy.ts';
-import { done, policyViolation, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
+import {
+  done,
+  noChange,
+  policyViolation,
+  publishFailed,
+  type RunOutcome,
+} from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import { sentence } from '../../../domain/text/words.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
-import type { Base } from '../base.ts';
-import { committerFor, commitWishes } from '../committer-for.ts';
-import { type PublishJob, repositoryNamed } from '../job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, type Refused, repositoryNamed } from '../job.ts';
 import { lackingLfs } from '../lfs-check.ts';
+import { makeCommit } from '../make-commit.ts';
 import { draftFirst, keptDraft } from '../open-pull-request.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
 import { rebuildRun } from '../rebuild-run.ts';
 import { answerThreads } from './answer-threads.ts';
-import { cleanMergeOn } from './clean-merge.ts';
 import { remakeMerge } from './remade-merge.ts';
 
 /** A follow-up that may be published. */
@@ -85,21 +83,22 @@ type CommitEnd =
   | { status: 'refused'; outcome: RunOutcome };
 
 async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish): Promise<CommitEnd> {
-  const { upstream, result, publication, sayMade } = job;
+  const { result, publication, sayMade } = job;
   const { patch, followUp } = made;
-  const notOurs = await whyNotOurs(job, pull, followUp);
+  const clone = cloneFor(job, pull.repository);
+  const notOurs = await whyNotOurs(job, clone, pull, followUp);
   if (notOurs !== null) return refuse(notOurs);
   const judged = checkPolicy(job, patch, pull.record.rules);
   if (judged.status === 'refused') return judged;
-  const head = await findCommit(upstream, pull.head);
-  if (head === null) return { status: 'moved' };
-  const linked = await checkLinked(job, patch, head.tree.sha);
+  if (!(await clone.fetch([pull.head]))) return { status: 'moved' };
+  const head = await clone.commit(pull.head);
+  const linked = await checkLinked(job, clone, patch, head.tree);
   if (linked.status === 'refused') return linked;
   const protectedPaths = [...judged.protectedPaths, ...linked.protectedPaths];
   publication.base = { branch: pull.base.branch, sha: pull.base.sha };
   const origin = originOfCommit(head.message);
-  if (origin?.runId === result.runId && origin.tree === head.tree.sha) {
-    publication.commit = { sha: pull.head, tree: head.tree.sha, operation: 'none', verified: null };
+  if (origin?.runId === result.runId && origin.tree === head.tree) {
+    publication.commit = { sha: pull.head, tree: head.tree, operation: 'none', verified: null };
     sayMade(`${pull.branch} has this change already`);
     return { status: 'made', sha: pull.head, protectedPaths, draft: pull.draft };
   }
@@ -110,30 +109,21 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
         `The branch ${pull.branch} was replaced during the run: ${followUp.head.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
       ),
     );
-  const order = await orderOn(job, pull, { ...made, headTree: head.tree.sha });
+  const order = await orderOn(job, clone, pull, { ...made, headTree: head.tree });
   if (order.status === 'refused') return order;
   const others = protectedPaths.length === 0 ? [] : await othersOf(job, pull);
   const notADraft = await draftFirst(job, [pull, ...others], protectedPaths);
   if (notADraft !== null) return refuse(notADraft);
-  const { author, committer: by, ...wishes } = await commitWishes(job);
-  const commit = await (await committerFor(job)).commit({
-    ...order,
-    message: messageOf(result, { tree: order.tree, base: pull.base.branch, followUp, wishes }),
-    author,
-    committer: by,
-    branch: pull.branch,
-    head: pull.head,
+  const { tree, parents } = order;
+  const commit = await makeCommit(job, clone, {
+    ...{ tree, parents, branch: pull.branch, head: pull.head, base: pull.base.branch },
+    request: requestBehind(result, followUp),
   });
-  if (commit.status === 'moved') return commit;
-  if (commit.status === 'failed')
-    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', `${sentence(commit.message)} ${kept(job)}`));
-  const { sha, verified } = commit;
-  publication.commit = { sha, tree: order.tree, operation: 'updated', verified };
-  sayMade(`${pull.branch} updated: ${sha.slice(0, 8)}`);
-  return { status: 'made', sha, protectedPaths, draft: pull.draft || protectedPaths.length > 0 };
+  if (commit.status !== 'made') return commit;
+  return { ...commit, protectedPaths, draft: pull.draft || protectedPaths.length > 0 };
 }
 
-function refuse(outcome: RunOutcome): Extract<CommitEnd, { status: 'refused' }> {
+function refuse(outcome: RunOutcome): Refused {
   return { status: 'refused', outcome };
 }
 
@@ -145,8 +135,13 @@ async function othersOf({ upstream: { github } }: PublishJob, { repository, bran
 }
 
 /** Null if the branch has commits by patchsmith, and other people's only if somebody asked to build on them. */
-async function whyNotOurs(job: PublishJob, pull: OwnPull, followUp: FollowUp): Promise<RunOutcome | null> {
-  const cleanMerge = cleanMergeOn(job);
+async function whyNotOurs(
+  job: PublishJob,
+  clone: Clone,
+  pull: OwnPull,
+  followUp: FollowUp,
+): Promise<RunOutcome | null> {
+  const cleanMerge = cleanMergeIn(clone, job.upstream);
   const since = await commitsSince(job.upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
   if (since.origins.length === 0)
     return policyViolation(
@@ -163,30 +158,28 @@ async function whyNotOurs(job: PublishJob, pull: OwnPull, followUp: FollowUp): P
 /** The contents of the commit: the change on the head, or the merge of the base with it. */
 async function orderOn(
   job: PublishJob,
+  clone: Clone,
   pull: OwnPull,
   { patch, followUp, headTree }: FollowUpToPublish & { readonly headTree: string },
-) {
-  const { upstream } = job;
-  const { merge } = followUp;
-  const remade = merge === null ? null : await remakeMerge(job, pull, { ...followUp, merge });
+): Promise<Refused | { status: 'ok'; tree: string; parents: readonly string[] }> {
+  const { merge, head } = followUp;
+  const name = `${pull.branch} (${pull.head.slice(0, 8)})`;
+  const remade = merge === null ? null : await remakeMerge(job, clone, pull, { ...followUp, merge });
   if (remade?.status === 'refused') return remade;
-  const base: Base = {
-    repository: `${upstream.owner}/${upstream.repo}`,
-    branch: pull.branch,
-    sha: pull.head,
-    tree: remade?.tree ?? headTree,
-  };
-  const rebuilt =
-    remade === null
-      ? await rebuildRun(job, base, patch)
-      : await rebuildRun({ ...job, upstream: remade.where }, base, patch, remade.runTree);
+  const isThere = remade !== null || (await clone.fetch([head]));
+  if (!isThere) return refuse(publishFailed('ERR_PULL_REQUEST_MOVED', `GitHub no longer has ${head}.`));
+  const trees = remade ?? { began: (await clone.commit(head)).tree, now: headTree };
+  const rebuilt = await rebuildRun(job, clone, patch, { ...trees, name });
   if (rebuilt.status === 'refused') return rebuilt;
   const { tree, files } = rebuilt.change;
-  const onHead = { baseCommit: pull.head, baseTree: headTree, files, parents: [pull.head] };
-  const order = remade === null ? { status: 'ok' as const, ...onHead } : await remade.order(rebuilt.change);
-  if (order.status === 'refused') return order;
+  // A merge that is kept as it is has both parents to tell.
+  if (remade === null && tree === headTree)
+    return refuse(noChange(`${pull.branch} already contains the whole patch.`));
+  const unresolved = remade === null ? null : await remade.whyUnresolved(tree);
+  if (unresolved !== null) return unresolved;
   const lacking = await lackingLfs(job, files);
-  return lacking === null ? { ...order, tree } : refuse(lacking);
+  if (lacking !== null) return refuse(lacking);
+  return { status: 'ok', tree, parents: merge === null ? [pull.head] : [pull.head, merge] };
 }
 
 /** People may have pushed since; what they pushed is built upon. */
@@ -195,13 +188,8 @@ async function isAfter({ upstream }: PublishJob, { head }: OwnPull, followUp: Fo
   return (await commitsSince(upstream, { baseSha: followUp.head, head, cleanMerge })).behind === 0;
 }
 
-function messageOf(
-  result: RunResult,
-  { tree, base, followUp, wishes }: { tree: string; base: string; followUp: FollowUp; wishes: MessageWishes },
-): string {
-  const { runId, plan } = result;
-  const request = followUp.trigger === 'request' ? ((plan && requestOf(plan)) ?? 'review') : followUp.trigger;
-  return commitMessage(changeTitle(result), { runId, tree, base, request }, wishes);
+function requestBehind({ plan }: RunResult, { trigger }: FollowUp): string {
+  return trigger === 'request' ? ((plan && requestOf(plan)) ?? 'review') : trigger;
 }
 
 /** The account in the pull request's text, a draft where the work is red, and the answers in the threads. */

@@ -2,8 +2,7 @@
 
 import * as z from 'zod';
 import { setStateLabel, type WorkState } from '../../../adapters/github/issues/state-label.ts';
-import { ownerAndName } from '../../../adapters/github/owner-and-name.ts';
-import { GitHubRefused, type OnGitHub } from '../../../adapters/github/request.ts';
+import { GitHubRefused, type OnGitHub, ownerAndName } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
