@@ -67,8 +67,8 @@ describe('a cancel during the check whether GitHub would permit publishing', () 
 
 describe('a cancel in the middle of a publication', () => {
   test.each([
-    ['SIGINT', 130, 'git/create-tree'],
-    ['SIGTERM', 143, 'git/create-ref'],
+    ['SIGINT', 130, 'git-http/upload-pack'],
+    ['SIGTERM', 143, 'git-http/receive-pack'],
     ['SIGINT', 130, 'pulls/create'],
   ] as const)(
     'by %s (%i) at %s is reported, and publishing again continues',
@@ -101,8 +101,8 @@ describe('a cancel in the middle of a publication', () => {
       const at = await place([edit, done]);
       const isOne = jobs === 'one job';
       const artifact = isOne ? '' : (await runJob(at)).artifact;
-      neverAnswers(at, 'git/create-ref');
-      const during = cancelAt(at, 'git/create-ref', 'SIGKILL');
+      neverAnswers(at, 'git-http/receive-pack');
+      const during = cancelAt(at, 'git-http/receive-pack', 'SIGKILL');
       const cut = isOne ? await oneJob(at, { during }) : await publishJob(at, artifact, { during });
       expect([cut.signal, cut.outputs.outcome], cut.stderr).toEqual(['SIGKILL', 'internal_error']);
       for (const said of [cut.post.stderr, cut.post.summary]) {
@@ -116,8 +116,8 @@ describe('a cancel in the middle of a publication', () => {
 
   test('in one job with the run leaves the patch of the run', async () => {
     const at = await place([edit, done]);
-    neverAnswers(at, 'git/create-commit');
-    const cut = await oneJob(at, { during: cancelAt(at, 'git/create-commit', 'SIGINT') });
+    neverAnswers(at, 'git-http/receive-pack');
+    const cut = await oneJob(at, { during: cancelAt(at, 'git-http/receive-pack', 'SIGINT') });
     expect([cut.exitCode, cut.outputs.outcome], cut.stderr).toEqual([130, 'interrupted']);
     expect(cut.outputs['patch-sha256']).toMatch(/^[0-9a-f]{64}$/);
     expect(cut.outputs['pull-request-number']).toBe('');

@@ -223,10 +223,10 @@ describe('a pull request that is open for review', () => {
       expect(said?.pullRequest).toMatchObject({ number: 1, draft: true });
       const order = life.github.requests
         .slice(before)
-        .flatMap(({ operation = '', body }) =>
+        .flatMap(({ operation = '', method, body }) =>
           JSON.stringify(body ?? '').includes('convertPullRequestToDraft')
             ? ['converted']
-            : operation === 'git/update-ref'
+            : operation === 'git-http/receive-pack' && method === 'POST'
               ? ['pushed']
               : [],
         );

@@ -27,7 +27,7 @@ describe('a finished run', () => {
         sha: await shop.upstream.head(branch),
         tree: shop.run.result.treeSha,
         operation: 'created',
-        verified: true,
+        verified: null,
       },
       pullRequest: { number: pull?.number, operation: 'created', branch, draft: false, draftReasons: [] },
       comment: null,
@@ -70,12 +70,9 @@ describe('a finished run', () => {
     expect(said.reason).toBe(
       'Nothing was changed (--dry-run). The calls that would be made are listed above.',
     );
-    const calls = stderr.split('\n').flatMap((line) => /^would (\w+ \S+)/.exec(line)?.[1] ?? []);
+    const calls = stderr.split('\n').flatMap((line) => /^would (git push|\w+ \S+)/.exec(line)?.[1] ?? []);
     expect(calls).toEqual([
-      'POST /repos/octo/shop/git/blobs',
-      'POST /repos/octo/shop/git/trees',
-      'POST /repos/octo/shop/git/commits',
-      'POST /repos/octo/shop/git/refs',
+      'git push',
       'POST /repos/octo/shop/pulls',
       'POST /repos/octo/shop/issues/0/labels',
       'POST /repos/octo/shop/pulls/0/requested_reviewers',
