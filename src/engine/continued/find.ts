@@ -9,8 +9,8 @@ import {
   readOwnPull,
 } from '../../adapters/github/follow-up/continued-pull.ts';
 import { readRounds } from '../../adapters/github/follow-up/round-log.ts';
-import { ownerAndName } from '../../adapters/github/request.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
+import { ownerAndName } from '../../adapters/github/request.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
 import { type RecordedRound, type Round, whyDamaged } from '../../domain/github/rounds.ts';
