@@ -94,6 +94,8 @@ export async function openLife(
       if (forgets) await hosted.git('update-ref', '-d', 'refs/patchsmith/rounds');
       if (event !== undefined) {
         env.GITHUB_RUN_ID = String(workflowRun);
+        // What a job of another test has left there is not this one's.
+        env.RUNNER_TEMP = temporaryFolder();
         const words = ['prepare', '--continue', args[args.indexOf('--continue') + 1] ?? 'never'];
         const given = ['--follow-up-rounds', '--comment'].flatMap((flag) =>
           args.includes(flag) ? [flag, args[args.indexOf(flag) + 1] ?? ''] : [],
