@@ -3,14 +3,14 @@
 import type { Clone } from '../../adapters/github/clone.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import type { CodeFor } from '../../domain/errors/registry.ts';
+import { isBinary } from '../../domain/github/conflict.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import type { Flag } from '../../domain/review/flag.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import { policyViolation, publishFailed } from '../../domain/run/outcome.ts';
-import { isBinary } from '../../domain/text/binary.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
-import { reviewPatch } from '../../engine/finish/review.ts';
+import { scanContents } from '../../engine/finish/review.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import { mergeTrees } from '../../git/store/merge-trees.ts';
 import {
@@ -78,7 +78,7 @@ export async function rebuildRun(
   if (total > MAX_TOTAL_BYTES) return broken(job, `its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
   const sized = (state: TreeDifference['after']) => state && { ...state, size: sizes.get(state.blob) ?? 0 };
   const changed = new Set(changes.map(({ path }) => path));
-  const review = await reviewPatch({
+  const review = await scanContents({
     files: result.changedFiles.filter(({ path }) => changed.has(path)),
     net: changes.map(({ path, before, after }) => ({ path, before: sized(before), after: sized(after) })),
     read: (ids, maxBytes) => readBlobs(clone.gitDir, ids, maxBytes),

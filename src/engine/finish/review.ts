@@ -28,7 +28,7 @@ export async function reviewedPart(
 ): Promise<ReviewedPart> {
   const { patch } = contents;
   const principles = start.principles.map(({ path }) => path);
-  const { flags, secrets } = await scan(contents, principles, findKnown);
+  const { flags, secrets } = await scanContents({ ...contents, files: patch.files, principles, findKnown });
   const isAccepted = pathMatcher(start.acceptSecrets);
   const withheld =
     repositoriesReason(patch.repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
@@ -52,15 +52,20 @@ const BATCH_BYTES = 32 * 1024 * 1024;
 /** Maximum bytes examined of one state; unexamined contents are not published unless explicitly accepted. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
-/** Scans the patch for secrets and for changes that deserve a second look, in bounded batches. */
-async function scan(
-  { patch, net, read }: PatchContents,
-  principles: readonly string[],
-  findKnown: FindKnown,
-): Promise<Pick<RunResult, 'flags' | 'secrets'>> {
+/** Scans a patch for secrets and for changes that deserve a second look, in bounded batches. */
+export async function scanContents(patch: {
+  readonly files: ProvenPatch['files'];
+  /** The net changes that it was made from. */
+  readonly net: readonly PathChange[];
+  readonly read: ReadBlobs;
+  /** Paths of the principles given to the model. */
+  readonly principles: readonly string[];
+  readonly findKnown: FindKnown;
+}): Promise<Pick<RunResult, 'flags' | 'secrets'>> {
+  const { files: changed, net, read, principles, findKnown } = patch;
   const flags: RunResult['flags'] = [];
   const secrets: FoundSecret[] = [];
-  for (const batch of batchesOf(sidesOf(patch.files, net))) {
+  for (const batch of batchesOf(sidesOf(changed, net))) {
     const ids = batch.flatMap(({ before, after }) =>
       [before, after].flatMap((state) => (isTooLarge(state) ? [] : (blobOf(state) ?? []))),
     );
