@@ -174,7 +174,8 @@ const NAMED_PATH =
 const NAMED_SOURCE = /`([\w./-]+\.ts)`/g;
 
 /** Paths of projects that examples work on, and what is made on demand. */
-const NOT_OURS = /^src\/(?:total\.js|greeting\.ts|parser|vendor)$|^site\/\.vitepress\/dist$/;
+const NOT_OURS =
+  /^src\/(?:total\.js|greeting\.ts|parser|vendor)$|^site\/\.vitepress\/dist$|^\.github\/patchsmith\/issue\.md$/;
 
 /** In a drawing: a file, and what it has. */
 const DRAWN = /(src\/[\w./-]+\.ts) +(\w+)(?=[:(]|$)/gm;

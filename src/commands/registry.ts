@@ -206,7 +206,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary: 'Write a project file, plan, principles and workflow: init [TEMPLATE], made for this repository',
+    summary: 'Write a project file, plan and workflow: init [TEMPLATE], made for this repository',
     examples: [
       [
         'patchsmith init issue',

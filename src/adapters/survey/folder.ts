@@ -20,7 +20,7 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
   const listed = namesIn(join(root, prefix));
   if (listed === null) return null;
   const names = new Set(listed);
-  const text = async (path: string) => readText(root, prefix + path);
+  const text = (path: string | null) => (path === null ? '' : readText(root, prefix + path));
   return {
     prefix,
     names,
@@ -32,15 +32,17 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
       return null;
     },
     text,
-    async json(path) {
-      const content = await text(path);
-      return content === null ? null : (jsonOrUndefined(content) ?? null);
-    },
+    json: (path) => jsonOrUndefined(text(path)) ?? null,
     async toml(path) {
-      const content = await text(path);
-      if (content === null) return null;
+      if (!names.has(path)) return null;
       const { parse } = await import('smol-toml');
-      return parsed(content, parse);
+      try {
+        return parse(text(path));
+      } catch (error) {
+        // Files that cannot be parsed count as missing.
+        if (error instanceof Error) return null;
+        throw error;
+      }
     },
     inWorkflows(...texts) {
       for (const [path, content] of workflows) if (texts.some((one) => content.includes(one))) return path;
@@ -50,7 +52,7 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
 }
 
 /** The workflows that are there. */
-export async function readWorkflows(root: string): Promise<Workflows> {
+export function readWorkflows(root: string): Workflows {
   const folder = '.github/workflows';
   const areFolders = ['.github', folder].every((path) =>
     lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory(),
@@ -59,7 +61,7 @@ export async function readWorkflows(root: string): Promise<Workflows> {
   const workflows = new Map<string, string>();
   for (const name of names.filter((one) => /\.ya?ml$/.test(one)).slice(0, MAX_WORKFLOWS)) {
     const text = readText(root, `${folder}/${name}`);
-    if (text !== null) workflows.set(`${folder}/${name}`, text);
+    if (text !== '') workflows.set(`${folder}/${name}`, text);
   }
   return workflows;
 }
@@ -74,19 +76,9 @@ function namesIn(path: string): string[] | null {
     .slice(0, MAX_NAMES);
 }
 
-function readText(root: string, written: string): string | null {
+function readText(root: string, written: string): string {
   const path = parseRepoPath(written);
-  if (!path.ok) return null;
+  if (!path.ok) return '';
   const read = readFile(root, path.path, MAX_BYTES);
-  return read.status === 'ok' ? textOf(read.bytes) : null;
-}
-
-/** Unparsable files count as missing: `init` uses what it can read. */
-function parsed(text: string, parse: (text: string) => unknown): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (error instanceof Error) return null;
-    throw error;
-  }
+  return (read.status === 'ok' ? textOf(read.bytes) : null) ?? '';
 }

@@ -1,6 +1,11 @@
-/** What `init` knows about a repository's project: commands, and where each comes from. */
+/** What is known about a repository's project: commands, and where each comes from. */
 
-import type { PackageManager } from '../../domain/packages/package-manager.ts';
+import {
+  MANAGERS,
+  type ManagerName,
+  managersOf,
+  type PackageManager,
+} from '../../domain/packages/managers.ts';
 import type { WorkflowStep } from './workflow-step.ts';
 
 /** A file in which something was found, or the reason of a guess. */
@@ -14,14 +19,10 @@ export interface Said {
 
 /** One project of one ecosystem, in the root of a repository or in a folder of it. */
 export interface Project {
-  /** Such as `Node.js`. */
-  readonly ecosystem: string;
-  /** The package manager. */
   readonly manager: Said;
   readonly lockfile: string | null;
   readonly setup: readonly Said[];
   readonly test: Said | null;
-  /** Written into `verify` only if it was found; a guess is only mentioned. */
   readonly lint: Said | null;
   readonly build: Said | null;
   /** Hosts of its registries, as entries of `allow-domain`; empty if nothing is downloaded. */
@@ -30,8 +31,6 @@ export interface Project {
   readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
   readonly steps: readonly WorkflowStep[];
-  /** Other guesses, such as a version. */
-  readonly guesses: readonly string[];
   /** The folder that setup makes, which git should ignore. */
   readonly makes: string | null;
   /** What a person has to decide, one sentence each. */
@@ -43,23 +42,22 @@ export interface ProjectCache {
   readonly manager: PackageManager;
   /** Fills it on a person's machine. */
   readonly filledBy: string;
-  /**
-   * Scripts that fill it in a workflow, without running code from packages or leaving anything in the checkout. Null
-   * if the manager cannot: a workflow allows the hosts instead.
-   */
+  /** Scripts that fill it in a workflow; null if the manager cannot, so that a workflow allows the hosts instead. */
   readonly steps: readonly string[] | null;
 }
 
-/** One ecosystem: how to recognise it, and how to examine its projects. */
+/** One ecosystem: how to recognise it, and what its files say. */
 export interface Ecosystem {
+  /** Such as `Node.js`. */
+  readonly name: string;
   /** Names of its source files end with one of these; decides between several ecosystems. */
   readonly extensions: readonly string[];
   /** Names of files, or their ends beginning with `*`, one of which has to be there. */
   readonly manifests: readonly string[];
   /** Prints the version of its language anywhere, without reading a project; null if no command does so quickly. */
   readonly versionCommand: string | null;
-  /** Null if the existing manifests do not make a project. */
-  look(folder: Folder): Promise<Project | null>;
+  /** What is left out is none. `file` is the first of `manifests` that is there. */
+  look(folder: Folder, file: string): Promise<Pick<Project, 'manager'> & Partial<Project>>;
 }
 
 /** A folder of the repository, for reading. Nothing in it is ever executed. */
@@ -70,10 +68,10 @@ export interface Folder {
   readonly names: ReadonlySet<string>;
   /** The first of these that is there; an entry that begins with `*` names the end. */
   first(...names: readonly string[]): string | null;
-  /** The text of a small file; null when it is missing, a link, too large or no text. */
-  text(path: string): Promise<string | null>;
+  /** The text of a small file; empty when it is missing, a link, too large or no text. */
+  text(path: string | null): string;
   /** A parsed file; null when it is missing or wrong. */
-  json(path: string): Promise<unknown>;
+  json(path: string): unknown;
   toml(path: string): Promise<unknown>;
   /** The workflow file that contains one of these texts; null when none does. */
   inWorkflows(...texts: readonly string[]): string | null;
@@ -84,9 +82,15 @@ export function found(text: string, file: string): Said {
   return { text, basis: { found: file } };
 }
 
-/** A command that is only likely. `why` completes "guessed: ". */
+/** A command that is only likely. `why` completes "a guess: ". */
 export function guessed(text: string, why: string): Said {
   return { text, basis: { guessed: why } };
+}
+
+/** A linter by the file with its rules; found if the project installs it. */
+export function linter(text: string, rules: string | null, isInstalled: boolean): Said | null {
+  if (rules === null) return null;
+  return isInstalled ? found(text, rules) : guessed(text, `${rules} has its rules, but nothing installs it`);
 }
 
 /**
@@ -95,6 +99,18 @@ export function guessed(text: string, why: string): Said {
  */
 export function unlessMade(folder: string, command: string): string {
   return `test -d ${folder} || ${command} || { code=$?; rm -rf ${folder}; (exit $code); }`;
+}
+
+/** That of `manager`, where `--cache auto` would take it, too; null for one that has no cache, or none by the files here. */
+export function cacheOf(
+  folder: Folder,
+  manager: ManagerName,
+  own: Partial<Omit<ProjectCache, 'manager'>> = {},
+): ProjectCache | null {
+  const cached = managersOf([...folder.names]).find((one) => one === manager);
+  if (cached === undefined || cached === 'bundler') return null;
+  const { locked, ...of } = MANAGERS[cached];
+  return { manager: cached, filledBy: locked, steps: 'fill' in of ? of.fill : null, ...own };
 }
 
 /** The value at a path of own keys in a parsed file; undefined where there is none. */
@@ -107,14 +123,19 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return inner;
 }
 
-/** The same, if it is text. */
-export function textAt(value: unknown, ...path: readonly string[]): string | null {
+/** The same, if it is text; else empty. */
+export function textAt(value: unknown, ...path: readonly string[]): string {
   const inner = at(value, ...path);
-  return typeof inner === 'string' ? inner : null;
+  return typeof inner === 'string' ? inner : '';
 }
 
 /** The keys of a mapping at a path. */
 export function keysAt(value: unknown, ...path: readonly string[]): string[] {
   const inner = at(value, ...path);
   return typeof inner === 'object' && inner !== null ? Object.keys(inner) : [];
+}
+
+/** The first group of a pattern; empty if it does not match. */
+export function group(pattern: RegExp, text: string): string {
+  return pattern.exec(text)?.[1] ?? '';
 }

@@ -22,6 +22,15 @@ const ACTION_PINS = {
 
 type PinnedAction = keyof typeof ACTION_PINS;
 
+/** The step that installs a language. */
+export function setup(
+  language: string,
+  uses: PinnedAction,
+  values: Readonly<Record<string, string>>,
+): WorkflowStep {
+  return { name: `Install ${language}`, uses, with: values };
+}
+
 /**
  * The YAML of a step, indented for a job's list. Values come from files of the repository that anyone may have written: an
  * expression among them would run in the workflow, so one that could hold it is a mistake of the caller.
@@ -50,14 +59,14 @@ function harmless(value: string): string {
 }
 
 /** The version if it is written as versions are, and null for anything else. */
-export function plainVersion(written: string | null): string | null {
-  const tidy = written?.trim() ?? '';
+export function plainVersion(written: string): string | null {
+  const tidy = written.trim();
   return /^v?\d{1,9}(?:\.[\dx]{1,9}){0,3}(?:-[\w.]{1,20})?$/.test(tidy) ? tidy.replace(/^v/, '') : null;
 }
 
 /** A version or a range of versions as setup actions take it, such as `20`, `>=20 <23` or `lts/*`; null for anything else. */
-export function plainRange(written: string | null): string | null {
-  const tidy = written?.trim().replaceAll(/\s*(?:,|\s)\s*/g, ' ') ?? '';
+export function plainRange(written: string): string | null {
+  const tidy = written.trim().replaceAll(/\s*(?:,|\s)\s*/g, ' ');
   const isRange = /^(?:(?:[<>]=?|[\^~=])? ?v?\d{1,9}(?:\.(?:\d{1,9}|[x*])){0,3}(?:(?: \|\|)? |$)){1,4}$/.test(
     tidy,
   );

@@ -1,27 +1,158 @@
-/** `patchsmith init [TEMPLATE]` on the command line. */
+/**
+ * `patchsmith init [TEMPLATE]`: looks at the repository, writes project file, workflow and plans, and prints what it found, what
+ * it guessed, and what is left to do. Never overwrites anything, and executes nothing of the repository.
+ */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Survey, surveyRepository } from '../../adapters/survey/survey.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { PROJECT_FILE } from '../../config/resolve.ts';
+import { absolutePath, type RepoPath } from '../../domain/changes/path.ts';
+import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { sentence } from '../../domain/text/sentence.ts';
+import { writeNewFile } from '../../files/nofollow-files.ts';
+import { lookAt } from '../../files/tree-view.ts';
+import { askGit } from '../../git/git.ts';
+import { userGitEnvironment } from '../../git/user-settings.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { readSettings } from '../inputs.ts';
-import { initialise } from './init.ts';
+import { withAppToken } from './app-token.ts';
+import { withResumeJob } from './resume-job.ts';
+import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
+import {
+  packageFlags,
+  projectFileText,
+  SCHEMA_IN_PACKAGES,
+  surveyLines,
+  verifyOf,
+  withLinter,
+  workflowText,
+} from './written-files.ts';
 
 /** Starts `patchsmith init` with the given flags and variables. */
-export async function startInit(
-  context: HostContext,
-  { operands, flags, switches, problems }: Given,
-): Promise<CommandOutcome> {
-  const read = readSettings(context, flags, problems);
+export async function startInit(context: HostContext, given: Given): Promise<CommandOutcome> {
+  const read = readSettings(context, given.flags, given.problems);
   if (read.status === 'refused') return read;
+  return sayEnd(context, await initialise(context, given, read.settings.repo));
+}
+
+/** `repo` is null for the checkout that contains the working directory. */
+async function initialise(
+  context: HostContext,
+  { operands, switches }: Given,
+  repo: string | null,
+): Promise<RunOutcome> {
   const say = sayTo(context);
-  const outcome = await initialise({
-    template: operands[0] ?? 'issue',
-    withApp: switches.has('app'),
-    isLong: switches.has('long'),
-    repo: read.settings.repo,
-    cwd: context.cwd,
-    env: context.env,
-    say,
-  });
-  return sayEnd(context, outcome);
+  const [name = 'issue'] = operands;
+  const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
+  if (template === undefined) {
+    return usageError(
+      'ERR_UNKNOWN_TEMPLATE',
+      `Unknown template ${JSON.stringify(name)}. Templates: ${Object.keys(WORKFLOW_TEMPLATES).join(', ')}.`,
+    );
+  }
+  const withApp = switches.has('app');
+  const plain = switches.has('long') ? withResumeJob(template.workflow) : template.workflow;
+  const workflow = withApp ? withAppToken(plain) : plain;
+  if (workflow === null)
+    return usageError(
+      'ERR_SETTINGS_CONFLICT',
+      `--app: the workflow ${name} publishes nothing, so it needs no token for that.`,
+    );
+  const found = await findCheckout(absolutePath(context.cwd, repo ?? '.'), context.env);
+  if (found.status === 'failed') return usageError('ERR_NO_CHECKOUT', found.message);
+  const { root } = found.checkout;
+  const survey = await surveyRepository(root);
+  for (const line of surveyLines(survey)) say(line);
+  const files = filesToWrite(root, { ...template, workflow }, name, survey);
+  const ignored = await ignoredIn(root, Object.keys(files), userGitEnvironment(context.env));
+  let written = 0;
+  let left: string[] = [];
+  for (const [path, text] of Object.entries(files)) {
+    const kept = [path, ...(ALSO_CALLED[path] ?? [])].find((one) => lookAt(root, one).status === 'seen');
+    if (kept !== undefined) {
+      left = [...left, path];
+      say(`left ${kept} as it is`);
+    } else if (ignored.has(path)) {
+      say(`did not write ${path}, which git ignores: change .gitignore, and run this again`);
+    } else {
+      const why = writeNewFile(root, path as RepoPath, text);
+      if (why !== null)
+        return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${path} cannot be written: ${why}`));
+      written += 1;
+      say(`wrote ${path}`);
+    }
+  }
+  say('Left to do:');
+  const steps = stepsLeft(template, survey, left.includes(PROJECT_FILE), withApp);
+  for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
+  if (written === 0) return noChange('No file was missing that could be written.');
+  return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
+}
+
+const PLANS = '.github/patchsmith';
+/** Other names of a file. */
+const ALSO_CALLED: Readonly<Record<string, readonly string[]>> = { [PROJECT_FILE]: ['.patchsmith.yaml'] };
+
+/** Texts by path, relative to the root. */
+function filesToWrite(
+  root: string,
+  { workflow, plans }: WorkflowTemplate,
+  name: string,
+  { project }: Survey,
+): Readonly<Record<string, string>> {
+  const texts = Object.entries(plans).map(([plan, text]) => [`${PLANS}/${plan}`, withLinter(text, project)]);
+  return {
+    [PROJECT_FILE]: projectFileText(project, existsSync(join(root, SCHEMA_IN_PACKAGES))),
+    [`.github/workflows/patchsmith-${name}.yml`]: workflowText(workflow, project),
+    ...Object.fromEntries(texts),
+  };
+}
+
+/** Those of the paths that git ignores, by rules alone: the index is not read, and no program runs. */
+async function ignoredIn(
+  root: string,
+  paths: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ReadonlySet<string>> {
+  const args = ['check-ignore', '--no-index', '--', ...paths];
+  const { stdout } = await askGit({ cwd: root, args, env });
+  return new Set(stdout.toString('utf8').split('\n'));
+}
+
+/** What people still have to do, in its order. */
+function stepsLeft(
+  template: WorkflowTemplate,
+  { project, decisions }: Survey,
+  hasProjectFile: boolean,
+  withApp: boolean,
+): string[] {
+  const plans = Object.keys(template.plans).map((plan) => `${PLANS}/${plan}`);
+  const flags = project === null ? '' : packageFlags(project);
+  const typed = (command: string) => `patchsmith ${command}${flags && ` ${flags}`}`;
+  const task = template.needsIssue ? '-m "…what you want done…"' : `--plan ${plans[0]}`;
+  const commands = [
+    ...(project?.setup ?? []).map(({ text }) => `setup: ${text}`),
+    ...(project === null ? [] : verifyOf(project)).map(({ text }) => `verify: ${text}`),
+  ];
+  return [
+    ...decisions,
+    ...(project?.test
+      ? []
+      : [
+          `No test command was found: name one as verify in ${PROJECT_FILE}. Without it, nothing shows that a change is right.`,
+        ]),
+    hasProjectFile && commands.length > 0
+      ? `Check that the existing ${PROJECT_FILE} has this: ${commands.join(', ')}.`
+      : `Check the commands in ${PROJECT_FILE} and the plan: ${plans.join(', ')}.`,
+    ...(project?.cache ? [`Download the packages to this machine, once: ${project.cache.filledBy}`] : []),
+    `Check for free whether a run could start here: ${typed(`check --plan ${plans[0]}`)}`,
+    `Then let it work: ${typed(`run ${task}`)} (docs/sandbox.md says how tests get their packages)`,
+    'In the workflow, put the owner of the action in place of OWNER in OWNER/patchsmith, and in place of the zeros the full id of a commit that you have reviewed.',
+    ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
+  ];
 }

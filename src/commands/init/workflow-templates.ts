@@ -7,7 +7,6 @@ import fork from '../../../docs/workflows/fork.yml';
 import issue from '../../../docs/workflows/issue.yml';
 import long from '../../../docs/workflows/long.yml';
 import matrix from '../../../docs/workflows/matrix.yml';
-import principles from '../../../docs/workflows/samples/AGENTS.md';
 import documentationPlan from '../../../docs/workflows/samples/documentation.md';
 import issuePlan from '../../../docs/workflows/samples/issue.md';
 import maintenancePlan from '../../../docs/workflows/samples/maintenance.md';
@@ -85,6 +84,3 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
     next: [KEY, 'Start it by hand, in Actions → patchsmith fork, with the commit of a pull request.'],
   },
 };
-
-/** A first AGENTS.md, for repositories without one. */
-export const PRINCIPLES_SAMPLE = principles;

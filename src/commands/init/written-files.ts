@@ -1,7 +1,8 @@
-/** The text of the files that `init` writes: a template of the docs, completed with the findings in the repository. */
+/** What `init` writes and prints: templates of the docs, completed with the findings in the repository. */
 
 import { stringify } from 'yaml';
 import type { Basis, Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
+import type { Survey } from '../../adapters/survey/survey.ts';
 import { stepText, type WorkflowStep } from '../../adapters/survey/workflow-step.ts';
 
 const PROJECT_FILE_HEAD = `# Settings of patchsmith for every plan of this repository, written by patchsmith init.
@@ -14,25 +15,26 @@ export const SCHEMA_IN_PACKAGES = 'node_modules/patchsmith/docs/patchsmith.schem
 /** The text of `.patchsmith.yml`. `hasSchema`: editors find the schema in the packages of the repository. */
 export function projectFileText(project: Project | null, hasSchema = false): string {
   const verify = project === null ? [] : verifyOf(project);
-  const parts = [
-    `${hasSchema ? `# yaml-language-server: $schema=./${SCHEMA_IN_PACKAGES}\n` : ''}${PROJECT_FILE_HEAD}`,
-    ...(project === null || project.setup.length === 0
-      ? []
-      : [
-          '# Run once before the model is asked, and again in each fresh checkout that is verified.\n',
-          listText('setup', project.setup),
-        ]),
-    '# What must succeed when the model is done. Only their exit codes count, so use none that cannot fail.\n',
-    verify.length > 0 ? listText('verify', verify) : '# verify:\n#   - the command that runs your tests\n',
-    ...(project === null || project.domains.length === 0 ? [] : [networkText(project)]),
-  ];
-  return parts.map((part) => (part.startsWith('#') && part !== parts[0] ? `\n${part}` : part)).join('');
+  const schema = hasSchema ? `# yaml-language-server: $schema=./${SCHEMA_IN_PACKAGES}\n` : '';
+  return [
+    `${schema}${PROJECT_FILE_HEAD}`,
+    project === null || project.setup.length === 0
+      ? ''
+      : `# Run once before the model is asked, and again in each fresh checkout that is verified.\n${listText('setup', project.setup)}`,
+    `# What must succeed when the model is done. Only their exit codes count, so use none that cannot fail.\n${
+      verify.length > 0 ? listText('verify', verify) : '# verify:\n#   - the command that runs your tests\n'
+    }`,
+    project === null || project.domains.length === 0 ? '' : networkText(project),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
 }
 
 /** The commands of `verify`: the tests and linter that were found, or a build if there are no tests. */
 export function verifyOf({ test, lint, build }: Project): Said[] {
-  const checks = test === null ? [build] : [test];
-  return [...checks, lint !== null && 'found' in lint.basis ? lint : null].filter((said) => said !== null);
+  return [test ?? build, lint !== null && 'found' in lint.basis ? lint : null].filter(
+    (said) => said !== null,
+  );
 }
 
 /**
@@ -43,11 +45,18 @@ export function verifyOf({ test, lint, build }: Project): Said[] {
  */
 export function workflowText(workflow: string, project: Project | null): string {
   if (project === null) return workflow;
-  const cache = CAN_LEAVE_DEFAULT_BRANCH.test(workflow) ? null : filledCache(project.cache);
-  const inputs = cache === null ? hostsInput(project.domains) : cacheInput(cache);
+  const isOpen = CAN_LEAVE_DEFAULT_BRANCH.test(workflow) || !project.cache?.steps;
+  const cache = isOpen ? null : project.cache;
+  const inputs =
+    cache === null
+      ? hostsInput(project.domains)
+      : [
+          '          # Packages come from the downloads of the previous steps: commands have no network.',
+          `          cache: ${cache.manager}`,
+        ];
   const texts = (steps: readonly WorkflowStep[]) => steps.map((step) => stepText(step).trimEnd());
   const languages = texts(project.steps);
-  const filling = texts(fillingSteps(cache));
+  const filling = cache === null ? [] : texts(fillingSteps(cache));
   // From the last step to the first, so that the lines above stay where they are.
   const lines = workflow.split('\n');
   const indices = lines.flatMap((line, at) => (line.startsWith(KEY_INPUT) ? [at] : []));
@@ -77,47 +86,46 @@ function hostsInput(domains: readonly string[]): string[] {
   ];
 }
 
-function cacheInput({ manager }: ProjectCache): string[] {
-  return [
-    '          # Packages come from the downloads of the previous steps: commands have no network.',
-    `          cache: ${manager}`,
-  ];
-}
-
-/** A cache that steps of a workflow can fill. */
-type FilledCache = ProjectCache & { readonly steps: readonly string[] };
-
-function filledCache(cache: ProjectCache | null): FilledCache | null {
-  return cache === null || cache.steps === null ? null : { ...cache, steps: cache.steps };
-}
-
-function fillingSteps(cache: FilledCache | null): WorkflowStep[] {
-  if (cache === null) return [];
-  const [first = '', ...others] = cache.steps;
-  return [
-    { name: `Fill the cache of ${cache.manager}`, run: first },
-    ...others.map((run) => ({ name: 'Leave nothing of it in the checkout', run })),
-  ];
+function fillingSteps({ manager, steps }: ProjectCache): WorkflowStep[] {
+  const names = [`Fill the cache of ${manager}`, 'Leave nothing of it in the checkout'];
+  return (steps ?? []).map((run, at) => ({ name: names[at] ?? '', run }));
 }
 
 /** The flags with which commands of this machine have their packages. */
-export function packageFlags(project: Project): string {
-  return project.cache === null ? domainFlags(project) : `--cache ${project.cache.manager}`;
-}
-
-function domainFlags({ domains }: Project): string {
+export function packageFlags({ cache, domains }: Project): string {
+  if (cache !== null) return `--cache ${cache.manager}`;
   return domains.map((domain) => `--allow-domain ${domain}`).join(' ');
 }
 
-/** A sample plan or principles, with the commands of this repository in place of npm's. */
-export function withCommands(sample: string, project: Project | null): string {
-  const test = project?.test ? `\`${project.test.text}\`` : 'the tests';
+/** A sample plan, with the linter of this repository in place of npm's. */
+export function withLinter(sample: string, project: Project | null): string {
   const lint = project?.lint ? `\`${project.lint.text}\`` : 'the linter';
-  return sample.replaceAll('`npm test`', () => test).replaceAll('`npm run lint`', () => lint);
+  return sample.replaceAll('`npm run lint`', () => lint);
+}
+
+/** What `init` prints about a repository: what it found and where, what it guessed and why. One line each. */
+export function surveyLines({ project, ecosystem, folder, workflows }: Survey): string[] {
+  if (project === null)
+    return ['Found no language: no manifest in the root, and none in a folder with a third of the files.'];
+  const { manager, lockfile, setup, test, lint, build, domains } = project;
+  const written = new Set([...setup, ...verifyOf(project)]);
+  const row = (name: string, said: Said | null) =>
+    said === null
+      ? `  ${name.padEnd(6)} none found`
+      : `  ${name.padEnd(6)} ${said.text}  (${basisText(said.basis)}${written.has(said) ? '' : '; not written'})`;
+  return [
+    `Found ${ecosystem?.name}${folder && ` in ${folder}`}: ${manager.text}, ${basisText(manager.basis)}${lockfile === null ? '' : `, locked by ${lockfile}`}`,
+    ...setup.map((said) => row('setup', said)),
+    row('test', test),
+    row('lint', lint),
+    row('build', build),
+    ...(domains.length === 0 ? [] : [`  hosts  ${domains.join(', ')}  (of the package manager)`]),
+    ...(workflows.length === 0 ? [] : [`  workflows that are there: ${workflows.join(', ')}`]),
+  ];
 }
 
 /** Where something comes from, for people and for comments: on one line, whatever names files have. */
-export function basisText(basis: Basis): string {
+function basisText(basis: Basis): string {
   const text = 'found' in basis ? `from ${basis.found}` : `a guess: ${basis.guessed}`;
   return text.replaceAll(/[^\x20-\x7e]/g, '?');
 }
@@ -131,15 +139,9 @@ function listText(key: string, commands: readonly Said[]): string {
 
 function networkText(project: Project): string {
   const { cache } = project;
-  const filled = filledCache(cache);
-  const how =
-    filled === null
-      ? '# Commands have no network, and this file cannot open it: a pull request could change it. The workflow names the hosts\n# that downloads come from; on the command line, add'
-      : `# Commands have no network. A workflow fills the cache of ${filled.manager} before the run, or names the hosts that downloads come\n# from; on the command line, after ${filled.filledBy}, add`;
-  const own =
-    cache === null || filled !== null
-      ? ''
-      : `\n# or, to use the cache of the machine, after ${cache.filledBy}\n#   --cache ${cache.manager}`;
-  const flags = filled === null ? domainFlags(project) : packageFlags(project);
-  return `${how}\n#   ${flags}${own}\n# Other ways to get tests to run: docs/sandbox.md of patchsmith\n`;
+  return `# Commands have no network, and this file cannot open it: a pull request could change it. The workflow says where packages
+# come from; on the command line, ${cache === null ? '' : `after ${cache.filledBy}, `}add
+#   ${packageFlags(project)}
+# Other ways to get tests to run: docs/sandbox.md of patchsmith
+`;
 }

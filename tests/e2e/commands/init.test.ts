@@ -12,7 +12,7 @@ const written = (root: string) =>
     .sort();
 
 test.each(['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'long', 'fork'])(
-  'init %s writes the workflow of the docs, the plans that it names, and principles',
+  'init %s writes the workflow of the docs and the plans that it names',
   async (name) => {
     const { root } = await makeRepository({ 'a.txt': 'a\n' });
     const end = await runCli(['init', name], { cwd: root });
@@ -22,7 +22,6 @@ test.each(['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'lon
       readFileSync(`docs/workflows/${name}.yml`, 'utf8'),
     );
     const files = written(root);
-    expect(files).toContain('AGENTS.md');
     const plans = readFileSync(join(root, workflow), 'utf8').matchAll(/plan-file: (\S*\/(?!\$)\S+\.md)$/gm);
     for (const [, plan] of plans) expect(files).toContain(plan);
     expect(end.stderr).toContain('secret ANTHROPIC_API_KEY');
@@ -61,24 +60,21 @@ test('without a name it is the workflow for issues', async () => {
     '.github/patchsmith/issue.md',
     '.github/workflows/patchsmith-issue.yml',
     '.patchsmith.yml',
-    'AGENTS.md',
   ]);
 });
 
 test('existing files are left unchanged', async () => {
-  const { root } = await makeRepository({ 'CLAUDE.md': 'Mine.\n', '.github/patchsmith/issue.md': 'Mine.\n' });
+  const { root } = await makeRepository({ '.github/patchsmith/issue.md': 'Mine.\n' });
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect(end.stderr).toContain('left .github/patchsmith/issue.md as it is');
-  expect(end.stderr).toContain('left CLAUDE.md as it is');
   expect(written(root)).toEqual([
     '.github/patchsmith/issue.md',
     '.github/workflows/patchsmith-issue.yml',
     '.patchsmith.yml',
-    'CLAUDE.md',
   ]);
   expect(readFileSync(join(root, '.github/patchsmith/issue.md'), 'utf8')).toBe('Mine.\n');
   const again = await runCli(['init', 'issue'], { cwd: root });
-  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Everything exists already.');
+  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): No file was missing that could be written.');
 });
 
 test('the commands of a repository are found and written, and what was there already is named', async () => {
@@ -105,13 +101,19 @@ test('the commands of a repository are found and written, and what was there alr
   expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toContain(
     'setup:\n  # from package-lock.json\n  - test -d node_modules || npm ci\n',
   );
-  expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toContain('Run `npm test` before you end.');
   const again = await runCli(['init', 'schedule'], { cwd: root });
   expect(again.stderr).toContain('left .patchsmith.yml as it is');
   expect(again.stderr).toContain('patchsmith run --plan .github/patchsmith/maintenance.md --cache npm (');
   expect(again.stderr).toContain(
     'Check that the existing .patchsmith.yml has this: setup: test -d node_modules || npm ci, verify: npm test.',
   );
+});
+
+test('a file that git would ignore is not written', async () => {
+  const { root } = await makeRepository({ '.gitignore': '.*.yml\n/.github/patchsmith/\n' });
+  const end = await runCli(['init'], { cwd: root });
+  expect(written(root)).toEqual(['.github/workflows/patchsmith-issue.yml']);
+  expect(end.stderr).toContain('did not write .patchsmith.yml, which git ignores');
 });
 
 test('nothing is written through a link', async () => {

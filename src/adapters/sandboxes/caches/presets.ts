@@ -3,7 +3,7 @@
  * (`~/.cargo/credentials.toml`, `~/.m2/settings.xml`, `~/.gradle/gradle.properties`) are not.
  */
 
-import type { PackageManager } from '../../../domain/packages/package-manager.ts';
+import type { PackageManager } from '../../../domain/packages/managers.ts';
 
 /** A folder of a cache. */
 export interface CachePart {

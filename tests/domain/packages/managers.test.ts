@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { INSTALLERS, installerFor } from '../../../src/domain/packages/installers.ts';
+import { installerFor, MANAGERS, managersOf } from '../../../src/domain/packages/managers.ts';
 import { toolHint } from '../../../src/domain/packages/tools.ts';
 import { missingProgram } from '../../../src/domain/review/denial-signs.ts';
 
@@ -20,9 +20,15 @@ test.each([
   expect(installerFor(names, command)?.line).toBe(line);
 });
 
+test('lock files say which package managers a repository has, each once and in one order', () => {
+  const names = ['Cargo.lock', 'src', 'pnpm-lock.yaml', 'settings.gradle', 'build.gradle', 'constructor'];
+  expect(managersOf(names)).toEqual(['pnpm', 'cargo', 'gradle']);
+  expect(managersOf(['README.md', 'Gemfile', 'package.json'])).toEqual([]);
+});
+
 test('every package manager is a program that can be installed itself', () => {
-  const programs = Object.keys(INSTALLERS).map((name) => (name === 'bundler' ? 'bundle' : name));
-  for (const program of [...programs, 'cargo', 'go', 'mvn', 'gradle', 'dotnet', 'make'])
+  const programs = Object.keys(MANAGERS).map((name) => ({ bundler: 'bundle', maven: 'mvn' })[name] ?? name);
+  for (const program of [...programs, 'dotnet', 'make'])
     expect([program, toolHint(program)]).toEqual([program, expect.stringMatching(/^ Install \S.*: \S/)]);
   expect(toolHint('nmp')).toBe('');
 });

@@ -1,0 +1,142 @@
+/** JavaScript and TypeScript: npm, pnpm, Yarn, Bun. */
+
+import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
+import {
+  cacheOf,
+  type Ecosystem,
+  type Folder,
+  found,
+  group,
+  guessed,
+  keysAt,
+  type ProjectCache,
+  type Said,
+  textAt,
+  unlessMade,
+} from './project.ts';
+import { plainRange, plainVersion, setup, type WorkflowStep } from './workflow-step.ts';
+
+type Manager = Extract<ManagerName, 'npm' | 'pnpm' | 'yarn' | 'bun'>;
+
+const LOCKFILES: Readonly<Record<string, Manager>> = {
+  'package-lock.json': 'npm',
+  'npm-shrinkwrap.json': 'npm',
+  'pnpm-lock.yaml': 'pnpm',
+  'yarn.lock': 'yarn',
+  'bun.lock': 'bun',
+  'bun.lockb': 'bun',
+};
+
+/** The entry of the registry. */
+export const node: Ecosystem = {
+  name: 'Node.js',
+  extensions: ['.js', '.ts', '.mjs', '.cjs', '.jsx', '.tsx', '.vue', '.svelte'],
+  versionCommand: 'node --version',
+  manifests: ['package.json'],
+  async look(folder) {
+    const manifest = folder.json('package.json');
+    const lockfile = folder.first(...Object.keys(LOCKFILES));
+    const manager = managerOf(manifest, lockfile);
+    const name = manager.text as Manager;
+    const berry = name === 'yarn' ? berryOf(manifest, folder) : null;
+    const written = (script: string) => textAt(manifest, 'scripts', script);
+    const script = (...names: readonly string[]): Said | null => {
+      const one = names.find((each) => written(each) !== '');
+      if (one === undefined) return null;
+      const run = one === 'test' && name !== 'bun' ? `${name} test` : `${name} run ${one}`;
+      return found(run, `package.json, scripts.${one}`);
+    };
+    const test = written('test');
+    const lint = script('lint', 'lint:check');
+    const isFixing = /--(?:fix|write)\b/.test(written('lint'));
+    const isInTests = /\blint\b/.test(['pretest', 'test', 'posttest'].map(written).join('\n'));
+    const why = isFixing ? 'it changes files' : isInTests ? 'the tests run it' : null;
+    const decisions = [
+      ...(manifest === null ? ['package.json is not valid JSON: repair it.'] : []),
+      ...(/--watch(?!=false|All=false)/.test(test)
+        ? ['The script test watches for changes and never ends: name one that ends in verify.']
+        : []),
+    ];
+    const project = {
+      manager,
+      lockfile,
+      // What `npm init` writes is none.
+      test: /no test specified/.test(test) ? null : script('test'),
+      lint: lint && why !== null ? guessed(lint.text, why) : lint,
+      build: script('build'),
+      steps: stepsOf(name, manifest, berry !== null, folder),
+      decisions,
+    };
+    const fields = ['dependencies', 'devDependencies', 'optionalDependencies', 'workspaces'];
+    if (fields.every((field) => keysAt(manifest, field).length === 0)) return project;
+    return {
+      ...project,
+      setup: [setupOf(name, lockfile, berry)],
+      domains: MANAGERS[name].hosts,
+      cache: cacheIn(name, berry, folder),
+      makes: berry?.keeps ?? MANAGERS[name].makes,
+    };
+  },
+};
+
+function managerOf(manifest: unknown, lockfile: string | null): Said {
+  const asked = group(/^(npm|pnpm|yarn|bun)@/, textAt(manifest, 'packageManager'));
+  if (asked !== '') return found(asked, 'package.json, packageManager');
+  const locked = lockfile === null ? undefined : LOCKFILES[lockfile];
+  return lockfile === null || locked === undefined
+    ? guessed('npm', 'there is no lockfile and no packageManager')
+    : found(locked, lockfile);
+}
+
+/** Yarn 2 and later: what is there once it has run, and the folder that keeps packages. */
+interface Berry {
+  readonly made: string;
+  readonly keeps: string;
+}
+
+/** Null for Yarn 1. */
+function berryOf(manifest: unknown, folder: Folder): Berry | null {
+  const isBerry =
+    folder.names.has('.yarnrc.yml') ||
+    /^yarn@[^01]/.test(textAt(manifest, 'packageManager')) ||
+    /^__metadata:/m.test(folder.text('yarn.lock'));
+  if (!isBerry) return null;
+  // With Plug'n'Play there is no node_modules, and what it has instead may be in the repository.
+  return /^nodeLinker:\s*["']?(?:node-modules|pnpm)/m.test(folder.text('.yarnrc.yml'))
+    ? { made: '-d node_modules', keeps: 'node_modules' }
+    : { made: '-e .yarn/install-state.gz', keeps: '.yarn/cache' };
+}
+
+function setupOf(manager: Manager, lockfile: string | null, berry: Berry | null): Said {
+  const { locked, unlocked, makes } = MANAGERS[berry === null ? manager : 'berry'];
+  const command = lockfile === null ? unlocked : locked;
+  // The others leave no folder when they fail.
+  const line =
+    manager === 'pnpm' ? unlessMade(makes, command) : `test ${berry?.made ?? `-d ${makes}`} || ${command}`;
+  return lockfile === null ? guessed(line, 'there is no lockfile') : found(line, lockfile);
+}
+
+/** Packages of a workspace of pnpm have folders of their own, and what Yarn makes today depends on its settings. */
+function cacheIn(manager: Manager, berry: Berry | null, folder: Folder): ProjectCache | null {
+  if (berry !== null) return cacheOf(folder, manager, { filledBy: 'yarn install --immutable', steps: null });
+  const isSpread = manager === 'pnpm' && folder.names.has('pnpm-workspace.yaml');
+  return cacheOf(folder, manager, isSpread ? { steps: null } : {});
+}
+
+function stepsOf(
+  manager: Manager,
+  manifest: unknown,
+  isBerry: boolean,
+  folder: Folder,
+): readonly WorkflowStep[] {
+  const file = folder.first('.nvmrc', '.node-version');
+  const version = plainRange(file === null ? textAt(manifest, 'engines', 'node') : folder.text(file));
+  const step = setup('Node.js', 'actions/setup-node', {
+    'node-version': version ?? 'lts/*',
+    'package-manager-cache': 'false',
+  });
+  if (manager === 'npm') return [step];
+  const exact = plainVersion(group(/^\w+@([^+]+)/, textAt(manifest, 'packageManager')));
+  const run = `npm install --global ${isBerry ? '@yarnpkg/cli-dist' : manager}@${exact ?? 'latest'}`;
+  return [step, { name: `Install ${manager}`, run }];
+}
