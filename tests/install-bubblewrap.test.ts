@@ -77,7 +77,8 @@ test('loads an AppArmor profile for bubblewrap in CI, and nowhere else', () => {
   expect(said).toBe(
     'Loading an AppArmor profile that lets /usr/bin/bwrap create namespaces: /etc/apparmor.d/bwrap\n',
   );
-  const advice = 'AppArmor does not let bubblewrap create namespaces: patchsmith doctor says how to fix it.\n';
+  const advice =
+    'AppArmor does not let bubblewrap create namespaces: patchsmith doctor says how to fix it.\n';
   expect(stepOn(machine, true)).toEqual({ done: [], said: advice });
   expect(stepOn(machine, false, '--sudo')).toEqual({ done: [], said: advice });
   expect(stepOn({ ...machine, restricted: false }, true, '--sudo')).toEqual({ done: [], said: '' });
