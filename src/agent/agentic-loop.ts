@@ -19,8 +19,7 @@ import type { RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
 import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
-import { compact } from './compact.ts';
-import { replacementFor } from './replace-model.ts';
+import { compact, replacementFor } from './compact.ts';
 import { reportWhile } from './report-while.ts';
 import type { ReviewParts } from './review.ts';
 import type { ToolExecutor } from './tool-executor.ts';
@@ -28,7 +27,7 @@ import type { Verification } from './verification.ts';
 import { wokenBetween } from './woken-between.ts';
 
 /** What the loop drives, and what bounds it. */
-export interface LoopParts {
+interface LoopParts {
   readonly provider: LlmProvider;
   readonly executor: ToolExecutor;
   readonly verification: Verification;

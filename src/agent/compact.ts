@@ -1,18 +1,21 @@
-/** Carries out a compaction: asks for the summary, and returns what replaces the dropped messages. */
+/** New segments of the conversation: a compaction is carried out, or another model replaces the first one. */
 
 import { conversationTokens, summaryTokens } from '../domain/budget/next-request.ts';
 import type { CompactionFailed } from '../domain/compaction/compaction.ts';
 import type { DueCompaction } from '../domain/compaction/due.ts';
-import type { LlmTurn } from '../domain/conversation/conversation.ts';
+import type { LlmTurn, UserBlock } from '../domain/conversation/conversation.ts';
 import { requestBefore } from '../domain/conversation/segments.ts';
+import { whyReplace } from '../domain/fallback/fallback.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
+import type { StopReason } from '../domain/run/limits.ts';
 import type { RunState } from '../domain/run/state.ts';
 import type { LlmProvider, TurnResult } from '../ports.ts';
 import {
   contextCompactedPrompt,
   contextCutPrompt,
   contextSummaryPrompt,
+  modelReplacedPrompt,
   summarizePrompt,
 } from '../prompts.ts';
 import { reportWhile } from './report-while.ts';
@@ -96,4 +99,25 @@ function whyNoBlock({ stop, content: [block, ...more] }: LlmTurn): string | null
   if (stop !== 'compaction' || block?.type !== 'compaction' || more.length > 0)
     return `The API answered with ${stop} instead of a compaction.`;
   return typeof block.content === 'string' && block.content !== '' ? null : 'The API came to no summary.';
+}
+
+/** What happens instead of this end; null if nothing does: there is no other model, or nothing left for another answer. */
+export function replacementFor(state: RunState, stop: StopReason): RunAction | null {
+  const { fallback, lastTurn, changes } = state;
+  const why = fallback === null || lastTurn !== null ? null : whyReplace(stop);
+  if (fallback === null || why === null) return null;
+  const changed = changes.net().map(({ path }) => path);
+  const text = modelReplacedPrompt(changed, lastWords(state));
+  return { type: 'model.replaced', ...why, to: fallback, text };
+}
+
+/** The runner's last message, such as which command failed: it was addressed to the model that was replaced. */
+function lastWords({ conversation: { messages, task } }: RunState): string {
+  const last = messages.findLast(({ role }) => role === 'user');
+  const blocks = last?.role === 'user' ? last.content : [];
+  return blocks.flatMap((block) => (isWord(block) && !task.includes(block) ? [block.text] : [])).join('\n\n');
+}
+
+function isWord(block: UserBlock): block is Extract<UserBlock, { type: 'text' }> {
+  return block.type === 'text';
 }

@@ -10,7 +10,7 @@ import { interruptedPrompt } from '../prompts.ts';
 import type { CommandChanges } from './policy.ts';
 
 /** What to record for calls during which the runner died. */
-export interface Settlement {
+interface Settlement {
   /**
    * The changes found, grouped by their cause. They have to be checked against the policy and recorded before the run continues.
    */
@@ -22,7 +22,7 @@ export interface Settlement {
 }
 
 /** The rules for judging interrupted calls. */
-export interface SettlementRules {
+interface SettlementRules {
   readonly tools: readonly Tool[];
   /** Whether a path may be changed. Changes to other paths are put back, so they are not reported. */
   readonly permits: (path: string) => boolean;

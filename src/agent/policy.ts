@@ -16,7 +16,7 @@ export interface CommandChanges {
 }
 
 /** The result of applying the policy to changes. */
-export interface Enforced {
+interface Enforced {
   /** To be recorded in this order: when a run dies in between, the rest is found in the work tree and judged again. */
   readonly actions: readonly RunAction[];
   readonly putBack: readonly string[];

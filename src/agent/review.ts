@@ -191,12 +191,12 @@ function withProblem(conversation: Conversation, { content, calls }: LlmTurn, te
 }
 
 /** The system prompt of a review. */
-export function reviewSystemPrompt(): string {
+function reviewSystemPrompt(): string {
   return render(system, {});
 }
 
 /** Shows a reviewer the task and the patch. Neither can close the tag that encloses it. */
-export function reviewPrompt(
+function reviewPrompt(
   {
     conversation,
     reports,
@@ -220,12 +220,12 @@ export function reviewPrompt(
 const REVIEW_TAGS = ['task', 'patch'];
 
 /** Tells a reviewer what is wrong with its answer. */
-export function reviewAgainPrompt(problem: string): string {
+function reviewAgainPrompt(problem: string): string {
   return render(again, { problem }).trim();
 }
 
 /** Tells the model that did the work about a reviewer's objections. The findings cannot close the tag that encloses them. */
-export function reviewFindingsPrompt(findings: readonly Finding[]): string {
+function reviewFindingsPrompt(findings: readonly Finding[]): string {
   const lines = findings.map((finding) => `${placeOf(finding)}: ${finding.problem}`);
   return render(findingsTemplate, { findings: asData('findings', lines.join('\n\n')) }).trim();
 }

@@ -30,7 +30,7 @@ import { shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
 import { hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */
-export interface ExecutorParts {
+interface ExecutorParts {
   readonly tools: readonly Tool[];
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
@@ -50,7 +50,7 @@ export interface ExecutorParts {
 }
 
 /** The pending calls of one turn. `cutOff` turns are answered without running anything. */
-export interface TurnCalls {
+interface TurnCalls {
   readonly calls: readonly ToolCall[];
   /** The calls that are answered without being run, since the turn has too many. */
   readonly tooMany: ReadonlySet<ToolCall>;

@@ -13,7 +13,7 @@ import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 
 /** What verify commands run in, and how their changes are judged. */
-export interface VerificationParts extends ReportParts {
+interface VerificationParts extends ReportParts {
   readonly place: VerifyPlace;
   readonly workspace: Workspace;
   /** False for a path that the plan or the settings do not allow to be changed. */

@@ -19,8 +19,7 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { warning } from '../domain/warnings/warning.ts';
 import { raceAbort } from '../host/deadline.ts';
-import { Closing } from './open/closing.ts';
-import { openContained } from './open/sandbox.ts';
+import { Closing, openContained } from './open/sandbox.ts';
 import {
   notOpened,
   sandboxSettings,

@@ -71,7 +71,7 @@ export interface RunInput extends ProcessParts, RunHooks {
 }
 
 /** One of several attempts of a run: a copy of its work tree, over the same repository. */
-export interface AttemptPlace {
+interface AttemptPlace {
   readonly number: number;
   /** When the whole run began (Unix time in milliseconds). */
   readonly runStartMs: number;

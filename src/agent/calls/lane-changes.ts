@@ -11,7 +11,7 @@ import { enforcePolicy } from '../policy.ts';
 import { type PreparedCall, type RunnableCall, sourceOf, targetsOf } from './prepared-call.ts';
 
 /** What changes are captured and judged with. */
-export interface LaneParts {
+interface LaneParts {
   readonly workspace: Workspace;
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
@@ -33,7 +33,7 @@ export async function* recordEarlier(
 }
 
 /** A lane whose calls have run. */
-export interface RanLane {
+interface RanLane {
   readonly lane: readonly PreparedCall[];
   /** Writes that no capture shows, by path. */
   readonly unseen: ReadonlyMap<string, FoundChange>;

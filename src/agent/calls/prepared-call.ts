@@ -23,7 +23,7 @@ export interface RunnableCall {
 }
 
 /** A call that is answered without being run. */
-export interface RefusedCall {
+interface RefusedCall {
   readonly call: ToolCall;
   readonly lane: 'read';
   readonly isOutside: false;

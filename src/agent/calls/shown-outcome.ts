@@ -9,7 +9,7 @@ import type { NextCall, ToolResult } from '../../ports.ts';
 import type { ImageRoom } from './image-room.ts';
 
 /** What bounds an answer. */
-export interface Telling {
+interface Telling {
   readonly redact: Redact;
   /** Maximum characters of one result. */
   readonly maxOutputChars: number;

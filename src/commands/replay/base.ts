@@ -20,7 +20,7 @@ import type { Session } from '../../engine/session.ts';
 import { makeRepository, openKeptObjects } from '../../git/store/bare-repository.ts';
 
 /** Which base to copy, and where to. */
-export interface BaseOfReplay {
+interface BaseOfReplay {
   readonly run: RunDirectory;
   readonly start: RunStarted & { readonly base: BaseRevision };
   /** An empty folder for the copy. */
@@ -30,7 +30,7 @@ export interface BaseOfReplay {
 }
 
 /** The folder whose checkout is the repository. */
-export function placeOfReplay({ input: { cwd, settings } }: Pick<Session, 'input'>): string {
+function placeOfReplay({ input: { cwd, settings } }: Pick<Session, 'input'>): string {
   return settings.repo === null ? cwd : absolutePath(cwd, settings.repo);
 }
 

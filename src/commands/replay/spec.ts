@@ -25,7 +25,7 @@ import { ReplayTracker, replayWorkspace } from './tracker.ts';
 import { judgeReplay, whyNotReplayable } from './verdict.ts';
 
 /** Which run is replayed, and where. */
-export interface ReplayPlaces {
+interface ReplayPlaces {
   /** The run to replay; it is only read. */
   readonly run: RunDirectory;
   /** An empty folder for the copy of the base. */

@@ -13,7 +13,7 @@ import type { Workspace } from '../../ports/workspace.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
 /** The inputs for tracking a replay. */
-export interface Following {
+interface Following {
   readonly redact: Redact;
   /** Aborted where the recorded run was stopped from outside. */
   readonly stop: AbortController;

@@ -15,7 +15,7 @@ import type { BroughtFiles } from './base.ts';
 import type { ReplayTracker } from './tracker.ts';
 
 /** The facts that decide the verdict on a replay. */
-export interface ReplayedRun {
+interface ReplayedRun {
   readonly run: RunDirectory;
   readonly events: readonly RunEvent[];
   readonly tracker: ReplayTracker;

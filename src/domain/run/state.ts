@@ -111,7 +111,7 @@ export interface RunState extends Repeats, Spending {
 }
 
 /** What a conversation begins with. */
-export type ConversationOpening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
+type ConversationOpening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
 
 /** The state after `run.started`. */
 export function startOf(event: RunStarted & EventPlace): RunState {
@@ -172,7 +172,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
 }
 
 /** The first conversation the model is asked to complete. */
-export function openingOf({ system, tools, prompt }: ConversationOpening): Conversation {
+function openingOf({ system, tools, prompt }: ConversationOpening): Conversation {
   return openConversation(system, tools, prompt);
 }
 

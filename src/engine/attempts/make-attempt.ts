@@ -36,7 +36,7 @@ export interface Made {
 }
 
 /** Which attempt to make, of how many, and where. */
-export interface AttemptAsked {
+interface AttemptAsked {
   readonly number: number;
   readonly asked: number;
   /** Of the whole run. */

@@ -37,7 +37,7 @@ export interface Continued {
 }
 
 /** What the search starts from. */
-export interface ContinueQuestion {
+interface ContinueQuestion {
   /** The setting: `auto`, or a number. */
   readonly asked: string;
   /** OWNER/NAME; null if it is not known. */
@@ -52,7 +52,7 @@ export interface ContinueQuestion {
 }
 
 /** `none`: the event is about no pull request by patchsmith, so the run is an ordinary one. */
-export type ContinueFound =
+type ContinueFound =
   | { status: 'none' }
   | { status: 'found'; continued: Continued }
   | { status: 'refused'; outcome: RunOutcome };

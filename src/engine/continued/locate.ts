@@ -17,14 +17,14 @@ import { describeRefusal } from '../trust/trust.ts';
 import { notContinued, numberIn, pullOfEvent, triggerOf } from './find.ts';
 
 /** `number` is null if the event is not about one; `conflicting` are those that a push to their base has left with conflicts. */
-export interface LocatedPull {
+interface LocatedPull {
   readonly outcome: RunOutcome;
   readonly number: number | null;
   readonly conflicting: readonly number[];
 }
 
 /** What is known about the job. */
-export interface LocateQuestion {
+interface LocateQuestion {
   readonly env: Environment;
   /** OWNER/NAME; null if the environment does not name it. */
   readonly repository: string | null;

@@ -133,7 +133,7 @@ function isPlain(path: string): boolean {
 }
 
 /** Where a merge is to be put. */
-export interface MergePlace {
+interface MergePlace {
   readonly facts: FollowUp & { readonly merge: string };
   /** Its baseline is that of the head, and is made that of the merge. */
   readonly workspace: Workspace;

@@ -28,7 +28,7 @@ import { type ConflictFound, conflictWithBase, type MergeQuestion } from './merg
 const MAX_DIFF = 30_000;
 
 /** What the plan is made from. */
-export interface ContinueTask extends IssueTask {
+interface ContinueTask extends IssueTask {
   readonly continued: Continued;
   readonly session: Session;
   /** Root of the work tree. */

@@ -29,7 +29,7 @@ const MAX_FILES = 1_000;
 const MAX_HUNKS = 5_000;
 
 /** The recorded changes of a run. */
-export interface ChangesOfRun {
+interface ChangesOfRun {
   /** In order, including those before the first turn. */
   readonly changes: readonly CodeChange[];
   readonly takesIn: (source: ChangeSource) => boolean;
@@ -38,7 +38,7 @@ export interface ChangesOfRun {
 }
 
 /** A history in a repository. */
-export interface KeptHistory extends RunHistory {
+interface KeptHistory extends RunHistory {
   readonly gitDir: string;
   /** Ids of the commits; null if git did not accept the history. */
   readonly ids: readonly string[] | null;
@@ -59,7 +59,7 @@ export async function keepHistory({ changes, takesIn, gitDir }: ChangesOfRun): P
 }
 
 /** The patch of a run and how it came about. */
-export interface PatchedRun {
+interface PatchedRun {
   /** Bytes of the patch. */
   readonly patch: Uint8Array;
   readonly files: readonly ChangedFile[];
@@ -212,7 +212,7 @@ export function provenanceOf(files: readonly AttributedPatchFile[]): Provenance 
 }
 
 /** Warnings about parts of the patch that no tool call made. */
-export function foreignPartsOf(files: readonly AttributedPatchFile[]): Warning[] {
+function foreignPartsOf(files: readonly AttributedPatchFile[]): Warning[] {
   const foreign = files.flatMap(({ file, hunks, sources }) => {
     const makers = hunks && hunks.length > 0 ? hunks.flatMap((hunk) => hunk.sources) : sources;
     const by = new Set(makers.flatMap((origin) => (origin.by === 'tool' ? [] : [origin.by])));

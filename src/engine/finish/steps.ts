@@ -90,7 +90,7 @@ function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
 }
 
 /** What happened to a patch that may be published; `patch` is null when there is none. */
-export interface KeptPatch {
+interface KeptPatch {
   readonly patch: ProvenPatch | null;
   /** It is in the run directory. */
   readonly isThere: boolean;

@@ -14,7 +14,7 @@ import type { Redact } from '../../domain/secrets/redact.ts';
 import type { RunInput } from '../run-input.ts';
 
 /** The run that ends. */
-export interface EndingRun {
+interface EndingRun {
   readonly result: RunResult;
   readonly input: Pick<RunInput, 'stdout' | 'settings'>;
   readonly directory: RunDirectory | null;

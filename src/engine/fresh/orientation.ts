@@ -33,13 +33,13 @@ const LOOK_MS = 2_000;
 const ANSWER_MS = 1_500;
 
 /** Absolute path of the working directory, and of the work tree that it is part of. */
-export interface LookedAt {
+interface LookedAt {
   readonly root: string;
   readonly folder: string;
 }
 
 /** An examination of the repository that has begun. */
-export interface BegunOrientation {
+interface BegunOrientation {
   /** What to ask the shell of the sandbox, once the repository is known. */
   lookup(): Promise<string | null>;
   /** The text of `orientation`; empty if nothing is known. Runs now what was not asked with `lookup`. */

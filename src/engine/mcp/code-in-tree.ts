@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 
 /** How a program is started. */
-export interface ProgramLine {
+interface ProgramLine {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;

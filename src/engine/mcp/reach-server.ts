@@ -25,7 +25,7 @@ export type Reached =
   | Failed;
 
 /** A server, and the callbacks for news about it. */
-export interface WantedServer extends Pick<ConnectOptions, 'onChange' | 'onGone'> {
+interface WantedServer extends Pick<ConnectOptions, 'onChange' | 'onGone'> {
   readonly name: string;
   readonly entry: FilledEntry;
 }

@@ -15,7 +15,6 @@ import type { Egress } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
 import { LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
-import type { Closing } from './closing.ts';
 import { notOpened } from './sandbox-settings.ts';
 
 /**
@@ -27,12 +26,12 @@ export type OpenSibling = (
 ) => Promise<Sandbox>;
 
 /** An open sandbox with its proxy, or why there is none. */
-export type ContainedSandbox =
+type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
   | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
 
 /** What is needed to open the sandbox and its proxy. */
-export interface ContainedOptions {
+interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'network'>;
   /** Hosts that commands may reach. The proxy names them when it refuses another host, even if there are none. */
   readonly hosts: AllowedHosts;
@@ -184,4 +183,36 @@ function reportRefused(session: Session): void {
   const others = refused.filter(({ allow }) => allow === null).map(({ why }) => why);
   if (others.length > 0)
     session.warn(warning('WARN_HOSTS_FORBIDDEN', `Not allowed by any flag: ${listed(others, MAX_NAMED)}.`));
+}
+
+/** Closes in reverse order of opening. A failure to close says nothing about the work, so it is only reported. */
+export class Closing {
+  readonly #report: (failure: string) => void;
+  #closers: (() => unknown)[] = [];
+  #isClosed = false;
+
+  constructor(report: (failure: string) => void) {
+    this.#report = report;
+  }
+
+  /** Anything opened after the close, by work still in progress, is closed at once. `close` may return a promise. */
+  own(close: () => unknown): void {
+    if (this.#isClosed) void this.#end(close);
+    else this.#closers.push(close);
+  }
+
+  /** Never rejects. Can be called twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const closers = this.#closers.splice(0).reverse();
+    for (const close of closers) await this.#end(close);
+  }
+
+  async #end(close: () => unknown): Promise<void> {
+    try {
+      await close();
+    } catch (error) {
+      this.#report(error instanceof Error ? error.message : String(error));
+    }
+  }
 }

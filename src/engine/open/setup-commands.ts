@@ -27,7 +27,7 @@ import { quotedCommand, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
 /** `baseline` is null when the verify commands are not to be run before the work. */
-export interface CommandsBefore {
+interface CommandsBefore {
   readonly setup: readonly string[];
   readonly verify: readonly string[];
   readonly baseline: readonly string[] | null;
@@ -209,7 +209,7 @@ function missingIn(output: string, command: string, root: string | null): string
 const MAX_REFUSALS = 3;
 
 /** Why commands that ran before the work say nothing about it; null when they do. */
-export async function whyNotRun(
+async function whyNotRun(
   { root, input }: Pick<Session, 'root' | 'input'>,
   reports: readonly CommandReport[],
 ): Promise<string | null> {

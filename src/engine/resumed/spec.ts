@@ -31,7 +31,7 @@ import { callsOf, type RecordedRun } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
 /** How to resume a run. */
-export interface ResumeOptions {
+interface ResumeOptions {
   /** Accept other people's changes in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
   /** Why the run stopped, if it is only brought into the checkout and must not continue. Default: it continues. */

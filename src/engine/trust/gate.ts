@@ -15,12 +15,10 @@ import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 
 /** `writers` are the ids of people known to have write access. */
-export type TrustGate =
-  | { status: 'open'; writers: ReadonlySet<number> }
-  | { status: 'shut'; outcome: RunOutcome };
+type TrustGate = { status: 'open'; writers: ReadonlySet<number> } | { status: 'shut'; outcome: RunOutcome };
 
 /** What a run or its preparation knows about its start. */
-export interface GatePlace {
+interface GatePlace {
   readonly input: {
     readonly trust?: Pick<Trust, 'event' | 'refusal' | 'token' | 'openGitHub'>;
     readonly settings: Pick<Settings, 'allowBots'>;

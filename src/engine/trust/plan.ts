@@ -1,13 +1,31 @@
-/** The plan of a run that has to check its surroundings first: on GitHub Actions, or for an issue or comment. */
+/** The plan of a run that has to check its surroundings first: on GitHub Actions, or requested by an issue or a comment. */
 
+import { createHash } from 'node:crypto';
+import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { Plan } from '../../domain/run/plan.ts';
-import type { Warning } from '../../domain/warnings/warning.ts';
+import { commentReference, issueReference } from '../../domain/github/reference.ts';
+import {
+  describeHidden,
+  type UntrustedText,
+  whyNotAccepted,
+  withoutCommand,
+} from '../../domain/github/untrusted-text.ts';
+import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
+import { sentence } from '../../domain/text/words.ts';
+import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import type { GitHubRefusal } from '../../ports/github.ts';
 import type { Session } from '../session.ts';
+import {
+  type AskedText,
+  asKnownHere,
+  type IssueTask,
+  readContext,
+  repositoryOf,
+  sameName,
+} from './context.ts';
 import { credentialsProblem, passGate } from './gate.ts';
-import { readIssuePlan } from './issue-plan.ts';
-import type { Trust } from './trust.ts';
+import { describeRefusal, type Trust } from './trust.ts';
 
 /** `notes` are for people and are printed before the work. */
 export type TrustedPlan =
@@ -47,4 +65,109 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   if (read !== null && !isOutside) return goingOn(read.plan, []);
   const made = await readIssuePlan({ settings, trust, writers, signal }, read === null ? null : read.plan);
   return made.status === 'ok' ? goingOn(made.plan, made.notes) : made;
+}
+
+type OutsidePlan = { status: 'ok'; plan: Plan; notes: Warning[] } | { status: 'failed'; outcome: RunOutcome };
+
+/**
+ * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about this
+ * very issue or comment, the event's text is used, because the person who triggered it has read that one and not a later version.
+ */
+async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
+  const { settings, writers } = task;
+  const asked = await textFor(task);
+  if ('name' in asked) return { status: 'failed', outcome: asked };
+  const { text: found } = asked;
+  const rules = { trusted: settings.trustAuthors, bots: settings.allowBots, writers };
+  const why = whyNotAccepted(asKnownHere(task, found), rules);
+  if (why !== null) return { status: 'failed', outcome: policyViolation('ERR_AUTHOR_NOT_TRUSTED', why) };
+  const read = await readContext(task, asked);
+  return read.status === 'failed' ? read : planOf(found, file, read.context);
+}
+
+async function planOf(
+  given: UntrustedText,
+  file: Plan | null,
+  context: OutsideContext | undefined,
+): Promise<OutsidePlan> {
+  const { visibleLine, visibleMarkdown } = await import('../../adapters/plan/visible-markdown.ts');
+  const { source, body } = given;
+  const { kind, author } = source;
+  const what = kind === 'issue' ? `issue ${source.number}` : `comment ${source.commentId}`;
+  const seen = visibleMarkdown(body);
+  if (seen.status === 'failed')
+    return failedPlan(`${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`);
+  const title = visibleLine(given.title);
+  const text = kind === 'issue' ? `${title}\n\n${seen.text}`.trim() : withoutCommand(seen.text);
+  if (text === '') {
+    const fix =
+      kind === 'issue'
+        ? 'Describe the change in it.'
+        : 'Describe the change after the command, or use --plan-from-issue.';
+    return failedPlan(`There is no visible text in ${what}. ${fix}`);
+  }
+  const hidden = describeHidden(seen.hidden, what);
+  const sha256 = createHash('sha256')
+    .update(`${file?.sha256 ?? ''}\n${text}`)
+    .digest('hex');
+  const rules = file ?? { task: '', verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
+  return {
+    status: 'ok',
+    plan: {
+      ...rules,
+      title: titleOf(kind === 'issue' ? title || text : text),
+      source,
+      outside: { kind, author, text, ...(context === undefined ? {} : { context }) },
+      sha256,
+    },
+    notes: hidden === null ? [] : [warning('WARN_HIDDEN_TEXT', hidden)],
+  };
+}
+
+/** An outcome instead of a plan says why there is none. */
+async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
+  const { settings, trust, signal } = task;
+  const around = { repository: repositoryOf(task), serverUrl: settings.githubServerUrl };
+  const texts = trust.event?.texts ?? [];
+  if (settings.planFromIssue !== null) {
+    const reference = issueReference(settings.planFromIssue, around);
+    if (typeof reference === 'string')
+      return usageError('ERR_REFERENCE_INVALID', `--plan-from-issue: ${reference}.`);
+    const known = texts.find(
+      ({ source }) =>
+        source.kind === 'issue' &&
+        source.number === reference.number &&
+        sameName(source.repository, reference.repository),
+    );
+    if (known !== undefined) return { text: known, on: null };
+    const read = await fetchIssue(await trust.openGitHub(signal), reference);
+    return read.status === 'ok' ? { text: read.data, on: null } : unread('issue', read.refusal);
+  }
+  const reference = commentReference(settings.planFromComment ?? '', around);
+  if (typeof reference === 'string')
+    return usageError('ERR_REFERENCE_INVALID', `--plan-from-comment: ${reference}.`);
+  const known = texts.find(
+    ({ source }) =>
+      source.kind === 'comment' &&
+      source.commentId === reference.id &&
+      sameName(source.repository, reference.repository),
+  );
+  // An event about a comment has what it was posted on, too.
+  const on = texts.find(({ source }) => source.kind === 'issue');
+  if (known !== undefined && on !== undefined) return { text: known, on };
+  const read = await fetchComment(await trust.openGitHub(signal), reference);
+  return read.status === 'ok'
+    ? { text: known ?? read.data.comment, on: read.data.on }
+    : unread('comment', read.refusal);
+}
+
+function unread(what: string, refusal: GitHubRefusal): RunOutcome {
+  return usageError(
+    'ERR_GITHUB_UNREADABLE',
+    `The ${what} cannot be read: ${describeRefusal(refusal, 'issues: read')}`,
+  );
+}
+
+function failedPlan(message: string): OutsidePlan {
+  return { status: 'failed', outcome: usageError('ERR_PLAN_INVISIBLE', message) };
 }

@@ -43,7 +43,7 @@ export interface Trust {
 }
 
 /** What trust is decided from. */
-export interface TrustInput {
+interface TrustInput {
   readonly env: Environment;
   readonly cwd: string;
   readonly interrupt: AbortSignal;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Closing } from '../../../src/engine/open/closing.ts';
+import { Closing } from '../../../src/engine/open/sandbox.ts';
 
 test('everything opened is closed once, in reverse order', async () => {
   const closed: string[] = [];
