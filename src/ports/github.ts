@@ -8,7 +8,7 @@ export interface GitHub {
   ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
   /** All entries of a paginated list, up to 3,000; otherwise the same as `ask`. */
   list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
-  /** Sends GraphQL, for what REST cannot do. Sent once. */
+  /** Sends GraphQL, for what REST cannot do; during outages more than once. */
   query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
 }
 

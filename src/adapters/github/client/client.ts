@@ -1,5 +1,6 @@
 /** GitHub's API as the port says it: answers are parsed, and refusals are values. Loaded only by the commands that need it. */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { RequestError } from '@octokit/request-error';
 import * as z from 'zod';
 import type {
@@ -62,9 +63,30 @@ export function openGitHub(access: GitHubAccess): GitHub {
         if (first === undefined) return parsed;
         return { status: 'refused', refusal: { ...parsed.refusal, status: 403, message: first.message } };
       };
-      return answered(access, { route, request, timeOf: pauseAskedFor });
+      return answered(access, {
+        route,
+        request: () => throughOutages(access, request),
+        timeOf: pauseAskedFor,
+      });
     },
   };
+}
+
+/** GraphQL has no plugin that tries again. All that is asked of it can be asked twice. */
+async function throughOutages<T>(
+  { signal, secondMs = 1_000 }: GitHubAccess,
+  request: () => Promise<T>,
+): Promise<T> {
+  for (const seconds of [1, 4, 9]) {
+    try {
+      return await request();
+    } catch (error) {
+      // Without an answer the library reports 500.
+      if (signal.aborted || !(error instanceof RequestError) || error.status < 500) throw error;
+    }
+    await delay(seconds * secondMs, undefined, { signal });
+  }
+  return request();
 }
 
 interface Asking<T> {

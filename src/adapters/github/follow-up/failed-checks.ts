@@ -13,16 +13,12 @@ export interface FailedCheck {
   readonly log: string;
 }
 
-const CheckRuns = z.object({
-  check_runs: z.array(
-    z.object({
-      id: z.int(),
-      name: z.string(),
-      conclusion: z.string().nullable(),
-      app: z.object({ slug: z.string().optional() }).nullable(),
-      output: z.object({ title: z.string().nullable(), summary: z.string().nullable() }),
-    }),
-  ),
+const CheckRun = z.object({
+  id: z.int(),
+  name: z.string(),
+  conclusion: z.string().nullable(),
+  app: z.object({ slug: z.string().optional() }).nullable(),
+  output: z.object({ title: z.string().nullable(), summary: z.string().nullable() }),
 });
 
 const FAILED: readonly (string | null)[] = ['failure', 'timed_out'];
@@ -37,14 +33,14 @@ export async function mayHaveFailedChecks(where: OnGitHub, sha: string): Promise
 }
 
 function listChecks({ github, owner, repo }: OnGitHub, ref: string) {
-  return github.ask({
+  return github.list({
     route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
-    parameters: { owner, repo, ref, per_page: 100 },
-    schema: CheckRuns,
+    parameters: { owner, repo, ref },
+    entry: CheckRun,
   });
 }
 
-function failedAmong({ check_runs: runs }: z.infer<typeof CheckRuns>) {
+function failedAmong(runs: readonly z.infer<typeof CheckRun>[]) {
   return runs.filter(({ conclusion }) => FAILED.includes(conclusion));
 }
 

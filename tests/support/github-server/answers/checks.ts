@@ -1,6 +1,6 @@
 /** Checks of commits, and the logs of the jobs behind them. */
 
-import type { Answer, Call, Handler } from '../call.ts';
+import { type Answer, type Call, type Handler, page } from '../call.ts';
 import { notFound } from '../refusal.ts';
 
 export const checks: Readonly<Record<string, Handler>> = {
@@ -29,5 +29,6 @@ function list(call: Call): Answer {
     app: { id: 15_368, slug: 'github-actions', name: 'GitHub Actions' },
     output: { title: null, summary, text: null, annotations_count: 0, annotations_url: world.apiUrl },
   }));
-  return { status: 200, body: { total_count: runs.length, check_runs: runs } };
+  const { body, ...answer } = page(call, runs);
+  return { ...answer, body: { total_count: runs.length, check_runs: body } };
 }
