@@ -153,10 +153,13 @@ const MOVED =
 
 /** The server's own words, if it gave any. */
 function refusedBy(route: string, said: string): GitHubRefused {
-  const reason = /\[remote rejected\] \((.{0,300})\)$/m.exec(said)?.[1];
-  const lines = [...said.matchAll(/^remote: (?:error: )?(.*\S)/gm)].map(([, line]) => line);
+  const reasons = [
+    ...[...said.matchAll(/^remote: (?:error: )?(.*\S)/gm)].map(([, line]) => line),
+    /\[remote rejected\] \((.{0,300})\)$/m.exec(said)?.[1],
+  ];
   const message =
-    [...lines, ...(reason === undefined ? [] : [reason])].join(' ') || said.trim().slice(0, 2_000);
+    reasons.filter((one) => one !== undefined && !/\bhook declined\b/.test(one)).join(' ') ||
+    said.trim().slice(0, 2_000);
   const asked = /returned error: (\d{3})/.exec(said)?.[1];
   return new GitHubRefused({
     route,

@@ -243,6 +243,14 @@ test.each(sampled(ROUTES, () => 'route', 1))(
   },
 );
 
+test('a run that began with a commit that GitHub does not have is refused with the reason', async () => {
+  const there = await onGitHub(made);
+  edit(there.artifact, 'result.json', made.result.baseSha ?? '', '1'.repeat(40));
+  const { exitCode, stderr, said } = await publish(there);
+  expect([exitCode, said?.errorCode], stderr).toEqual([11, 'ERR_PATCH_CONFLICT']);
+  expect(said?.reason).toContain('Push that commit');
+});
+
 test('a dry run says what it would do, and does none of it', async () => {
   const there = await onGitHub(made, { issue: true });
   const { exitCode, stderr, said } = await publish(there, { args: ['--dry-run'] });

@@ -137,12 +137,12 @@ test('a workflow in the patch', async () => {
   expect(await publish(there, { inputs: { protected: 'allow' } })).toMatchInlineSnapshot(`
     "second look: .github/workflows/ci.yml: runs in CI with its permissions
     comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to take the branch that git pushed (403): refusing to allow a GitHub App to create or update workflow \`.github/workflows/ci.yml\` without \`workflows\` permission. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
-    GitHub refused to store the changed files (403, request ID): Resource not accessible by integration. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.
+    GitHub refused to take the branch that git pushed (403): refusing to allow a GitHub App to create or update workflow \\\`.github/workflows/ci.yml\\\` without \\\`workflows\\\` permission. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.
 
     The patch is kept among the artifacts; publishing can be repeated without another run.
 
@@ -256,7 +256,9 @@ test('others have committed to the branch', async () => {
 test('the branch has the work of another request', async () => {
   const there = await forIssue(made);
   await publish(there);
-  const other = await forIssue(await madeRun(FILES, writes('a.txt', 'c\n')));
+  const run = await madeRun(FILES, writes('a.txt', 'c\n'));
+  const other = await forIssue(run);
+  await there.repository.git('fetch', '-q', run.repository.root, 'HEAD:refs/heads/other');
   const second = { ...there, artifact: other.artifact };
   tamper(second, ({ plan }) => {
     const { source } = plan as { source: object };

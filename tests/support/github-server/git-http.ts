@@ -1,7 +1,7 @@
 /** `git http-backend` behind the addresses that people clone from and push to. */
 
 import type { IncomingMessage } from 'node:http';
-import { outputElsewhere } from '../machine/elsewhere.ts';
+import { runElsewhere } from '../machine/elsewhere.ts';
 import type { Repository, Token } from './state/world.ts';
 
 /** A request of git's own protocol. */
@@ -41,7 +41,8 @@ export async function serveGit(
   body: Buffer,
 ): Promise<GitAnswer> {
   const { headers, method = 'GET', url = '' } = request;
-  const output = await outputElsewhere({
+  // What cannot be served is told to git in the answer, and by the exit code.
+  const { stdout: output, stderr } = await runElsewhere({
     program: 'git',
     args: ['http-backend'],
     input: body,
@@ -66,6 +67,7 @@ export async function serveGit(
     },
   });
   const end = output.indexOf('\r\n\r\n');
+  if (end < 0) throw new Error(`git http-backend answers nothing: ${stderr}`);
   const lines = output.subarray(0, end).toString('latin1').split('\r\n');
   const given = new Map(
     lines.map((line) => [
