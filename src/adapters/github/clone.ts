@@ -173,7 +173,7 @@ function refusedBy(route: string, said: string): GitHubRefused {
 /** Git only describes a refusal in words. */
 function statusIn(said: string): number | null {
   if (/Authentication failed|could not read Username|Invalid username/i.test(said)) return 401;
-  if (/repository .*not found/i.test(said)) return 404;
+  if (/repository [^\n]{0,200}not found/i.test(said)) return 404;
   if (!/\[remote rejected\]|^remote: /m.test(said)) return null;
   return /workflow|permission|denied/i.test(said) ? 403 : 422;
 }

@@ -31,10 +31,17 @@ test('after the last answer a run of one edit starts what its patch and the proo
   });
   expect(end.exitCode, end.stderr).toBe(0);
   expect(started.slice(before).map(nameOf).sort()).toEqual([
-    // Two looks at the work tree, the patch with its proof, the history, and what undo needs.
-    ...['git apply', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file'],
-    ...['git diff-files', 'git diff-tree', 'git fast-import', 'git ls-files', 'git ls-files', 'git ls-tree'],
-    ...['git read-tree', 'git update-index'],
+    // Two looks at the work tree, the patch with its proof, the history, and what a copy of the run directory needs.
+    ...['git apply', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file', 'git diff-files'],
+    ...[
+      'git diff-tree',
+      'git fast-import',
+      'git ls-files',
+      'git ls-files',
+      'git ls-tree',
+      'git pack-objects',
+    ],
+    ...['git read-tree', 'git rev-list', 'git update-index', 'git write-tree', 'git write-tree'],
   ]);
 });
 
@@ -69,7 +76,7 @@ test('a run in the sandbox starts few programs before its first request, and few
     asRoot ? ['find', 'mkfifo', 'nsenter', 'perl', 'unshare'] : ['bwrap', 'find', 'mkfifo', 'perl'],
   );
   expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(12);
-  expect(started.slice(atLast)).toHaveLength(14);
+  expect(started.slice(atLast)).toHaveLength(17);
 });
 
 test('a run that is alone does not look for others to remove', async () => {
