@@ -5,8 +5,8 @@ import type { FailureReason } from './tool.ts';
 /** For people who read `failed: path_refused`; the text of the answer tells the model more. */
 export const FAILURE_MEANINGS: Readonly<Record<FailureReason, string>> = {
   unknown_tool:
-    'The model called a tool that it was not given; it is told which exist. `--tools` chooses them.',
-  invalid_input: 'The parameters are invalid; the model is told why. If it happens often, use another model.',
+    'The model called a tool that it was not given; the answer names those that exist. `--tools` chooses them.',
+  invalid_input: 'The parameters are invalid; the answer says why. If it happens often, use another model.',
   cut_off:
     'The answer was cut off within the call, which was not executed. If it happens often, raise `--max-output-tokens`.',
   too_many_calls: 'The answer had more calls than one turn executes. The model sends the rest in the next.',
