@@ -32,6 +32,7 @@ import verifyFailed from '../prompts/verify-failed.md';
 import verifyInCheckout from '../prompts/verify-in-checkout.md';
 import { asData } from './domain/conversation/conversation.ts';
 import { describeEnd, succeeded } from './domain/conversation/tool.ts';
+import { servicePlace } from './domain/review/service.ts';
 import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
@@ -59,11 +60,17 @@ export function systemPrompt(settings: {
   readonly sandbox: SandboxLevel;
   /** Empty without a sandbox. */
   readonly allowedDomains: readonly string[];
+  /** The same: entries of `--service`. */
+  readonly services: readonly string[];
 }): string {
   const { sandbox, allowedDomains } = settings;
+  const services = settings.services
+    .map(servicePlace)
+    .map(({ name, port }) => `\`${name}\` at \`localhost:${port}\``);
   const domains = allowedDomains.map((domain) => `\`${domain}\``).join(', ');
   const commands = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
-  return render(system, { sandbox: commands.trim() });
+  const offered = services.length === 0 ? '' : ` Services they can reach: ${services.join(', ')}.`;
+  return render(system, { sandbox: `${commands.trim()}${offered}` });
 }
 
 /** What the first message of a run is built from. */

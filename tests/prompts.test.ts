@@ -59,17 +59,18 @@ test.each(['namespaces+seccomp', 'namespaces', 'none'] as const)(
   'system prompt and tool definitions together stay within 900 tokens (sandbox %s)',
   (sandbox) => {
     const tools = definitionsOf(createTools({ commandTimeoutMs: 60_000, maxCommandTimeoutMs: 600_000 }));
-    const characters = systemPrompt({ sandbox, allowedDomains: [] }).length + JSON.stringify(tools).length;
+    const characters =
+      systemPrompt({ sandbox, allowedDomains: [], services: [] }).length + JSON.stringify(tools).length;
     expect(characters / 4).toBeLessThanOrEqual(900);
   },
 );
 
 test('the system prompt says how commands are contained, and has no place left open', () => {
-  expect(systemPrompt({ sandbox: 'namespaces', allowedDomains: [] })).toContain(
+  expect(systemPrompt({ sandbox: 'namespaces', allowedDomains: [], services: [] })).toContain(
     'Commands run in a sandbox: no network',
   );
-  expect(systemPrompt({ sandbox: 'none', allowedDomains: [] })).toContain('without a sandbox');
-  expect(systemPrompt({ sandbox: 'none', allowedDomains: [] })).not.toContain('{{');
+  expect(systemPrompt({ sandbox: 'none', allowedDomains: [], services: [] })).toContain('without a sandbox');
+  expect(systemPrompt({ sandbox: 'none', allowedDomains: [], services: [] })).not.toContain('{{');
 });
 
 test('the task gives principles, plan, budget, paths and verify commands, in this order', () => {

@@ -2,6 +2,7 @@
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { RefusedHost } from '../domain/review/egress.ts';
+import type { ServicePlace } from '../domain/review/service.ts';
 
 /** Reads web pages. Follows redirects, and refuses every address that is not public. */
 export interface PageReader {
@@ -46,6 +47,10 @@ export interface SandboxNetwork {
   accept(connection: NodeJS.ReadWriteStream): void;
   /** Counts a name that a program looked up by itself; it was not found. */
   lookedUp(name: string): void;
+  /** The services of the machine that programs may reach. */
+  readonly services: readonly ServicePlace[];
+  /** Connects a program, a `net.Socket`, with one of them. */
+  reach(service: ServicePlace, connection: NodeJS.ReadWriteStream): void;
 }
 
 /** The way out of the sandbox to the allowed hosts. Absent without a sandbox. */

@@ -4,20 +4,24 @@
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { servicePlace } from '../../domain/review/service.ts';
 import type { Egress } from '../../ports/network.ts';
 import { forward } from './forward.ts';
-import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
+import { codeOf, type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
-import { tunnel } from './tunnel.ts';
+import { joinSockets, tunnel } from './tunnel.ts';
 
 /** Maximum number of simultaneous connections; more are dropped. */
 const MAX_CONNECTIONS = 512;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Opens the proxy through which contained commands reach the hosts of `--allow-domain`, and nothing else. It listens nowhere. */
-export function openFilteringProxy(options: GateOptions): Egress {
+/**
+ * Opens the proxy through which contained commands reach the hosts of `--allow-domain` and the services of `--service`, and nothing
+ * else. It listens nowhere.
+ */
+export function openFilteringProxy(options: GateOptions & { services?: readonly string[] }): Egress {
   const gate = new NetworkGate(options);
   // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
   const server = createServer({
@@ -35,17 +39,34 @@ export function openFilteringProxy(options: GateOptions): Egress {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     onRequest(gate, request, response).catch((error: unknown) => response.destroy(asError(error)));
   });
+  const isAdmitted = (socket: Socket) => {
+    // A client that disconnects midway wanted nothing more.
+    socket.on('error', () => socket.destroy());
+    if (isClosed || sockets.size >= MAX_CONNECTIONS) {
+      socket.destroy();
+      return false;
+    }
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    return true;
+  };
   return {
     accept(socket: Socket) {
-      // A client that disconnects midway wanted nothing more.
-      socket.on('error', () => socket.destroy());
-      if (isClosed || sockets.size >= MAX_CONNECTIONS) {
-        socket.destroy();
-        return;
-      }
-      sockets.add(socket);
-      socket.on('close', () => sockets.delete(socket));
-      server.emit('connection', socket);
+      if (isAdmitted(socket)) server.emit('connection', socket);
+    },
+    services: (options.services ?? []).map(servicePlace),
+    reach(service, socket: Socket) {
+      if (!isAdmitted(socket)) return;
+      const host = `${service.name}:${service.port}`;
+      const use = (outcome: 'reached' | 'failed', why: string) => options.onUsed?.({ host, outcome, why });
+      const outside = connect({ ...service.target, allowHalfOpen: true });
+      outside.once('connect', () => use('reached', ''));
+      outside.on('error', (error) => {
+        if (outside.connecting || !outside.bytesRead)
+          use('failed', `${host} cannot be reached (${codeOf(error)})`);
+        socket.resetAndDestroy();
+      });
+      joinSockets(socket, outside);
     },
     lookedUp: (name) => gate.lookedUp(name),
     refused: () => gate.refusals.list(),

@@ -25,7 +25,7 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   if (passed.target.port !== 443) {
     gate.reached(passed.target);
     if (head.length > 0) outer.write(head);
-    return join(inner, outer);
+    return joinSockets(inner, outer);
   }
 
   // A name on the list may share its addresses with any other customer of a content network, which distinguishes them by
@@ -34,7 +34,7 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   const refused = await helloFor(target.host, inner, outer, head);
   if (refused === null) {
     gate.reached(target);
-    return join(inner, outer);
+    return joinSockets(inner, outer);
   }
   if (refused === target.host)
     gate.refuse(refused, 'what was sent to it on port 443 is not TLS that names it');
@@ -142,7 +142,7 @@ function beginning<Found extends { status: string }>(
 }
 
 /** Copies bytes both ways; when one side has closed, the other receives what is left and is closed too. */
-function join(inner: Socket, outer: Socket): void {
+export function joinSockets(inner: Socket, outer: Socket): void {
   for (const [from, to] of [
     [inner, outer],
     [outer, inner],

@@ -165,6 +165,7 @@ async function startOfReplay(
     base: { ...workspace.base(), commit, dirty },
     allowedDomains: [...hosts.domains],
     allowedPrivate: [...hosts.privateHosts],
+    services: [...hosts.services],
     setup,
     verifyBaseline,
     setupChanges: anyRan ? await workspace.capture('after_commands') : [],
@@ -172,14 +173,19 @@ async function startOfReplay(
 }
 
 /** The recording can request hosts, but only the caller can permit them. */
-function permittedHosts(session: Session, { allowedDomains, allowedPrivate }: RunStarted): AllowedHosts {
+function permittedHosts(
+  session: Session,
+  { allowedDomains, allowedPrivate, services }: RunStarted,
+): AllowedHosts {
   const { settings } = session.input;
   const missingDomains = allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
   const missingPrivate = allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
-  const missing = [...missingDomains, ...missingPrivate];
+  const missingServices = services.filter((entry) => !settings.services.includes(entry));
+  const missing = [...missingDomains, ...missingPrivate, ...missingServices];
   const flags = [
     ...missingDomains.map((entry) => `--allow-domain '${entry}'`),
     ...missingPrivate.map((entry) => `--allow-private '${entry}'`),
+    ...missingServices.map((entry) => `--service '${entry}'`),
   ];
   if (missing.length > 0)
     session.warn(
@@ -191,6 +197,7 @@ function permittedHosts(session: Session, { allowedDomains, allowedPrivate }: Ru
   return {
     domains: allowedDomains.filter((entry) => !missingDomains.includes(entry)),
     privateHosts: allowedPrivate.filter((entry) => !missingPrivate.includes(entry)),
+    services: services.filter((entry) => !missingServices.includes(entry)),
   };
 }
 

@@ -29,6 +29,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   });
   const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
   const hosts = start.allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
+  const services = start.services.filter((entry) => !settings.services.includes(entry));
   const pages = toolSettings.webFetch.filter((host) => !isReadable(host, settings.webFetch));
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
@@ -39,6 +40,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${printedWord(entry)}`),
     ...hosts.map((entry) => `--allow-private ${printedWord(entry)}`),
+    ...services.map((entry) => `--service ${printedWord(entry)}`),
     ...pages.map((entry) => `--web-fetch ${printedWord(entry)}`),
     ...higher,
     ...priceFlags(start, settings),

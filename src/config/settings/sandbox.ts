@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { PACKAGE_MANAGERS } from '../../domain/packages/managers.ts';
 import { AllowedDomain, AllowedPrivate } from '../../domain/review/allowed-domain.ts';
+import { Service } from '../../domain/review/service.ts';
 import { DEFAULT_CHANGE_LIMITS, DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';
 import { duration, size, usd, wholeNumber } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';
@@ -45,6 +46,10 @@ export const SANDBOX_SETTINGS = {
   allowedPrivate: texts(AllowedPrivate, 0).default([]).register(about, {
     flag: 'allow-private', value: 'HOST[:PORT]', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow', alsoFor: ['resume', 'replay'],
     help: 'Host in a private network that commands may reach, such as nexus.corp.example or registry:4873',
+    defaultHelp: 'none' }),
+  services: texts(Service, 0).default([]).register(about, {
+    flag: 'service', value: 'NAME=HOST:PORT', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow', alsoFor: ['resume', 'replay'],
+    help: 'Service that commands may reach as NAME:PORT and localhost:PORT, such as postgres=localhost:5432',
     defaultHelp: 'none' }),
   setupEnv: texts(SetupVariable).default([]).register(about, {
     flag: 'setup-env', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',

@@ -37,6 +37,8 @@ export interface AllowedHosts {
   readonly domains: readonly string[];
   /** Entries of `--allow-private`. */
   readonly privateHosts: readonly string[];
+  /** Entries of `--service`. */
+  readonly services: readonly string[];
 }
 
 /** A target as named in a proxy request (`host:port`), or why it is invalid. Nothing is decoded, completed or corrected. */

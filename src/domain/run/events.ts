@@ -17,6 +17,7 @@ import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { AskedHost } from '../review/egress.ts';
+import { Service } from '../review/service.ts';
 import { OutcomeName } from './exit-code.ts';
 import {
   ExceededChangeLimit,
@@ -112,6 +113,8 @@ const RunStarted = z.strictObject({
   allowedDomains: z.array(AllowedDomain),
   /** The same, for hosts in a private network. */
   allowedPrivate: z.array(AllowedPrivate),
+  /** Services of the machine that they may reach, by the same rule. */
+  services: z.array(Service),
   /** Absolute path of the work tree. */
   root: z.string(),
   base: BaseRevision,

@@ -174,7 +174,11 @@ function firstRequest(
   const { verifyIn } = settings;
   const known = { limits, verifyIn, verifyBaseline: verifyBaseline ?? [], orientation };
   return {
-    system: systemPrompt({ sandbox: sandbox.level, allowedDomains: hostsOf(sandbox, settings) }),
+    system: systemPrompt({
+      sandbox: sandbox.level,
+      allowedDomains: hostsOf(sandbox, settings),
+      services: keptHosts(sandbox, settings).services,
+    }),
     tools: definitionsOf(task.tools),
     prompt: redact(taskPrompt({ ...task, ...known })),
   };

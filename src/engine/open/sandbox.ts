@@ -3,7 +3,6 @@
 import { statfsSync } from 'node:fs';
 import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
-import type { Settings } from '../../config/schema.ts';
 import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
 import { type HostUse, type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
@@ -117,25 +116,34 @@ function freeBytes(folder: string): number {
 /** The hosts recorded in the journal: a restriction that is not enforced is not claimed. */
 export function keptHosts(
   { level }: Sandbox,
-  { allowedDomains, allowedPrivate }: Pick<Settings, 'allowedDomains' | 'allowedPrivate'>,
-): Pick<RunStarted, 'allowedDomains' | 'allowedPrivate'> {
-  return level === 'none' ? { allowedDomains: [], allowedPrivate: [] } : { allowedDomains, allowedPrivate };
+  { allowedDomains, allowedPrivate, services }: Permitted,
+): Permitted {
+  return level === 'none'
+    ? { allowedDomains: [], allowedPrivate: [], services: [] }
+    : { allowedDomains, allowedPrivate, services };
+}
+
+type Permitted = Pick<RunStarted, 'allowedDomains' | 'allowedPrivate' | 'services'>;
+
+/** What settings, or the start of a run, permit. */
+export function permittedHosts({ allowedDomains, allowedPrivate, services }: Permitted): AllowedHosts {
+  return { domains: allowedDomains, privateHosts: allowedPrivate, services };
 }
 
 /** All of them, for people and for the model. */
-export function namesOf({ domains, privateHosts }: AllowedHosts): string[] {
-  return [...domains, ...privateHosts];
+export function namesOf({ domains, privateHosts, services }: AllowedHosts): string[] {
+  return [...domains, ...privateHosts, ...services];
 }
 
 const NOT_CONTAINED = warning(
   'WARN_NO_EFFECT_WITHOUT_SANDBOX',
-  '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
+  '--allow-domain AND --service HAVE NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
 );
 
 /** Loaded only when needed. */
 async function openEgress(
   { input, asked }: Session,
-  { domains, privateHosts }: AllowedHosts,
+  { domains, privateHosts, services }: AllowedHosts,
 ): Promise<Egress> {
   const [{ openFilteringProxy }, { upstreamByEnvironment }] = await Promise.all([
     import('../../adapters/network/filtering-proxy.ts'),
@@ -145,6 +153,7 @@ async function openEgress(
   return openFilteringProxy({
     allowed: domains,
     privateHosts,
+    services,
     upstream,
     onRefused: (host: RefusedHost) => asked.add(host),
     onUsed: (use) => asked.used(use),

@@ -8,7 +8,7 @@ const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
 /** `talk`: the script is talked to. `stay`: the program stays when it has run. */
 const [script = '', how] = process.argv.slice(3);
 const talk = { onStart() {}, onOutput() {}, onErrors() {} };
-const network = { accept() {}, lookedUp() {} };
+const network = { accept() {}, lookedUp() {}, services: [], reach() {} };
 const opened = await openSandbox({ ...options, network, hostEnv: process.env });
 if (opened.status !== 'ok') throw new Error(opened.reason);
 const { sandbox } = opened;

@@ -30,6 +30,7 @@ export const started: RunStarted = {
   sandbox: 'none',
   allowedDomains: [],
   allowedPrivate: [],
+  services: [],
   root: '/work',
   base: {
     commit: null,

@@ -1,7 +1,7 @@
 /**
  * The way from a sandbox to the proxy. The network namespace of a command has no interface but its own loopback, and no program of
- * ours runs there: the runner itself listens on that loopback, as the proxy that the command's variables name, and as a name server
- * that knows no name. A helper opens the sockets, once the namespace exists, and passes them to the runner.
+ * ours runs there: the runner itself listens on that loopback, as the proxy that the command's variables name, as the services of
+ * `--service`, and as a name server that knows no name. A helper opens the sockets, once the namespace exists, and passes them to the runner.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -40,7 +40,7 @@ const SYSTEM_CALLS: Readonly<Record<string, readonly [number, number]>> = {
  * namespace is refused by the kernel: that belongs to the user namespace in which the helper is.
  */
 const HELPER = `
-my ($setns, $sendmsg, $port, $names) = map { $_ + 0 } @ARGV;
+my ($setns, $sendmsg, $names, @ports) = map { $_ + 0 } @ARGV;
 open my $runner, '+<&=', 3 or exit 1;
 $SIG{CHLD} = 'IGNORE';
 my $asked = '';
@@ -49,7 +49,7 @@ while (sysread $runner, $asked, 4096, length $asked) {
     my ($id, $path) = $1 =~ m<^\\{"id":(\\d+),"path":"(/proc/\\d+/fd/\\d+)"\\}$> or next;
     my $child = fork;
     next if $child;
-    syswrite $runner, qq({"id":$id}\\n) unless defined $child && enter($path) && both($id);
+    syswrite $runner, qq({"id":$id}\\n) unless defined $child && enter($path) && all($id);
     exit if defined $child;
   }
 }
@@ -60,8 +60,8 @@ sub enter {
   return syscall($setns, $user + 0, 0x10000000) == 0 && syscall($setns, fileno $net, 0x40000000) == 0;
 }
 # AF_INET, SOCK_STREAM and SOCK_DGRAM. The interface may not be up yet: IP_FREEBIND.
-sub both {
-  for ([1, $port, '"type":"net.Server"'], [2, $names, '"type":"dgram.Socket","dgramType":"udp4"']) {
+sub all {
+  for ((map { [1, $_, '"type":"net.Server"'] } @ports), [2, $names, '"type":"dgram.Socket","dgramType":"udp4"']) {
     my ($kind, $at, $type) = @$_;
     socket my $socket, 2, $kind, 0 or return 0;
     setsockopt $socket, 0, 15, pack 'i', 1 or return 0;
@@ -84,7 +84,8 @@ sub give {
 type Handle = Server | NameServer | null | undefined;
 
 interface Sockets {
-  readonly server: Server;
+  /** The proxy, and the services in their order. */
+  readonly servers: readonly Server[];
   readonly names: NameServer;
 }
 
@@ -104,8 +105,9 @@ export class Listeners {
 
   private constructor(network: SandboxNetwork, perl: string, calls: readonly number[]) {
     this.#network = network;
+    const ports = network.services.map(({ port }) => port);
     // In a session of its own, so that Ctrl-C does not end it before the commands. It ends with its channel, and that with us.
-    this.#helper = spawn(perl, ['-e', HELPER, ...[...calls, PROXY_PORT, NAMES_PORT].map(String)], {
+    this.#helper = spawn(perl, ['-e', HELPER, ...[...calls, NAMES_PORT, PROXY_PORT, ...ports].map(String)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: {},
       detached: true,
@@ -148,19 +150,19 @@ export class Listeners {
   async #ask(path: string): Promise<Sockets | null> {
     if (!this.#helper.connected) return null;
     const id = this.#count++;
-    let server: Server | null = null;
+    const servers: Server[] = [];
     const answered = new Promise<Sockets | null>((settle) => {
       this.#waiting.set(id, (handle) => {
-        // First the one, then the other.
+        // The name server comes last.
         if (handle === null) settle(null);
-        else if (server === null) server = handle as Server;
-        else settle({ server, names: handle as NameServer });
+        else if (servers.length <= this.#network.services.length) servers.push(handle as Server);
+        else settle({ servers, names: handle as NameServer });
       });
       this.#helper.send({ id, path }, (error) => error && settle(null));
     });
     const found = await withTimeout(OPEN_MS, answered);
     this.#waiting.delete(id);
-    if (found === null) (server as Server | null)?.close();
+    if (found === null) for (const server of servers) server.close();
     return found;
   }
 
@@ -170,15 +172,19 @@ export class Listeners {
     else waiting(handle ?? null);
   }
 
-  #serve({ server, names }: Sockets): () => void {
+  #serve({ servers, names }: Sockets): () => void {
     const connections = new Set<Socket>();
-    // A tunnel may be closed in one direction.
-    Object.assign(server, { allowHalfOpen: true });
-    server.on('connection', (connection: Socket) => {
-      connections.add(connection);
-      connection.once('close', () => connections.delete(connection));
-      this.#network.accept(connection);
-    });
+    for (const [at, server] of servers.entries()) {
+      const service = at === 0 ? undefined : this.#network.services[at - 1];
+      // A tunnel may be closed in one direction.
+      Object.assign(server, { allowHalfOpen: true });
+      server.on('connection', (connection: Socket) => {
+        connections.add(connection);
+        connection.once('close', () => connections.delete(connection));
+        if (service === undefined) this.#network.accept(connection);
+        else this.#network.reach(service, connection);
+      });
+    }
     const asked = new Set<string>();
     names.on('message', (query, { port, address }) => {
       const { name, answer } = answerTo(query);
@@ -190,9 +196,9 @@ export class Listeners {
       if (answer !== null && names.getSendQueueCount() < MOST_ANSWERS)
         names.send(answer, port, address, () => undefined);
     });
-    for (const one of [server, names]) one.unref().on('error', () => undefined);
+    for (const one of [...servers, names]) one.unref().on('error', () => undefined);
     return () => {
-      server.close();
+      for (const server of servers) server.close();
       names.close();
       for (const connection of connections) connection.destroy();
     };

@@ -28,6 +28,8 @@ export interface View {
   readonly sandboxGitDir: SandboxGitDir;
   /** A private folder for the files that are mounted. */
   readonly files: string;
+  /** Names of services, which are reached at the loopback interface. */
+  readonly services: readonly string[];
   /** Text of the git configuration. */
   readonly gitConfig: string;
   /** The program through which ssh reaches hosts; null for no way. */

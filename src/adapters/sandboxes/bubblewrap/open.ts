@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
+import { whyNotTogether } from '../../../domain/review/service.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
@@ -18,7 +19,7 @@ import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { type Mount, PID_MAX } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
-import { Listeners, NOT_LISTENING } from './listeners.ts';
+import { Listeners, NOT_LISTENING, PROXY_PORT } from './listeners.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { prove } from './probe.ts';
 import { type BubblewrapSetup, type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
@@ -36,6 +37,8 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
       status: 'unavailable',
       reason: `${dotGit} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
     };
+  const taken = whyNotTogether(options.network?.services ?? [], PROXY_PORT);
+  if (taken !== null) return { status: 'refused', reason: taken };
   const listeners = options.network ? Listeners.start(options.network) : null;
   if (options.network && listeners === null && options.isNetworkClosed !== true)
     return { status: 'refused', reason: NO_WAY };
@@ -93,7 +96,7 @@ async function examine(
 }
 
 const NO_WAY =
-  'Commands can reach allowed hosts only where perl is installed and may enter their network (x86-64 and arm64). Install perl, or allow no host.';
+  'Commands can reach allowed hosts only where perl is installed and may enter their network (x86-64 and arm64). Install perl, or allow neither hosts nor services.';
 
 /** Sets the sandbox up, and has it proven. */
 async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {

@@ -69,20 +69,23 @@ export const FEW_TRIES: Readonly<Record<string, string>> = {
   ...SOCKETS,
 };
 
-/** The variables that name the proxy. */
-export const PROXY_VARIABLES: Readonly<Record<string, string>> = {
-  HTTP_PROXY: PROXY,
-  HTTPS_PROXY: PROXY,
-  NO_PROXY: DIRECT,
-  http_proxy: PROXY,
-  https_proxy: PROXY,
-  no_proxy: DIRECT,
-  npm_config_proxy: PROXY,
-  npm_config_https_proxy: PROXY,
-  npm_config_noproxy: DIRECT,
-  YARN_HTTP_PROXY: PROXY,
-  YARN_HTTPS_PROXY: PROXY,
-  GRADLE_OPTS: JAVA_OPTIONS,
-  // Maven 3.9 uses these only if told to.
-  MAVEN_OPTS: `${JAVA_OPTIONS} -Daether.connector.http.useSystemProperties=true`,
-};
+/** The variables that name the proxy, and `services` beside it. */
+export function proxyVariables(services: readonly string[]): Readonly<Record<string, string>> {
+  const direct = [DIRECT, ...services].join(',');
+  return {
+    HTTP_PROXY: PROXY,
+    HTTPS_PROXY: PROXY,
+    NO_PROXY: direct,
+    http_proxy: PROXY,
+    https_proxy: PROXY,
+    no_proxy: direct,
+    npm_config_proxy: PROXY,
+    npm_config_https_proxy: PROXY,
+    npm_config_noproxy: direct,
+    YARN_HTTP_PROXY: PROXY,
+    YARN_HTTPS_PROXY: PROXY,
+    GRADLE_OPTS: JAVA_OPTIONS,
+    // Maven 3.9 uses these only if told to.
+    MAVEN_OPTS: `${JAVA_OPTIONS} -Daether.connector.http.useSystemProperties=true`,
+  };
+}

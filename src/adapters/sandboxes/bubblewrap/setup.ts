@@ -21,7 +21,7 @@ import type { Listeners } from './listeners.ts';
 import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { type Pins, pinMounts } from './pinned-mounts.ts';
-import { FEW_TRIES, ONE_TRY, PROXY_VARIABLES, TUNNEL_INSIDE, tunnelProgram } from './proxy-clients.ts';
+import { FEW_TRIES, ONE_TRY, proxyVariables, TUNNEL_INSIDE, tunnelProgram } from './proxy-clients.ts';
 
 /** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {
@@ -82,12 +82,14 @@ export async function setupFor(
   | { status: 'refused'; reason: string }
 > {
   const { root, shownAs: at = root, sandboxGitDir, hostEnv } = options;
+  const services = (options.network?.services ?? []).map(({ name }) => name);
   const tunnel = listeners && TUNNEL_INSIDE;
   const view = {
     root,
     at,
     sandboxGitDir,
     files,
+    services,
     gitConfig: gitConfig(at, tunnel),
     tunnel,
     toolchains: toolchains.mounts,
@@ -96,7 +98,7 @@ export async function setupFor(
   };
   const { mounts, variables } = await mountsOf(view);
   const tries = options.isNetworkClosed ? ONE_TRY : listeners === null ? {} : FEW_TRIES;
-  const proxied = { ...(listeners && PROXY_VARIABLES), ...tries };
+  const proxied = { ...(listeners && proxyVariables(services)), ...tries };
   const mounted = cacheVariables(
     hostEnv,
     added.map((mount) => mount.at),

@@ -47,7 +47,8 @@ const MAX_COPIED_BYTES = 4 * 1024 * 1024;
 const MAX_COPIED_ENTRIES = 16;
 
 /** The machine's own hosts file names its neighbours; Java requires its host name to resolve. */
-const HOSTS = '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n';
+const hostsFile = (services: readonly string[]) =>
+  `${['127.0.0.1 localhost sandbox', ...services].join(' ')}\n::1 localhost sandbox\n`;
 
 /** What the sandbox's `/etc` is built from. */
 export interface Etc {
@@ -55,6 +56,8 @@ export interface Etc {
   readonly files: string;
   /** Text of the git configuration. */
   readonly gitConfig: string;
+  /** Names of services, which are reached at the loopback interface. */
+  readonly services: readonly string[];
   /** The program through which ssh reaches hosts; null for no way. */
   readonly tunnel: string | null;
   readonly user: User;
@@ -63,10 +66,10 @@ export interface Etc {
 }
 
 /** Makes the folder, and returns its mount and those into it. */
-export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount[] {
+export function etcMounts({ files, gitConfig, services, tunnel, user, later }: Etc): Mount[] {
   const folder = join(files, 'etc');
   mkdirSync(folder, { recursive: true, mode: 0o755 });
-  writeFileSync(join(folder, 'hosts'), HOSTS);
+  writeFileSync(join(folder, 'hosts'), hostsFile(services));
   writeFileSync(join(folder, 'gitconfig'), gitConfig);
   writeFileSync(join(folder, 'passwd'), passwdFor(user, readText('/etc/passwd') ?? ''));
   writeFileSync(join(folder, 'resolv.conf'), RESOLVER);
