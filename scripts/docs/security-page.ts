@@ -77,7 +77,7 @@ secret drawn in the picture is not found.
 | File tools | reach nothing outside the work tree and no \`.git\`, even while others swap folders for links | the same |
 | Commands: files | see only the work tree, the toolchains on PATH (read-only, credential files covered) and requested mounts: no home, no run directory, no \`.git\` of yours, of a submodule or of another checkout in the work tree. A git dir that is new is removed after the command that made it, unless it may be a copy of one of yours that is gone (exit 8) | **nothing**: a command can do what the user can. New git dirs are removed as in the sandbox |
 | Commands: secrets | get an environment from an allow-list; see no process of the machine, and no agent, daemon or runner socket unless it lies in a place that commands see | the same environment; the key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
-| Commands: network | reach only a proxy that refuses all hosts but those of \`--allow-domain\` ([network.md](network.md)) | **not contained** |
+| Commands: network | reach only a proxy that refuses all hosts but those of \`--allow-domain\`, and the services of \`--service\` ([network.md](network.md)) | **not contained** |
 | Processes | are all dead after each command | those that keep their environment; **not** one that clears it and leaves its session |
 | Memory, processes, file size, disk | are limited by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
 | The runner's own work | ends within five seconds of the deadline or a signal, git processes included; text from outside is matched in linear time; a watchdog ends a stuck process ([outcomes.md](outcomes.md)); the files and bytes that a run may change are limited, and no more is read; one git process allocates at most 1 GiB and maps 256 MiB of packs | the same |
@@ -124,6 +124,7 @@ Through intended channels:
 - **Variables of \`--setup-env\`**: a package's install script can send them to an allowed host, or leave them in a form that the later
   search does not find ([network.md](network.md#credentials-of-a-registry)).
 - **Behind the machine's proxy**, that proxy resolves names: the owner of an allowed name can point it inside the proxy's network.
+- **Services of \`--service\`**: commands have all of their powers.
 - **Hosts of \`--allow-domain\`**: whoever can publish there, or read its logs, can receive data; TLS is not inspected.
 - **Addresses of pages, queries and calls.** Hosts of \`--web-fetch\` (with \`'*'\` any public one), the search behind \`BRAVE_API_KEY\` and
   MCP servers get what the model sends them. Name only what a plan needs ([network.md](network.md#the-web-for-the-model),

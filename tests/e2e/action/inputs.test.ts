@@ -27,6 +27,7 @@ const FOUND: Readonly<Record<string, string>> = {
   ...{ 'max-total-tokens': '900007', 'max-cost-usd': '7.25', 'max-changed-files': '73', 'fix-rounds': '6' },
   ...{ 'max-changed-size': '1000003', 'max-changed-file-size': '100003', 'max-tool-output': '30011' },
   ...{ 'allow-domain': 'registry.example.com', 'allow-private': 'nexus.example:4873', deadline: '1007' },
+  service: 'postgres=localhost:5432',
   ...{ 'run-dir': join(FOLDER, 'run'), branch: 'bot/renew', 'title-prefix': 'bot: ', label: 'mechanical' },
   ...{ author: 'Ann <ann@a.example>', committer: 'Bob <bob@b.example>', 'co-author': 'Cy <cy@c.example>' },
   ...{

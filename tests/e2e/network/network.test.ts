@@ -326,6 +326,6 @@ test.runIf(isRoot)('without perl hosts are refused and not named, and none can b
   const open = await run('--allow-domain', 'registry.example');
   expect([open.exitCode, open.lastLine]).toEqual([
     2,
-    expect.stringContaining('Install perl, or allow no host.'),
+    expect.stringContaining('Install perl, or allow neither hosts nor services.'),
   ]);
 });
