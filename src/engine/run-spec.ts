@@ -4,7 +4,7 @@ import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/options.
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
 import type { Failed } from '../domain/failed.ts';
-import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
+import type { Permitted } from '../domain/review/allowed-domain.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { PathRules } from '../domain/run/plan.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
@@ -59,7 +59,7 @@ interface FirstLook {
 /** The sandbox that a run asks for. */
 interface WantedSandbox extends Pick<SandboxOptions, 'onProving' | 'lookup'> {
   readonly mode: SandboxMode;
-  readonly hosts: AllowedHosts;
+  readonly hosts: Permitted;
   /** Absolute path at which commands see the work tree. Default: its own. */
   readonly shownAs?: string;
 }

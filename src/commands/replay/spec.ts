@@ -7,12 +7,13 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
-import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
+import { type Permitted, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Providing } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
+import { keptHosts } from '../../engine/open/sandbox.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits } from '../../engine/run-limits.ts';
@@ -136,7 +137,7 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
 
 interface ReplayStart extends OpenedRun {
   readonly redact: (text: string) => string;
-  readonly hosts: AllowedHosts;
+  readonly hosts: Permitted;
 }
 
 /** Runs the recorded commands before the work. One that fails now is reported as a difference. */
@@ -163,9 +164,7 @@ async function startOfReplay(
     provider: 'replay',
     sandbox: sandbox.level,
     base: { ...workspace.base(), commit, dirty },
-    allowedDomains: [...hosts.domains],
-    allowedPrivate: [...hosts.privateHosts],
-    services: [...hosts.services],
+    ...keptHosts(sandbox, hosts),
     setup,
     verifyBaseline,
     setupChanges: anyRan ? await workspace.capture('after_commands') : [],
@@ -173,32 +172,21 @@ async function startOfReplay(
 }
 
 /** The recording can request hosts, but only the caller can permit them. */
-function permittedHosts(
-  session: Session,
-  { allowedDomains, allowedPrivate, services }: RunStarted,
-): AllowedHosts {
-  const { settings } = session.input;
-  const missingDomains = allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
-  const missingPrivate = allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
-  const missingServices = services.filter((entry) => !settings.services.includes(entry));
-  const missing = [...missingDomains, ...missingPrivate, ...missingServices];
-  const flags = [
-    ...missingDomains.map((entry) => `--allow-domain '${entry}'`),
-    ...missingPrivate.map((entry) => `--allow-private '${entry}'`),
-    ...missingServices.map((entry) => `--service '${entry}'`),
-  ];
-  if (missing.length > 0)
+function permittedHosts(session: Session, recorded: RunStarted): Permitted {
+  const { missing, ...hosts } = permittedToday(recorded, session.input.settings);
+  if (missing.length > 0) {
+    const [names, flags] = [
+      missing.map(({ entry }) => entry),
+      missing.map(({ flag, entry }) => `${flag} '${entry}'`),
+    ];
     session.warn(
       warning(
         'WARN_REPLAY_HOSTS',
-        `The recorded run could reach ${missing.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
+        `The recorded run could reach ${names.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
       ),
     );
-  return {
-    domains: allowedDomains.filter((entry) => !missingDomains.includes(entry)),
-    privateHosts: allowedPrivate.filter((entry) => !missingPrivate.includes(entry)),
-    services: services.filter((entry) => !missingServices.includes(entry)),
-  };
+  }
+  return hosts;
 }
 
 /** The copy belongs to no user: no configuration of a user or machine applies to it. */

@@ -7,7 +7,7 @@ import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import { type SettingKey, type Settings, settingEntries } from '../../config/schema.ts';
 import { type Attempts, capsOfChosen } from '../../domain/attempts/attempts.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
-import { isCovered } from '../../domain/review/allowed-domain.ts';
+import { isCovered, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
@@ -27,9 +27,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     if (typeof was !== 'number' || typeof today !== 'number' || was <= today) return [];
     return [`--${flag} ${key.endsWith('Ms') ? `${was / 1_000}s` : was}`];
   });
-  const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
-  const hosts = start.allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
-  const services = start.services.filter((entry) => !settings.services.includes(entry));
+  const { missing } = permittedToday(start, settings);
   const pages = toolSettings.webFetch.filter((host) => !isReadable(host, settings.webFetch));
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
@@ -38,9 +36,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     ...fallbackFlag(start, settings),
     ...reviewerFlag(start, settings),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
-    ...domains.map((entry) => `--allow-domain ${printedWord(entry)}`),
-    ...hosts.map((entry) => `--allow-private ${printedWord(entry)}`),
-    ...services.map((entry) => `--service ${printedWord(entry)}`),
+    ...missing.map(({ flag, entry }) => `${flag} ${printedWord(entry)}`),
     ...pages.map((entry) => `--web-fetch ${printedWord(entry)}`),
     ...higher,
     ...priceFlags(start, settings),

@@ -31,14 +31,37 @@ export const WebHost = z.union([z.literal('*'), AllowedDomain], {
 /** `nexus.corp.example`, `registry:4873`: one host in a private network, with `:port` or for HTTPS and HTTP. In lower case. */
 export const AllowedPrivate = hostEntry(problemOfPrivate);
 
-/** The hosts that commands may reach. */
-export interface AllowedHosts {
-  /** Entries of `--allow-domain`. */
-  readonly domains: readonly string[];
-  /** Entries of `--allow-private`. */
-  readonly privateHosts: readonly string[];
-  /** Entries of `--service`. */
+/** What a run, or its settings, permit commands to reach. */
+export interface Permitted {
+  readonly allowedDomains: readonly string[];
+  readonly allowedPrivate: readonly string[];
   readonly services: readonly string[];
+}
+
+const FLAGS = {
+  allowedDomains: 'allow-domain',
+  allowedPrivate: 'allow-private',
+  services: 'service',
+} as const;
+
+/** What of `wanted` the settings of today permit; for the rest, the entries with their flags. */
+export function permittedToday(
+  wanted: Permitted,
+  today: Permitted,
+): Permitted & { readonly missing: readonly { flag: string; entry: string }[] } {
+  const missing: { flag: string; entry: string }[] = [];
+  const covered = (key: keyof Permitted) =>
+    wanted[key].filter((entry) => {
+      if (isCovered(entry, today[key])) return true;
+      missing.push({ flag: `--${FLAGS[key]}`, entry });
+      return false;
+    });
+  return {
+    allowedDomains: covered('allowedDomains'),
+    allowedPrivate: covered('allowedPrivate'),
+    services: covered('services'),
+    missing,
+  };
 }
 
 /** A target as named in a proxy request (`host:port`), or why it is invalid. Nothing is decoded, completed or corrected. */

@@ -7,7 +7,6 @@ import { absolutePath } from '../../domain/changes/path.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
-import { permittedHosts } from '../open/sandbox.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Admitted, Located, RunSpec } from '../run-spec.ts';
@@ -70,7 +69,7 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
     rules: [plan, paths],
     sandbox: {
       mode: settings.sandbox,
-      hosts: permittedHosts(settings),
+      hosts: settings,
       onProving: () => preloadProvider(session, model.choice),
       ...(orient && { lookup: orient.lookup }),
       ...(attempt && { shownAs: attempt.root }),

@@ -3,7 +3,7 @@
 import { statfsSync } from 'node:fs';
 import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
-import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
+import type { Permitted } from '../../domain/review/allowed-domain.ts';
 import { type HostUse, type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
@@ -33,7 +33,7 @@ type ContainedSandbox =
 interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'network'>;
   /** Hosts that commands may reach. The proxy names them when it refuses another host, even if there are none. */
-  readonly hosts: AllowedHosts;
+  readonly hosts: Permitted;
   readonly closing: Closing;
 }
 
@@ -113,26 +113,22 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** The hosts recorded in the journal: a restriction that is not enforced is not claimed. */
+/** What the journal records of it: a restriction that is not enforced is not claimed. */
 export function keptHosts(
   { level }: Sandbox,
   { allowedDomains, allowedPrivate, services }: Permitted,
-): Permitted {
-  return level === 'none'
-    ? { allowedDomains: [], allowedPrivate: [], services: [] }
-    : { allowedDomains, allowedPrivate, services };
-}
-
-type Permitted = Pick<RunStarted, 'allowedDomains' | 'allowedPrivate' | 'services'>;
-
-/** What settings, or the start of a run, permit. */
-export function permittedHosts({ allowedDomains, allowedPrivate, services }: Permitted): AllowedHosts {
-  return { domains: allowedDomains, privateHosts: allowedPrivate, services };
+): Pick<RunStarted, keyof Permitted> {
+  const kept = (entries: readonly string[]) => (level === 'none' ? [] : [...entries]);
+  return {
+    allowedDomains: kept(allowedDomains),
+    allowedPrivate: kept(allowedPrivate),
+    services: kept(services),
+  };
 }
 
 /** All of them, for people and for the model. */
-export function namesOf({ domains, privateHosts, services }: AllowedHosts): string[] {
-  return [...domains, ...privateHosts, ...services];
+export function namesOf({ allowedDomains, allowedPrivate, services }: Permitted): string[] {
+  return [...allowedDomains, ...allowedPrivate, ...services];
 }
 
 const NOT_CONTAINED = warning(
@@ -143,7 +139,7 @@ const NOT_CONTAINED = warning(
 /** Loaded only when needed. */
 async function openEgress(
   { input, asked }: Session,
-  { domains, privateHosts, services }: AllowedHosts,
+  { allowedDomains, allowedPrivate, services }: Permitted,
 ): Promise<Egress> {
   const [{ openFilteringProxy }, { upstreamByEnvironment }] = await Promise.all([
     import('../../adapters/network/filtering-proxy.ts'),
@@ -151,8 +147,8 @@ async function openEgress(
   ]);
   const upstream = upstreamByEnvironment(input.env);
   return openFilteringProxy({
-    allowed: domains,
-    privateHosts,
+    allowed: allowedDomains,
+    privateHosts: allowedPrivate,
     services,
     upstream,
     onRefused: (host: RefusedHost) => asked.add(host),

@@ -23,7 +23,6 @@ import type { Sandbox, Tool } from '../../ports.ts';
 import { reopenServersOf } from '../mcp/open-servers.ts';
 import { openProvider } from '../open/provider.ts';
 import { recordedTools } from '../open/recorded-tools.ts';
-import { permittedHosts } from '../open/sandbox.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../run-spec.ts';
@@ -96,7 +95,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
     // The description of sandbox and network in the model's prompt has to stay true to the end.
     sandbox: {
       mode: start.sandbox === 'none' ? 'off' : 'required',
-      hosts: permittedHosts(start),
+      hosts: start,
     },
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
     // Even after the deadline a resumed run has to find out what it left behind.
