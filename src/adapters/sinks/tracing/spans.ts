@@ -1,48 +1,34 @@
 /**
- * What a run did, as spans: the run, and in it each answer of the model, tool call and verification. Names and
- * attributes are those of OpenTelemetry's conventions for generative AI; names of our own begin with `patchsmith.`.
- * Spans contain no text of prompts, answers, files, commands or messages.
+ * What a run did, as OTLP spans in JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): the run, and in it each
+ * request to the model, tool call and verification. Names are those of OpenTelemetry's conventions for generative AI, or begin with
+ * `patchsmith.`. Spans contain no text of prompts, answers, files, commands or messages.
  */
 
+import { createHash } from 'node:crypto';
 import type { LlmTurn, Usage } from '../../../domain/conversation/conversation.ts';
-import { succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
+import { succeeded } from '../../../domain/conversation/tool.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import type { RunState } from '../../../domain/run/state.ts';
-import {
-  AGENT,
-  type AnsweringModel,
-  type Attributes,
-  answerAttributes,
-  runAttributes,
-  type SpanMaker,
-  spanIdOf,
-  usageAttributes,
-} from './span-attributes.ts';
+import type { Redact } from '../../../domain/secrets/redact.ts';
 
-/** Something that took time. Times are Unix milliseconds. */
-export interface TraceSpan {
-  /** 16 hexadecimal digits, as are those of `parent`; null without one. */
-  readonly id: string;
-  readonly parent: string | null;
-  readonly name: string;
-  readonly kind: 'internal' | 'client';
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly attributes: Attributes;
-  readonly moments: readonly {
-    readonly name: string;
-    readonly atMs: number;
-    readonly attributes: Attributes;
-  }[];
-  readonly hasFailed: boolean;
+type SpanValue = string | number | boolean | readonly string[];
+
+/** Those without a value are left out. */
+export type Attributes = Readonly<Record<string, SpanValue | undefined>>;
+
+/** Who answers: the provider by the name that the conventions have for it. */
+interface AnsweringModel {
+  readonly provider: string;
+  readonly model: string;
 }
 
 /** What the spans of a run need to know at its start. */
-export interface RunSpansOptions extends SpanMaker {
+export interface RunSpansOptions {
+  readonly runId: string;
+  /** Unix milliseconds. */
+  readonly startMs: number;
   readonly version: string;
-  /** The span of patchsmith's caller, or of the run to which an attempt belongs; null if there is none. */
-  readonly parent: string | null;
   readonly model: AnsweringModel;
   /** The number of model turns that were completed before. */
   readonly iteration: number;
@@ -51,197 +37,292 @@ export interface RunSpansOptions extends SpanMaker {
   readonly providerName: (provider: string) => string;
   /** The state of the run after the last event. */
   readonly now: () => Pick<RunState, 'phase' | 'review'>;
+  readonly redact: Redact;
 }
 
-type SpanMoment = TraceSpan['moments'][number];
-type Begun = Omit<TraceSpan, 'endMs' | 'hasFailed'>;
+/** Where the spans belong. */
+export interface SpanPlace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** The span of patchsmith's caller, or of the run to which an attempt belongs; null if there is none. */
+  readonly parent: string | null;
+  /** The attempts of a run share its id and can begin in the same millisecond. */
+  readonly attempt: number | null;
+}
 
-/** Turns events into spans; each is returned once it has ended. */
-export class RunSpans {
-  readonly #options: RunSpansOptions;
-  readonly #root: string;
-  readonly #tools = new Map<string, Begun>();
+/** A span in OTLP's JSON. */
+export type SpanJson = Readonly<Record<string, unknown>>;
+
+/** Makes spans of events. */
+export interface RunSpans {
+  /** Those that end with the event. */
+  of(event: RunEvent): SpanJson[];
+  /** Those that never ended, and the run's own. */
+  rest(result: RunResult, endMs: number): SpanJson[];
+}
+
+const AGENT = 'patchsmith';
+const UNKNOWN_TOOL = '_OTHER';
+const MAX_CALL_ID = 100;
+const KINDS = { internal: 1, client: 3 } as const;
+const FAILED = 2;
+
+/** What is known of a span when it begins. */
+interface Begun {
+  readonly name: string;
+  readonly startMs: number;
+  readonly attributes: Attributes;
+  readonly kind?: keyof typeof KINDS;
+  readonly events?: readonly object[];
+}
+
+/** The spans of one process of a run, or of one attempt in it. */
+export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: SpanPlace): RunSpans {
+  const { runId, startMs, tools, providerName, now, redact } = options;
+  const maker = { runId, startMs, attempt };
+  const root = spanIdOf(maker, 0);
+  const running = new Map<string, Begun>();
   /** The tools of the last turn's calls, by the ids of the calls. */
-  #names = new Map<string, string>();
-  #count = 0;
-  #model: AnsweringModel;
-  #iteration: number;
-  #retries: SpanMoment[] = [];
+  let names = new Map<string, string>();
+  let { model: answering, iteration } = options;
+  let retries: object[] = [];
+  let count = 0;
   /** The earliest time at which what is in progress can have started. */
-  #sinceMs: number;
+  let since = startMs;
 
-  constructor(options: RunSpansOptions) {
-    this.#options = options;
-    this.#model = options.model;
-    this.#iteration = options.iteration;
-    this.#sinceMs = options.startMs;
-    this.#root = this.#newId();
+  function ended(begun: Begun, endMs: number, error: string | null, isRun = false): SpanJson {
+    const { name, attributes, kind = 'internal', events = [] } = begun;
+    const start = Math.max(begun.startMs, startMs);
+    const above = isRun ? parent : root;
+    const own = isRun ? {} : { 'patchsmith.iteration': iteration };
+    return {
+      traceId,
+      spanId: isRun ? root : spanIdOf(maker, ++count),
+      ...(above === null ? {} : { parentSpanId: above }),
+      name: redact(name),
+      kind: KINDS[kind],
+      startTimeUnixNano: nanoseconds(start),
+      endTimeUnixNano: nanoseconds(Math.max(start, endMs)),
+      attributes: otlpAttributes({ ...own, ...attributes, 'error.type': error ?? undefined }, redact),
+      events,
+      status: error === null ? {} : { code: FAILED },
+    };
   }
 
-  /** The spans that end with the event. */
-  of(event: RunEvent): TraceSpan[] {
-    const spans = this.#ended(event);
-    if (event.type !== 'turn.retried') this.#sinceMs = event.at;
-    return spans;
+  function chat(from: number, attributes: Attributes, asked = answering): Begun {
+    const events = retries;
+    retries = [];
+    return {
+      name: `chat ${asked.model}`,
+      kind: 'client',
+      startMs: from,
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': asked.provider,
+        'gen_ai.conversation.id': runId,
+        'gen_ai.request.model': asked.model,
+        ...attributes,
+      },
+      events,
+    };
   }
 
-  /** The spans that never ended, and the run's own. */
-  rest(result: RunResult, endMs: number): TraceSpan[] {
-    const { startMs, parent } = this.#options;
-    const failed = result.exitCode !== 0;
-    const calls = [...this.#tools.values()].map((span) => ended(span, endMs, 'interrupted'));
-    this.#tools.clear();
-    const run = {
-      id: this.#root,
-      parent,
-      name: `invoke_agent ${AGENT}`,
-      kind: 'internal',
-      startMs,
-      moments: [],
-      attributes: runAttributes(this.#options, result),
-    } as const;
-    return [...calls, ended(run, endMs, failed ? (result.outcome ?? 'unknown') : null)];
+  function review(from: number, attributes: Attributes): Begun {
+    const by = now().review?.use;
+    const reviewer = by && { provider: providerName(by.provider), model: by.model };
+    return chat(from, { ...attributes, 'patchsmith.purpose': 'review' }, reviewer ?? answering);
   }
 
-  #ended(event: RunEvent): TraceSpan[] {
+  /** An answer, or what was spent on a request without one. */
+  function request(
+    make: typeof review,
+    at: number,
+    { turn, usage }: { turn?: LlmTurn | undefined; usage?: Usage | undefined },
+    error: string | null,
+    more: Attributes = {},
+  ): SpanJson {
+    const begun =
+      turn === undefined
+        ? make(since, { ...usageAttributes(usage), ...more })
+        : make(at - turn.durationMs, { ...answerAttributes(turn), ...more });
+    return ended(begun, at, error);
+  }
+
+  function call(from: number, id: string, named: string): Begun {
+    const name = tools.includes(named) ? named : UNKNOWN_TOOL;
+    return {
+      name: `execute_tool ${name}`,
+      startMs: from,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': name,
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.call.id': id.slice(0, MAX_CALL_ID),
+      },
+    };
+  }
+
+  function endedBy(event: RunEvent): SpanJson[] {
     const { at } = event;
     switch (event.type) {
       case 'turn.retried': {
-        const { kind, attempt, status, waitMs } = event;
+        const { kind, attempt: tried, status, waitMs } = event;
         const attributes = {
           'error.type': status === null ? kind : String(status),
-          'patchsmith.attempt': attempt,
+          'patchsmith.attempt': tried,
           'patchsmith.wait_ms': Math.round(waitMs),
         };
-        this.#retries.push({ name: 'patchsmith.retry', atMs: at, attributes });
+        const said = otlpAttributes(attributes, redact);
+        retries.push({ name: 'patchsmith.retry', timeUnixNano: nanoseconds(at), attributes: said });
         return [];
       }
       case 'turn.completed': {
-        this.#iteration += 1;
-        const { durationMs, stop, calls } = event.turn;
-        this.#names = new Map(calls.map(({ id, name }) => [id, name]));
-        const chat = this.#chat(at - durationMs, answerAttributes(event.turn));
-        return [ended(chat, at, stop === 'refusal' ? stop : null)];
+        const { turn } = event;
+        iteration += 1;
+        names = new Map(turn.calls.map(({ id, name }) => [id, name]));
+        return [request(chat, at, { turn }, turn.stop === 'refusal' ? turn.stop : null)];
       }
       case 'turn.failed':
-        return [ended(this.#chat(this.#sinceMs, usageAttributes(event.spent?.usage)), at, event.kind)];
-      case 'turn.interrupted':
-        return [ended(this.#asked(this.#sinceMs, usageAttributes(event.spent.usage)), at, 'interrupted')];
+        return [request(chat, at, { usage: event.spent?.usage }, event.kind)];
+      case 'turn.interrupted': {
+        // The event does not say what the request was for.
+        const asked = now().phase.at === 'review' ? review : chat;
+        return [request(asked, at, { usage: event.spent.usage }, 'interrupted')];
+      }
       case 'context.compacted':
-        return this.#summary(event, null);
-      case 'compaction.failed':
-        return this.#summary(event, event.kind);
+      case 'compaction.failed': {
+        if (event.turn === undefined) return [];
+        const error = event.type === 'compaction.failed' ? event.kind : null;
+        return [request(chat, at, event, error, { 'patchsmith.purpose': 'summary' })];
+      }
       case 'review.completed':
-        return [ended(this.#reviewed(at, event.turn, undefined), at, null)];
+        return [request(review, at, event, null)];
       case 'review.failed':
         // No request was made: there was nothing to review, or no budget left.
         if (event.kind === 'no_patch' || event.kind === 'budget') return [];
-        return [ended(this.#reviewed(at, event.turn, event.spent), at, event.kind)];
-      case 'model.replaced': {
-        const { provider, model } = event.to;
-        this.#model = { provider: this.#options.providerName(provider), model };
+        return [request(review, at, { turn: event.turn, usage: event.spent?.usage }, event.kind)];
+      case 'model.replaced':
+        answering = { provider: providerName(event.to.provider), model: event.to.model };
         return [];
-      }
-      case 'tool.started': {
-        const { id, name } = event.call;
-        this.#tools.set(id, this.#call(at, id, name));
+      case 'tool.started':
+        running.set(event.call.id, call(at, event.call.id, event.call.name));
         return [];
-      }
       case 'tool.completed': {
-        const { call, outcome, durationMs } = event;
-        const begun = this.#tools.get(call) ?? this.#call(at - durationMs, call, this.#names.get(call) ?? '');
-        this.#tools.delete(call);
+        const { call: id, outcome, durationMs } = event;
+        const begun = running.get(id) ?? call(at - durationMs, id, names.get(id) ?? '');
+        running.delete(id);
         // Calls of a turn are reported together, when the last one has ended.
-        return [ended(begun, Math.min(at, begun.startMs + durationMs), errorOf(outcome))];
+        const end = Math.min(at, Math.max(begun.startMs, startMs) + durationMs);
+        return [ended(begun, end, outcome.status === 'failed' ? outcome.reason : null)];
       }
       case 'verify.completed': {
-        const { reports } = event;
-        const red = reports.filter(({ end }) => !succeeded(end)).length;
-        const counts = { 'patchsmith.verify.commands': reports.length, 'patchsmith.verify.failed': red };
-        const verify = this.#begun('verify', 'internal', this.#sinceMs, counts);
-        return [ended(verify, at, red > 0 ? 'verify_failed' : null)];
+        const red = event.reports.filter(({ end }) => !succeeded(end)).length;
+        const attributes = {
+          'patchsmith.verify.commands': event.reports.length,
+          'patchsmith.verify.failed': red,
+        };
+        return [ended({ name: 'verify', startMs: since, attributes }, at, red > 0 ? 'verify_failed' : null)];
       }
       default:
         return [];
     }
   }
 
-  /** The request for a summary; empty if none was made. */
-  #summary({ at, turn }: { at: number; turn?: LlmTurn }, failure: string | null): TraceSpan[] {
-    if (turn === undefined) return [];
-    const attributes = { ...answerAttributes(turn), 'patchsmith.purpose': 'summary' };
-    return [ended(this.#chat(at - turn.durationMs, attributes), at, failure)];
-  }
+  return {
+    of(event) {
+      const spans = endedBy(event);
+      if (event.type !== 'turn.retried') since = event.at;
+      return spans;
+    },
+    rest(result, endMs) {
+      const calls = [...running.values()].map((begun) => ended(begun, endMs, 'interrupted'));
+      const attributes = runAttributes(options, attempt, result);
+      const error = result.exitCode === 0 ? null : (result.outcome ?? 'unknown');
+      return [...calls, ended({ name: `invoke_agent ${AGENT}`, startMs, attributes }, endMs, error, true)];
+    },
+  };
+}
 
-  /** The request for a review, with or without an answer. */
-  #reviewed(at: number, turn: LlmTurn | undefined, spent: { usage: Usage } | undefined): Begun {
-    return turn === undefined
-      ? this.#review(this.#sinceMs, usageAttributes(spent?.usage))
-      : this.#review(at - turn.durationMs, answerAttributes(turn));
-  }
+function runAttributes(
+  { runId, version, model }: RunSpansOptions,
+  attempt: number | null,
+  result: RunResult,
+): Attributes {
+  return {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': AGENT,
+    'gen_ai.agent.version': version,
+    'gen_ai.conversation.id': runId,
+    'gen_ai.provider.name': model.provider,
+    'gen_ai.request.model': model.model,
+    ...usageAttributes(result.tokens),
+    'patchsmith.run.id': runId,
+    'patchsmith.attempt_number': attempt ?? undefined,
+    'patchsmith.outcome': result.outcome ?? undefined,
+    'patchsmith.exit_code': result.exitCode ?? undefined,
+    'patchsmith.iterations': result.iterations,
+    'patchsmith.changed_files': result.changedFiles.length,
+    'patchsmith.cost_usd': typeof result.costUsd === 'number' ? result.costUsd : undefined,
+  };
+}
 
-  /** A request that was cut off: its event does not say what it was for. */
-  #asked(startMs: number, attributes: Attributes): Begun {
-    const isReview = this.#options.now().phase.at === 'review';
-    return isReview ? this.#review(startMs, attributes) : this.#chat(startMs, attributes);
-  }
+function answerAttributes({ stop, model, usage }: LlmTurn): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [stop],
+    'gen_ai.response.model': model,
+    ...usageAttributes(usage),
+  };
+}
 
-  #review(startMs: number, attributes: Attributes): Begun {
-    const { review } = this.#options.now();
-    const reviewer = review && {
-      provider: this.#options.providerName(review.use.provider),
-      model: review.use.model,
-    };
-    return this.#chat(startMs, { ...attributes, 'patchsmith.purpose': 'review' }, reviewer ?? this.#model);
-  }
+/** Tokens of the prompt count as input whether or not they were cached. */
+function usageAttributes(usage: Usage | undefined): Attributes {
+  if (usage === undefined) return {};
+  const written = usage.cacheWrite + usage.cacheWrite1h;
+  return {
+    'gen_ai.usage.input_tokens': usage.input + usage.cacheRead + written,
+    'gen_ai.usage.output_tokens': usage.output,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheRead,
+    'gen_ai.usage.cache_creation.input_tokens': written,
+  };
+}
 
-  #chat(startMs: number, attributes: Attributes, asked = this.#model): Begun {
-    const { provider, model } = asked;
-    const begun = this.#begun(`chat ${model}`, 'client', startMs, {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': provider,
-      'gen_ai.conversation.id': this.#options.runId,
-      'gen_ai.request.model': model,
-      ...attributes,
-    });
-    return { ...begun, moments: this.#retries.splice(0) };
-  }
+/** Attributes in OTLP's JSON: 64-bit numbers are strings there. */
+export function otlpAttributes(attributes: Attributes, redact: Redact): object[] {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: anyValue(value, redact) }],
+  );
+}
 
-  #call(startMs: number, id: string, named: string): Begun {
-    const name = this.#options.tools.includes(named) ? named : UNKNOWN_TOOL;
-    return this.#begun(`execute_tool ${name}`, 'internal', startMs, {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': name,
-      'gen_ai.tool.type': 'function',
-      'gen_ai.tool.call.id': id.slice(0, MAX_CALL_ID),
-    });
-  }
-
-  #begun(name: string, kind: TraceSpan['kind'], startMs: number, attributes: Attributes): Begun {
-    return {
-      id: this.#newId(),
-      parent: this.#root,
-      name,
-      kind,
-      startMs: Math.max(startMs, this.#options.startMs),
-      moments: [],
-      attributes: { ...attributes, 'patchsmith.iteration': this.#iteration },
-    };
-  }
-
-  #newId(): string {
-    return spanIdOf(this.#options, this.#count++);
+function anyValue(value: SpanValue, redact: Redact): object {
+  switch (typeof value) {
+    case 'string':
+      return { stringValue: redact(value) };
+    case 'boolean':
+      return { boolValue: value };
+    case 'number':
+      return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+    default:
+      return { arrayValue: { values: value.map((one) => anyValue(one, redact)) } };
   }
 }
 
-const UNKNOWN_TOOL = '_OTHER';
-const MAX_CALL_ID = 100;
-
-function ended(begun: Begun, endMs: number, error: string | null): TraceSpan {
-  const attributes = error === null ? begun.attributes : { ...begun.attributes, 'error.type': error };
-  return { ...begun, endMs: Math.max(begun.startMs, endMs), attributes, hasFailed: error !== null };
+function nanoseconds(ms: number): string {
+  return String(BigInt(Math.round(ms)) * 1_000_000n);
 }
 
-function errorOf(outcome: ToolOutcome): string | null {
-  return outcome.status === 'failed' ? outcome.reason : null;
+/** The trace of a run without a parent span, the same for all processes of the run. */
+export function traceIdOf(runId: string): string {
+  return digest(runId).slice(0, 32);
+}
+
+/** The span with this number of a process or attempt; 0 is its own. */
+export function spanIdOf(
+  { runId, startMs, attempt }: { runId: string; startMs: number; attempt: number | null },
+  number: number,
+): string {
+  return digest(`${runId}/${startMs}/${attempt ?? ''}/${number}`).slice(0, 16);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

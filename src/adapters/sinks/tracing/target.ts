@@ -7,7 +7,7 @@
 import type { Environment } from '../../../domain/environment.ts';
 import { withoutTail } from '../../../domain/text/shorten.ts';
 import { listedPairs } from '../../../domain/text/uri.ts';
-import type { Attributes } from './span-attributes.ts';
+import type { Attributes } from './spans.ts';
 
 /** Where to send spans, and what they belong to. */
 export interface TraceTarget {

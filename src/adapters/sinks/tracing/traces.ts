@@ -2,14 +2,18 @@
 
 import * as z from 'zod';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
-import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { startOfText } from '../../../files/regular-file.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { EventSink } from '../../../ports.ts';
-import { otlpJson } from './otlp.ts';
-import { spanIdOf, traceIdOf } from './span-attributes.ts';
-import { RunSpans, type RunSpansOptions, type TraceSpan } from './spans.ts';
+import {
+  otlpAttributes,
+  type RunSpansOptions,
+  type SpanJson,
+  spanIdOf,
+  spansOf,
+  traceIdOf,
+} from './spans.ts';
 import type { TraceTarget } from './target.ts';
 
 /** A trace that can be found by its id. */
@@ -18,11 +22,10 @@ export interface Traces extends EventSink {
 }
 
 /** What to report about a run, and where. */
-export interface TracesOptions extends Omit<RunSpansOptions, 'parent' | 'attempt'> {
+export interface TracesOptions extends RunSpansOptions {
   /** One of several attempts of a run that began at `runStartMs`; null for a run. */
   readonly attempt: { readonly number: number; readonly runStartMs: number } | null;
   readonly target: TraceTarget;
-  readonly redact: Redact;
   readonly clock: () => number;
   /** Loads what sends requests to the target's address. */
   readonly openFetch: () => Promise<typeof fetch>;
@@ -34,16 +37,16 @@ const BATCH = 512;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** The sink of one process of a run. */
-export function openTraces({ target, redact, clock, openFetch, attempt, ...options }: TracesOptions): Traces {
-  const { runId, version } = options;
+export function openTraces({ target, clock, openFetch, attempt, ...options }: TracesOptions): Traces {
+  const { runId, version, redact } = options;
   const traceId = target.parent?.traceId ?? traceIdOf(runId);
-  const resource = { ...target.resource, 'service.version': version };
-  const above =
+  const resource = { attributes: otlpAttributes({ ...target.resource, 'service.version': version }, redact) };
+  const parent =
     attempt === null
       ? (target.parent?.spanId ?? null)
       : spanIdOf({ runId, startMs: attempt.runStartMs, attempt: null }, 0);
-  const spans = new RunSpans({ ...options, parent: above, attempt: attempt?.number ?? null });
-  const made: TraceSpan[] = [];
+  const spans = spansOf(options, { traceId, parent, attempt: attempt?.number ?? null });
+  const made: SpanJson[] = [];
   return {
     traceId,
     accept: (event) => void made.push(...spans.of(event)),
@@ -52,8 +55,9 @@ export function openTraces({ target, redact, clock, openFetch, attempt, ...optio
       const end = timeoutSignal(withinMs);
       const ask = await openFetch();
       for (let sent = 0; sent < made.length; sent += BATCH) {
-        const batch = made.slice(sent, sent + BATCH);
-        const body = otlpJson(batch, { traceId, resource, version, redact });
+        const scope = { name: 'patchsmith', version };
+        const scopeSpans = [{ scope, spans: made.slice(sent, sent + BATCH) }];
+        const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] });
         const why = await post(ask, target, body, end);
         if (why !== null)
           return `${made.length - sent} of ${made.length} spans did not reach ${target.url.host}: ${why}`;
