@@ -1,7 +1,7 @@
 /**
  * Writes the generated pages and schemas: docs/result.schema.json, docs/publication.schema.json,
  * docs/check.schema.json, docs/events.schema.json, docs/plan.schema.json,
- * docs/patchsmith.schema.json, docs/settings.md, docs/errors.md, docs/security.md, docs/action.md and action.yml. A
+ * docs/patchsmith.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A
  * test compares them.
  */
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,6 @@ import {
   resultSchema,
   settingsPage,
 } from './docs/derived-docs.ts';
-import { errorsPage } from './docs/errors-page.ts';
 import { projectFileSchema } from './docs/project-file-schema.ts';
 import { securityPage } from './docs/security-page.ts';
 
@@ -27,5 +26,4 @@ writeFileSync('docs/events.schema.json', eventsSchema());
 writeFileSync('docs/plan.schema.json', planSchema());
 writeFileSync('docs/patchsmith.schema.json', projectFileSchema());
 writeFileSync('docs/settings.md', settingsPage());
-writeFileSync('docs/errors.md', errorsPage());
 writeFileSync('docs/security.md', securityPage());

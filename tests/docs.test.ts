@@ -10,7 +10,6 @@ import {
   resultSchema,
   settingsPage,
 } from '../scripts/docs/derived-docs.ts';
-import { errorsPage } from '../scripts/docs/errors-page.ts';
 import { projectFileSchema } from '../scripts/docs/project-file-schema.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
 import { RunAction } from '../src/domain/run/events.ts';
@@ -70,10 +69,6 @@ test('action.yml has the inputs and outputs that the code has', () => {
 
 test('the page on the action names the inputs and outputs that it has', () => {
   expect(readFileSync('docs/action.md', 'utf8')).toBe(actionPage());
-});
-
-test('the page of errors matches the code', () => {
-  expect(readFileSync('docs/errors.md', 'utf8')).toBe(errorsPage());
 });
 
 test('the page on security counts the attacks of the suite, of which there are at least 400', () => {

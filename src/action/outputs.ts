@@ -12,7 +12,7 @@ export const OUTPUTS = {
   outcome: 'The outcome, such as done, no_change or verify_failed; always set',
   'exit-code': 'The exit code of that outcome',
   'error-code':
-    'The code of what went wrong, such as ERR_VERIFY_FAILED (docs/errors.md); empty when it ended well',
+    'The code of what went wrong, such as ERR_VERIFY_FAILED (patchsmith help CODE says what it means); empty when it ended well',
   'run-dir': 'The run directory',
   'result-file': 'result.json in the run directory',
   'events-file': 'events.jsonl, the journal, in the run directory',

@@ -40,32 +40,47 @@ export function commandHelpText(command: Command, columns: number): Promise<stri
   return page.epilogue(notes.join('\n\n')).getHelp();
 }
 
-/** The help page of an error, a warning or the reason of a failed call: its row of docs/errors.md. Null for another word. */
+/** The help page of an error, a warning or the reason of a failed call, or of `codes`, which are all of them. Null for another word. */
 export function codeText(code: string): string | null {
-  const { text, kind } = explained(code) ?? {};
-  if (kind !== undefined) return `${code}: ${kind}\n\n${text}`;
-  if (code.startsWith('ERR_'))
-    return `There is no error ${JSON.stringify(code)} in this version of patchsmith.`;
-  if (code.startsWith('WARN_'))
-    return `There is no warning ${JSON.stringify(code)} in this version of patchsmith.`;
-  return null;
+  if (code === 'codes') return areas().map(areaText).join('\n\n');
+  const found = areas()
+    .flatMap(({ entries }) => entries)
+    .find((entry) => entry.code === code);
+  if (found !== undefined) return `${code}: ${found.kind}\n\n${found.text}`;
+  const [, kind] = /^(ERR|WARN)_/.exec(code) ?? [];
+  if (kind === undefined) return null;
+  const what = kind === 'ERR' ? 'error' : 'warning';
+  return `There is no ${what} ${JSON.stringify(code)} in this version of patchsmith.`;
 }
 
-function explained(code: string): { text: string; kind: string } | null {
-  const error = Object.values(ERROR_AREAS)
-    .flatMap(errorsIn)
-    .find((entry) => entry.code === code);
-  if (error !== undefined)
-    return {
-      text: error.text,
-      kind: `${error.outcome} (exit ${exitCodesOfError(error.outcome).join(', ')})`,
-    };
-  const warning = Object.values(WARNING_AREAS)
-    .flatMap((area) => Object.entries(area))
-    .find(([name]) => name === code);
-  if (warning !== undefined) return { text: warning[1], kind: 'a warning, which ends nothing' };
-  const failure = new Map(Object.entries(FAILURE_MEANINGS)).get(code);
-  return failure === undefined ? null : { text: failure, kind: 'why a tool call failed' };
+interface Explained {
+  readonly code: string;
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** What a user can meet, by where it is met. */
+function areas(): { title: string; entries: Explained[] }[] {
+  const errors = Object.entries(ERROR_AREAS).map(([title, area]) => ({
+    title,
+    entries: errorsIn(area).map(({ code, outcome, text }) => ({
+      code,
+      kind: `${outcome} (exit ${exitCodesOfError(outcome).join(', ')})`,
+      text,
+    })),
+  }));
+  const plain = (title: string, kind: string, all: Readonly<Record<string, string>>) => ({
+    title,
+    entries: Object.entries(all).map(([code, text]) => ({ code, kind, text })),
+  });
+  const warnings = Object.entries(WARNING_AREAS).map(([title, area]) =>
+    plain(title, 'a warning, which ends nothing', area),
+  );
+  return [...errors, ...warnings, plain('Failed calls', 'why a tool call failed', FAILURE_MEANINGS)];
+}
+
+function areaText({ title, entries }: ReturnType<typeof areas>[number]): string {
+  return [title, '', ...entries.map(({ code, kind, text }) => `  ${code}: ${kind}. ${text}`)].join('\n');
 }
 
 function layout(columns: number) {
@@ -81,7 +96,7 @@ function layout(columns: number) {
 }
 
 const EACH =
-  'patchsmith help <command> shows the flags of a command, and patchsmith help CODE what an error or a warning means.';
+  'patchsmith help <command> shows the flags of a command, and patchsmith help CODE what an error or a warning means; patchsmith help codes lists them.';
 
 const SOURCES = `Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ${KEY_VARIABLES.join(' or ')} comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.`;
 

@@ -28,7 +28,7 @@ export const CheckLine = z.strictObject({
     .describe(
       'note: a run can begin, and people should know; failed: a run would end there; skipped: not wanted, or not reached',
     ),
-  code: ErrorCodeText.nullable().describe('Of what failed; docs/errors.md says what each code means'),
+  code: ErrorCodeText.nullable().describe('Of what failed; `patchsmith help CODE` says what it means'),
   said: z.string(),
   fix: z
     .string()
@@ -65,7 +65,7 @@ export const CheckReport = z.strictObject({
   exitCode: z.int(),
   reason: z.string(),
   errorCode: ErrorCodeText.nullable().describe(
-    'Why a run could not begin; docs/errors.md says what each code means. null when it could',
+    'Why a run could not begin; `patchsmith help CODE` says what it means. null when it could',
   ),
   lines: z.array(CheckLine).describe('One or more for each part, in the order of the page'),
   warnings: z.array(z.string()).describe('What a run would warn of, each with its code in front'),

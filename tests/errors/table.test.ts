@@ -53,6 +53,8 @@ test('every page that the table names is there', () => {
 
 test('help explains a code', async () => {
   const said = (code: string) => sourcesHere(['help', code], { cwd: '/', env: {} });
+  const all = (await said('codes')).stdout;
+  expect(texts.filter((text) => !all.includes(text))).toEqual([]);
   expect(await said('ERR_NO_TASK')).toEqual({
     exitCode: 0,
     stdout: `ERR_NO_TASK: usage_error (exit 2)\n\n${errors.find(({ code }) => code === 'ERR_NO_TASK')?.text}\n`,

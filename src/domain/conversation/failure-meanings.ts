@@ -1,4 +1,4 @@
-/** The meanings of failure reasons of calls. docs/errors.md is generated from them; programs do not load them. */
+/** The meanings of failure reasons of calls. `patchsmith help CODE` shows them. */
 
 import type { FailureReason } from './tool.ts';
 

@@ -1,4 +1,4 @@
-/** Every code of an error that a user can meet. docs/errors.md is made of it; programs load only its types. */
+/** Every code of an error that a user can meet. Only `patchsmith help` loads it; other programs load its types. */
 
 import type { OutcomeName } from '../run/exit-code.ts';
 import { BEFORE_A_RUN } from './before-a-run.ts';

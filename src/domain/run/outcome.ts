@@ -15,7 +15,7 @@ export interface RunOutcome {
   readonly name: OutcomeName;
   readonly exitCode: number;
   readonly reason: string;
-  /** Of docs/errors.md; null when it ended well. */
+  /** Null when it ended well. */
   readonly errorCode: string | null;
 }
 

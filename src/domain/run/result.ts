@@ -35,7 +35,7 @@ export const RunResult = z.strictObject({
   exitCode: z.int().nullable(),
   reason: z.string(),
   errorCode: ErrorCodeText.nullable().describe(
-    'Why it did not end well, such as ERR_NO_TASK; docs/errors.md says what each means and what to do. null for a run that is still running or has ended well',
+    'Why it did not end well, such as ERR_NO_TASK; `patchsmith help CODE` says what it means and what to do. null for a run that is still running or has ended well',
   ),
   superseded: z
     .array(SupersededEnd)
@@ -211,7 +211,7 @@ export const RunResult = z.strictObject({
   warnings: z
     .array(z.string())
     .describe(
-      'Each begins with its code in brackets, such as [WARN_NO_SANDBOX]; docs/errors.md has them all',
+      'Each begins with its code in brackets, such as [WARN_NO_SANDBOX]; `patchsmith help codes` lists them',
     ),
 });
 export type RunResult = z.infer<typeof RunResult>;

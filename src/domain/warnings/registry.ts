@@ -1,4 +1,4 @@
-/** Every code of a warning that a user can meet. docs/errors.md is made of it; programs load only its types. */
+/** Every code of a warning that a user can meet. Only `patchsmith help` loads it; other programs load its types. */
 
 /** By area, in the order of the page: what each code means, and what to do. */
 export const WARNING_AREAS = {

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   makeRepository,
   type Repository,
@@ -83,9 +83,14 @@ function start({ args, env, plan, ...job }: Started = {}): Promise<FinishedRun> 
 const endOf = ({ exitCode, result }: FinishedRun) => [exitCode, result.outcome];
 const spent = ({ server }: FinishedRun) => server.requests.length;
 
+let codes = '';
+beforeAll(async () => {
+  codes = (await runCli(['help', 'codes'], { cwd: '/' })).stdout;
+});
+
 /** It never came to asking the model. */
 function refusedWith(run: FinishedRun, code: string, reason: RegExp) {
-  const documented = new RegExp(`\`${code}\` \\((\\d+)\\)`).exec(readFileSync('docs/errors.md', 'utf8'))?.[1];
+  const documented = new RegExp(`${code}: \\w+ \\(exit (\\d+)\\)`).exec(codes)?.[1];
   const ends = [run.result.errorCode, String(run.exitCode), spent(run)];
   expect(ends, run.stderr).toEqual([code, documented, 0]);
   expect(run.result.reason).toMatch(reason);

@@ -16,7 +16,7 @@ export const Publication = z.strictObject({
   exitCode: z.int(),
   reason: z.string(),
   errorCode: ErrorCodeText.nullable().describe(
-    'Why it did not end well; docs/errors.md says what each code means. null when it did',
+    'Why it did not end well; `patchsmith help CODE` says what it means. null when it did',
   ),
   dryRun: z.boolean().describe('Nothing was changed; this is what would have been changed'),
   repository: z.string().nullable(),
@@ -58,7 +58,7 @@ export const Publication = z.strictObject({
   warnings: z
     .array(z.string())
     .describe(
-      'Each begins with its code in brackets, such as [WARN_NO_SANDBOX]; docs/errors.md has them all',
+      'Each begins with its code in brackets, such as [WARN_NO_SANDBOX]; `patchsmith help codes` lists them',
     ),
 });
 export type Publication = z.infer<typeof Publication>;
