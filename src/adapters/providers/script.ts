@@ -3,10 +3,10 @@
  * turns) or JSONL (one turn per line); docs/scripts.md describes both.
  */
 
-import { isAlias, LineCounter, visit } from 'yaml';
+import { LineCounter } from 'yaml';
 import * as z from 'zod';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
-import { jsonOrUndefined, MAX_LEVELS } from '../../domain/text/json.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { parseWithinLevels, TOO_DEEP } from '../../files/yaml/within-levels.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
@@ -84,54 +84,35 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   const problems = [...document.errors, ...document.warnings].map(
     ({ pos, message }) => `line ${counter.linePos(pos[0]).line}: ${message}`,
   );
-  visit(document, {
-    Node(_, node) {
-      // A few lines of aliases can expand to gigabytes.
-      if (isAlias(node))
-        problems.push(`line ${counter.linePos(node.range?.[0] ?? 0).line}: aliases (*name) are not allowed`);
-    },
-  });
   if (problems.length > 0) throw mistaken(name, problems);
-  const parsed = z.array(ScriptTurn).safeParse(document.toJS());
-  if (parsed.success) return parsed.data;
-  throw mistaken(
-    name,
-    parsed.error.issues.map((issue) => {
-      // A missing value has no position, so use its parent's.
-      const places = issue.path.map((_, at) => issue.path.slice(0, issue.path.length - at));
-      const node = places.map((path) => document.getIn(path, true)).find((found) => found !== undefined);
-      const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;
-      const line = counter.linePos(Array.isArray(range) ? Number(range[0]) : 0).line;
-      return `line ${line}: ${issueText({ ...issue, path: issue.path.slice(1) })}`;
-    }),
-  );
+  try {
+    // A few lines of aliases can expand to gigabytes.
+    return turnsIn(name, document.toJS({ maxAliasCount: 0 }));
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw mistaken(name, ['aliases (*name) are not allowed']);
+  }
 }
 
 /** Null if the first line is not a turn: events of a journal have a `type`, which no turn has. */
 function turnsOfLines(name: string, text: string): ScriptTurn[] | null {
-  const lines = text
+  const turns = text
     .split('\n')
-    .flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]));
-  const first = lines[0] && jsonOrUndefined(lines[0].line);
+    .filter((line) => line.trim() !== '')
+    .map(jsonOrUndefined);
+  const [first] = turns;
   if (typeof first !== 'object' || first === null || 'type' in first) return null;
-  const problems: string[] = [];
-  const turns = lines.flatMap(({ line, number }) => {
-    const json = jsonOrUndefined(line);
-    const parsed = ScriptTurn.safeParse(json);
-    if (parsed.success) return [parsed.data];
-    const why =
-      json === undefined
-        ? [`not JSON, or nested more than ${MAX_LEVELS} levels deep`]
-        : parsed.error.issues.map(issueText);
-    problems.push(...why.map((one) => `line ${number}: ${one}`));
-    return [];
-  });
-  if (problems.length > 0) throw mistaken(name, problems);
-  return turns;
+  return turnsIn(name, turns);
 }
 
-function issueText({ path, message }: Pick<z.core.$ZodIssue, 'path' | 'message'>): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+function turnsIn(name: string, turns: unknown): ScriptTurn[] {
+  const parsed = z.array(ScriptTurn).safeParse(turns);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path: [at, ...within], message }) => {
+    const where = at === undefined ? [] : [`turn ${Number(at) + 1}`];
+    return [...where, ...(within.length === 0 ? [] : [within.join('.')]), message].join(': ');
+  });
+  throw mistaken(name, problems);
 }
 
 function mistaken(name: string, problems: readonly string[]): ProviderSettingsError {

@@ -56,16 +56,16 @@ test.each([
   [
     'a.yml',
     '- text: a\n- txet: b\n',
-    'line 2: Unrecognized key: "txet"; line 2: a turn needs text, calls, stop, summary or review',
+    'turn 2: Unrecognized key: "txet"; turn 2: a turn needs text, calls, stop, summary or review',
   ],
-  ['a.yml', '- calls:\n    - name: ""\n', 'line 2: calls.0.name: Too small'],
-  ['a.yml', '- text: a\n- calls:\n    - { input: {} }\n', 'line 3: calls.0.name: Invalid input'],
-  ['a.yml', '- &a { text: x }\n- *a\n', 'line 2: aliases (*name) are not allowed'],
+  ['a.yml', '- calls:\n    - name: ""\n', 'turn 1: calls.0.name: Too small'],
+  ['a.yml', '- text: a\n- calls:\n    - { input: {} }\n', 'turn 2: calls.0.name: Invalid input'],
+  ['a.yml', '- &a { text: x }\n- *a\n', 'aliases (*name) are not allowed'],
   ['a.yml', '- text: "\n', 'line 2: Missing closing "quote'],
   ['a.yaml', '[]', 'holds no turn'],
-  ['a.jsonl', '{"text":"a"}\n{"stop":"never"}\n{x\n', 'line 2: stop: Invalid option'],
-  ['a.jsonl', '{"text":"a"}\n{x\n', 'line 2: not JSON'],
-])('mistakes in %s %j are told with their lines', async (name, content, message) => {
+  ['a.jsonl', '{"text":"a"}\n{"stop":"never"}\n{x\n', 'turn 2: stop: Invalid option'],
+  ['a.jsonl', '{"text":"a"}\n{x\n', 'turn 2: Invalid input: expected object'],
+])('mistakes in %s %j are told with their turns', async (name, content, message) => {
   const end = await play(name, content);
   expect(end.lastLine).toMatch(
     /^patchsmith: usage_error \(exit 2\) \[ERR_PROVIDER_UNUSABLE\]: The script .*\.$/,
