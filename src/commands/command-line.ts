@@ -35,6 +35,12 @@ async function carryOut(
   host: NodeJS.Process,
   { context, printLast, refusal, guard }: HostProcess,
 ): Promise<number> {
+  const [, , first, ...words] = host.argv;
+  if (first === '--complete') {
+    const { completionsOf } = await import('./completion.ts');
+    host.stdout.write(completionsOf(words, COMMANDS, context.env));
+    return 0;
+  }
   const asked = await readArguments(host.argv.slice(2), COMMANDS, widthOf(host));
   switch (asked.ask) {
     case 'help':
