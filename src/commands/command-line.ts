@@ -37,7 +37,7 @@ async function carryOut(
 ): Promise<number> {
   const [, , first, ...words] = host.argv;
   if (first === '--complete') {
-    const { completionsOf } = await import('./completion.ts');
+    const { completionsOf } = await import('./completion/completion.ts');
     host.stdout.write(completionsOf(words, COMMANDS, context.env));
     return 0;
   }

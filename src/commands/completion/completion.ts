@@ -1,11 +1,11 @@
 /** `patchsmith completion SHELL`: the script with which a shell asks patchsmith itself what can follow on a command line. */
 
-import { findRuns } from '../adapters/storage/list-runs.ts';
-import { settingEntries } from '../config/schema.ts';
-import type { Environment } from '../domain/environment.ts';
-import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
-import type { Command } from './command.ts';
-import { fitted } from './help-screen.ts';
+import { findRuns } from '../../adapters/storage/list-runs.ts';
+import { settingEntries } from '../../config/schema.ts';
+import type { Environment } from '../../domain/environment.ts';
+import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { Command } from '../command.ts';
+import { fitted } from '../help-screen.ts';
 
 /** The words typed so far follow, the last of them unfinished (`command-line.ts`). */
 const ASKED = 'patchsmith --complete';
