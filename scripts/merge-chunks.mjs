@@ -11,6 +11,8 @@ const STATIC = /(?:\bfrom|\bimport)"\.\/([^"]+\.js)"/g;
 const LAZY = /\bimport\("\.\/([^"]+\.js)"\)/g;
 /** Chunks with fewer characters do not get their own file. */
 const MAX_SMALL = 2_500;
+/** Chunks with more characters are libraries that few runs need, and stay alone unless every start loads them. */
+const MAX_MERGED = 300_000;
 const CHUNK = /"\.\/(chunk-\w+\.js)"/g;
 /** The imports of a file from a chunk. */
 const TAKEN = /\bimport(?:\{([^}]*)\}from)?"\.\/(chunk-\w+\.js)"/g;
@@ -92,6 +94,7 @@ function partsOf(files, entry) {
   }
   const parts = new Map();
   for (const name of new Set([...atStart, ...loaders.keys()])) {
+    if (!atStart.has(name) && files.get(name).length > MAX_MERGED) continue;
     const signature = atStart.has(name) ? entry : loaders.get(name).join(' ');
     if (name.startsWith('chunk-')) parts.set(signature, [...(parts.get(signature) ?? []), name]);
   }
