@@ -91,7 +91,8 @@ function chooseSettings(given: SettingInputs): ResolvedSettings {
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
   if (chosen.model === undefined && provider.defaultModel !== null) chosen.model = provider.defaultModel;
   if (problems.length > 0) return { status: 'failed', problems };
-  return { status: 'ok', settings: Settings.parse(chosen), sources };
+  // Compiling a parser for so many settings takes longer than parsing them.
+  return { status: 'ok', settings: Settings.parse(chosen, { jitless: true }), sources };
 }
 
 /** The provider named by the flags or the environment: it determines which variables apply to a run. */

@@ -43,26 +43,25 @@ export interface SettingEntry extends SettingMeta {
   readonly initial: Settings[SettingKey];
 }
 
-/** All settings in the order of the help text, with the variables that apply to a provider. */
-export function settingEntries(provider: ProviderEntry = defaultProvider): SettingEntry[] {
-  known ??= knownSettings();
-  return known.map((meta) => {
-    const own = meta.providerVariable === undefined ? meta.variable : provider[meta.providerVariable];
-    const variable = own ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
-    return { ...meta, variable };
-  });
+/**
+ * All settings in the order of the help text, with the variables that apply to a provider. Computed once for each provider:
+ * every command needs them many times.
+ */
+export function settingEntries(provider: ProviderEntry = defaultProvider): readonly SettingEntry[] {
+  const known = entriesOf.get(provider) ?? entriesFor(provider);
+  entriesOf.set(provider, known);
+  return known;
 }
 
-type KnownSetting = Omit<SettingEntry, 'variable'> & Pick<SettingMeta, 'variable'>;
+const entriesOf = new Map<ProviderEntry, readonly SettingEntry[]>();
 
-/** Computed once: every command needs it several times. */
-let known: readonly KnownSetting[] | null = null;
-
-function knownSettings(): KnownSetting[] {
+function entriesFor(provider: ProviderEntry): SettingEntry[] {
   return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
     const meta = about.get(Settings.shape[key]);
     if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
-    return { ...meta, key, initial: Settings.shape[key].parse(undefined) };
+    const own = meta.providerVariable === undefined ? meta.variable : provider[meta.providerVariable];
+    const variable = own ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
+    return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
   });
 }
 
