@@ -17,10 +17,10 @@ import { withSpent } from '../domain/run/fold/bill.ts';
 import type { ExceededChangeLimit, Interruption } from '../domain/run/limits.ts';
 import type { RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
-import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
+import type { Clock, LlmProvider } from '../ports.ts';
 import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
+import { askModel } from './ask-model.ts';
 import { compact, replacementFor } from './compact.ts';
-import { reportWhile } from './report-while.ts';
 import type { ReviewParts } from './review.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
@@ -205,33 +205,18 @@ export class AgenticLoop {
       yield { type: 'budget.reached', ...next.cap, text: lastTurnPrompt() };
       return;
     }
-    const answering = reportWhile<RunAction, TurnResult>((report) =>
-      provider.complete({
-        conversation,
-        answerTokens: (spent) => answerTokens(spent.reduce(withSpent, state), limits),
-        signal: interrupt,
-        onProgress: (progress) => {
-          if (progress.type === 'retry') report({ type: 'turn.retried', ...progress.retry });
-          else if (progress.type === 'text') onText(progress.text);
-        },
-      }),
-    );
-    const result = yield* answering;
-    switch (result.status) {
-      case 'ok':
-        yield { type: 'turn.completed', turn: executor.named(result.turn) };
-        break;
-      case 'failed':
-        yield {
-          type: 'turn.failed',
-          kind: result.kind,
-          message: result.message,
-          ...(result.spent ? { spent: result.spent } : {}),
-        };
-        break;
-      case 'interrupted':
-        if (result.spent !== undefined) yield { type: 'turn.interrupted', spent: result.spent };
-        break;
+    const result = yield* askModel({
+      provider,
+      spending: state,
+      conversation,
+      answerTokens: (spent) => answerTokens(spent.reduce(withSpent, state), limits),
+      signal: interrupt,
+      onText,
+    });
+    if (result?.status === 'ok') yield { type: 'turn.completed', turn: executor.named(result.turn) };
+    else if (result !== null) {
+      const { status: _, ...failure } = result;
+      yield { type: 'turn.failed', ...failure };
     }
   }
 }

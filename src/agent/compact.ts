@@ -10,7 +10,7 @@ import type { RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import type { StopReason } from '../domain/run/limits.ts';
 import type { RunState } from '../domain/run/state.ts';
-import type { LlmProvider, TurnResult } from '../ports.ts';
+import type { LlmProvider } from '../ports.ts';
 import {
   contextCompactedPrompt,
   contextCutPrompt,
@@ -18,7 +18,7 @@ import {
   modelReplacedPrompt,
   summarizePrompt,
 } from '../prompts.ts';
-import { reportWhile } from './report-while.ts';
+import { askModel } from './ask-model.ts';
 
 /** Yields what happened. When there is no summary, the conversation stays as it is; that is not the end of the run. */
 export async function* compact(
@@ -38,18 +38,15 @@ export async function* compact(
     return;
   }
   const asked = how === 'summarize' ? summarizePrompt() : null;
-  const result = yield* reportWhile<RunAction, TurnResult>((report) =>
-    provider.complete({
-      conversation: requestBefore(state.conversation, cut, asked),
-      purpose: how === 'summarize' ? 'summary' : 'compaction',
-      answerTokens: (spent) => summaryTokens(spent.reduce(withSpent, state), state.limits),
-      signal,
-      onProgress: (progress) => {
-        if (progress.type === 'retry') report({ type: 'turn.retried', ...progress.retry });
-      },
-    }),
-  );
-  switch (result.status) {
+  const result = yield* askModel({
+    provider,
+    spending: state,
+    conversation: requestBefore(state.conversation, cut, asked),
+    purpose: how === 'summarize' ? 'summary' : 'compaction',
+    answerTokens: (spent) => summaryTokens(spent.reduce(withSpent, state), state.limits),
+    signal,
+  });
+  switch (result?.status) {
     case 'ok': {
       const { turn } = result;
       const problem = how === 'summarize' ? whyNoSummary(turn) : whyNoBlock(turn);
@@ -65,9 +62,6 @@ export async function* compact(
         ...compactionFailed(result.kind, result.message),
         ...(result.spent === undefined ? {} : { spent: result.spent }),
       };
-      return;
-    case 'interrupted':
-      if (result.spent !== undefined) yield { type: 'turn.interrupted', spent: result.spent };
   }
 }
 

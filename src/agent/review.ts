@@ -35,9 +35,9 @@ import type { Redact } from '../domain/secrets/redact.ts';
 import { render } from '../domain/text/template.ts';
 import { formatNumber } from '../domain/text/words.ts';
 import type { Workspace } from '../ports/workspace.ts';
-import type { LlmProvider, TurnResult } from '../ports.ts';
+import type { LlmProvider } from '../ports.ts';
+import { askModel } from './ask-model.ts';
 import { patchOf } from './patch-of.ts';
-import { reportWhile } from './report-while.ts';
 
 /** What a review is made with. */
 export interface ReviewParts {
@@ -84,21 +84,15 @@ async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator
       yield failure('budget', NO_ROOM);
       return;
     }
-    const result = yield* reportWhile<RunAction, TurnResult>((report) =>
-      provider.complete({
-        conversation: current,
-        purpose: 'review',
-        answerTokens: tokensAfter,
-        signal,
-        onProgress: (progress) => {
-          if (progress.type === 'retry') report({ type: 'turn.retried', ...progress.retry });
-        },
-      }),
-    );
-    if (result.status === 'interrupted') {
-      if (result.spent !== undefined) yield { type: 'turn.interrupted', spent: result.spent };
-      return;
-    }
+    const result = yield* askModel({
+      provider,
+      spending: spendingOn(current, now()),
+      conversation: current,
+      purpose: 'review',
+      answerTokens: tokensAfter,
+      signal,
+    });
+    if (result === null) return;
     if (result.status === 'failed') {
       const { kind, message, spent } = result;
       yield { ...failure(kind, message), ...(spent === undefined ? {} : { spent }) };

@@ -13,14 +13,12 @@ const netPaths = ({ loop }: Ended) => loop.state.changes.net().map(({ path }) =>
 test('turns and calls alternate until the model is done, and every event has its number', async () => {
   const ended = await play([edit('w', 'new\n'), turn({ text: 'Done.' })]);
   expect(ended.types).toEqual([
-    'turn.completed',
-    'tool.started',
-    'change.recorded',
-    'tool.completed',
-    'turn.completed',
+    ...['request.sent', 'turn.completed'],
+    ...['tool.started', 'change.recorded', 'tool.completed'],
+    ...['request.sent', 'turn.completed'],
     'run.stopped',
   ]);
-  expect(ended.events.map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6, 7]);
+  expect(ended.events.map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
   expect(ended.stop).toEqual({ why: 'completed', summary: 'Done.' });
   expect(netPaths(ended)).toEqual(['a.txt']);
 });
@@ -214,7 +212,7 @@ test('what no one made is recorded as such before the end', async () => {
       await sandbox.run({ script: 'echo x > stray', timeoutMs: 5_000, signal: new AbortController().signal });
     },
   });
-  expect(ended.types).toEqual(['turn.completed', 'change.recorded', 'run.stopped']);
+  expect(ended.types).toEqual(['request.sent', 'turn.completed', 'change.recorded', 'run.stopped']);
   expect(ended.loop.state.changes.unexplained()).toEqual([{ path: 'stray', by: 'outside' }]);
   expect(netPaths(ended)).toEqual([]);
 });

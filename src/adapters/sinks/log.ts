@@ -155,6 +155,8 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       return { limit: event.limit, value: event.value, used: event.used };
     case 'budget.reached':
       return { limit: event.limit, value: event.value, used: event.used, needed: event.needed };
+    case 'request.sent':
+      return { reserved: event.reserved };
     case 'turn.interrupted':
       return { spent: event.spent };
     case 'tool.started':

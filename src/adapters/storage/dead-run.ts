@@ -9,6 +9,7 @@ import { readResult } from './read-result.ts';
 import { type RunDirectory, resultText, writeResult } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 import { lockRun } from './run-lock.ts';
+import { spentByJournals } from './run-spending.ts';
 
 /**
  * Completes `result.json` if it says `running` and no process holds the run's lock. Resolves with the completed result, even
@@ -22,7 +23,7 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
     // It may have ended by itself in the meantime.
     const left = readResult(directory);
     if (left?.status !== 'running') return null;
-    const result = ended(left, directory);
+    const result = { ...ended(left, directory), ...(await spentSoFar(directory, left)) };
     if ((await whyNotUsable(directory)) === null) {
       keep(result, directory);
       removeCopies(directory);
@@ -33,7 +34,15 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
   }
 }
 
-/** Only the journal has what the run has spent, and a patch without a final result is not trusted. */
+/** What a run that left no final result has spent. Its first request comes after the journal's first event. */
+async function spentSoFar(directory: RunDirectory, { runId }: RunResult): Promise<Partial<RunResult>> {
+  const spent = await spentByJournals(directory, runId);
+  if (spent === null) return existsSync(directory.events) ? { costUsd: 'unknown' } : {};
+  const { tokens, costUsd, estimated, models } = spent;
+  return { tokens, costUsd, estimated, models: [...models] };
+}
+
+/** A patch without a final result is not trusted. */
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const there = left.root === null ? {} : { repo: left.root };
   const first = join(path, 'attempts', '1');
@@ -51,7 +60,6 @@ function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
     reason,
     errorCode,
     patch: null,
-    costUsd: 'unknown',
   };
 }
 

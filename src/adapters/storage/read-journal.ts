@@ -10,7 +10,7 @@ import {
   type RunEvents,
   type RunStarted,
 } from '../../domain/run/events.ts';
-import { advance } from '../../domain/run/fold/advance.ts';
+import { advance, withLostRequest } from '../../domain/run/fold/advance.ts';
 import { type RunState, startOf } from '../../domain/run/state.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/json.ts';
 import { formatNumber, sentence } from '../../domain/text/words.ts';
@@ -65,7 +65,7 @@ export async function readStart(path: string): Promise<(RunStarted & EventPlace)
 }
 
 /**
- * The state after all events. Folding a malicious journal can take longer than reading it, so the time for it is
+ * The state after all events, as if the run ended there. Folding a malicious journal can take longer than reading it, so the time for it is
  * bounded, too.
  */
 export async function stateAfter([start, ...rest]: RunEvents): Promise<RunState> {
@@ -75,7 +75,7 @@ export async function stateAfter([start, ...rest]: RunEvents): Promise<RunState>
     state = advance(state, event);
     await breath.after(STEPS_OF_AN_EVENT);
   }
-  return state;
+  return withLostRequest(state);
 }
 
 /** An event can take as long as looking at some entries of a folder. */

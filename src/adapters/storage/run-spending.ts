@@ -33,14 +33,15 @@ export async function readSpending({ runId, path }: RunPlace): Promise<RunSpendi
   const day = dayOf(startOfId(runId));
   try {
     const result = spentByResult(directory, runId);
-    const isFinal = result.status === 'ok' && result.isFinal;
-    if (isFinal && !isFolder(attemptsIn(directory))) return { ...result, day };
-    // While a run is running, and after it has died, only its journals have what it has spent.
-    const journals = await spentByJournals(directory, runId);
-    // An attempt can be continued after the sum was written.
-    if (journals.status === 'ok' && !(isFinal && saysAsMuch(result, journals))) return { ...journals, day };
-    if (isFinal) return { ...result, day };
-    return result.status === 'ok' ? { ...result, day, costUsd: null } : result;
+    if (result.status === 'ok' && result.isFinal && !isFolder(attemptsIn(directory)))
+      return { ...result, day };
+    // An attempt can be continued after the result was written, and a run that is running has none.
+    const recorded = await spentByJournals(directory, runId);
+    const journals = recorded === null ? NO_JOURNAL : undatedOf(recorded, recorded);
+    if (result.status !== 'ok') return journals.status === 'ok' ? { ...journals, day } : result;
+    if (journals.status === 'ok' && !(result.isFinal && saysAsMuch(result, journals)))
+      return { ...journals, day };
+    return result.isFinal ? { ...result, day } : { ...result, day, costUsd: null };
   } catch (error) {
     if (error instanceof CutShort) throw error;
     return failed(error instanceof Error ? error.message : String(error));
@@ -59,17 +60,17 @@ function spentByResult(
   if (!parsed.success) return failed('result.json is not the result of a run');
   const { runId: said, status, plan, provider, model, ...spent } = parsed.data;
   if (said !== runId) return failed('result.json is that of another run');
-  // This is also written for a run whose process died.
+  // A resumed run can end before its journal is read.
   const isUnknown = spent.costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
-  const isFinal = status === 'finished' && !isUnknown;
   const undated = undatedOf({ provider, model, plan: plan?.title ?? null }, spent);
-  return undated.status === 'ok' ? { ...undated, isFinal } : undated;
+  return undated.status === 'ok' ? { ...undated, isFinal: status === 'finished' && !isUnknown } : undated;
 }
 
 /**
- * According to the run's journal and those of its attempts; the journal of the chosen attempt has become the run's.
+ * According to the run's journal and those of its attempts; the journal of the chosen attempt has become the run's. Null if there is
+ * none that can be read.
  */
-async function spentByJournals(directory: RunDirectory, runId: string): Promise<Undated | Failed> {
+export async function spentByJournals(directory: RunDirectory, runId: string): Promise<Recorded | null> {
   const recorded: Recorded[] = [];
   // One after the other, so that only one is in memory.
   for (const one of [directory, ...journalsOfAttempts(directory)]) {
@@ -77,8 +78,8 @@ async function spentByJournals(directory: RunDirectory, runId: string): Promise<
     if (read.status === 'ok') recorded.push(read);
   }
   const [first, ...others] = recorded;
-  if (first === undefined) return NO_JOURNAL;
-  return undatedOf(first, others.reduce<AttemptSpending>(spentTogether, first));
+  if (first === undefined) return null;
+  return { ...first, ...others.reduce<AttemptSpending>(spentTogether, first) };
 }
 
 /** Anyone may have written these numbers. */

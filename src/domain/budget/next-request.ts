@@ -7,7 +7,13 @@
  * is too low.
  */
 
-import { type Conversation, type Message, totalTokens, type Usage } from '../conversation/conversation.ts';
+import {
+  type Conversation,
+  type Message,
+  noUsage,
+  totalTokens,
+  type Usage,
+} from '../conversation/conversation.ts';
 import { imageTokens } from '../images/image.ts';
 import type { Limits } from '../run/limits.ts';
 import { type Price, reservedPrice } from '../run/pricing.ts';
@@ -123,6 +129,13 @@ export function summaryTokens(
   const both = { tokens: 2 * prompt.tokens + LEAST_ANSWER, atMost: prompt.atMost };
   const room = roomFor(spending, caps, { prompt: both, least: 2 * LEAST_ANSWER });
   return room.cap === null ? Math.min(most, room.tokens - LEAST_ANSWER) : null;
+}
+
+/** The most that the next request can come to, with an answer of this many tokens; its whole prompt at the highest price. */
+export function reservedUsage(spending: Spending, output: number): Usage {
+  const { tokens, atMost } = promptOf(spending);
+  const { kind = 'input' } = reservedPrice(spending.model, atMost, spending.price) ?? {};
+  return { ...noUsage, [kind]: tokens, output };
 }
 
 /** Tokens of the conversation as the provider last counted it, or an estimate where it counts nothing. */

@@ -58,7 +58,7 @@ export class EventReporter {
       case 'turn.failed':
         return this.#lost(event, `${event.kind}: ${event.message}`, 0);
       case 'turn.interrupted':
-        return this.#lost(event, 'interrupted in the middle of an answer', 0);
+        return this.#lost(event, 'interrupted before the end of the answer', 0);
       case 'context.compacted':
         return this.#paid(event, event.turn);
       case 'compaction.failed':

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { NearCap, ReachedCap, Retry, SpentTokens } from '../budget/caps.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
 import { CompactionFailed, CompactionSettings, ContextCompacted } from '../compaction/compaction.ts';
-import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
+import { LlmTurn, ToolCall, ToolDefinition, Usage } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
@@ -214,6 +214,8 @@ export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
   /** The run was killed, or had stopped, and is continued. The time between this event and the one before does not count. */
   RunResumed,
+  /** Written before a request. If its end is not recorded, `reserved`, the most it can have used, counts as an estimate. */
+  z.strictObject({ type: z.literal('request.sent'), reserved: Usage }),
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
   /** An attempt failed, and the next one follows after a wait. Written before the wait. */
   z.strictObject({ type: z.literal('turn.retried'), ...Retry.shape }),
@@ -224,7 +226,7 @@ export const RunAction = z.discriminatedUnion('type', [
     /** The usage of the last attempt. */
     spent: SpentTokens.exactOptional(),
   }),
-  /** The run was stopped, or its money was used up, in the middle of an answer, which is lost and billed. */
+  /** The run was stopped, or its money was used up, before the end of an answer; what had been answered is lost and billed. */
   z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
   /** The conversation continues in a new segment. */
   ContextCompacted,

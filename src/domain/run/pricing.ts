@@ -98,11 +98,13 @@ export function reservedPrice(
   model: string,
   promptTokens: number,
   override: Price | null,
-): { prompt: number; output: number } | null {
+): { prompt: number; output: number; kind: 'input' | 'cacheWrite' | 'cacheRead' } | null {
   const price = override ?? priceFor(model, promptTokens);
   if (price === null) return null;
   const { input, cacheWrite, cacheRead, output } = price;
-  return { prompt: Math.max(input, cacheWrite, cacheRead) / 1_000_000, output: output / 1_000_000 };
+  const prompt = Math.max(input, cacheWrite, cacheRead);
+  const kind = prompt === input ? 'input' : prompt === cacheWrite ? 'cacheWrite' : 'cacheRead';
+  return { prompt: prompt / 1_000_000, output: output / 1_000_000, kind };
 }
 
 /** True when the table knows the model. A dated id such as `claude-sonnet-4-5-20250929` has its family's price. */

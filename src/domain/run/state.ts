@@ -7,7 +7,13 @@ import type { ChangeSource, VerifiedPatch } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
 import { type CompactionState, noCompactions } from '../compaction/compaction.ts';
 import { awaitedBefore } from '../conversation/awaited.ts';
-import { type Conversation, noUsage, openConversation, totalTokens } from '../conversation/conversation.ts';
+import {
+  type Conversation,
+  noUsage,
+  openConversation,
+  totalTokens,
+  type Usage,
+} from '../conversation/conversation.ts';
 import type { AliasCounts, Repeats } from '../conversation/repeats.ts';
 import type { ToolsPhase } from '../conversation/tools-phase.ts';
 import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
@@ -53,6 +59,8 @@ export interface RunState extends Repeats, Spending {
   readonly iterations: number;
   /** Some of `usage` is an estimate, since an answer was cut off. */
   readonly isEstimated: boolean;
+  /** The most that the request in progress can use; null while there is none. */
+  readonly reserved: Usage | null;
   /** Caps that were reported as nearly used up. */
   readonly warnedOf: ReadonlySet<NearCap['limit']>;
   /** Tokens of the last request's prompt, as the provider counted them. */
@@ -128,6 +136,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     iterations: 0,
     usage: noUsage,
     isEstimated: false,
+    reserved: null,
     warnedOf: new Set(),
     counted: null,
     lastTurn: null,

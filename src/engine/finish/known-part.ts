@@ -4,6 +4,7 @@ import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.t
 import { unverifiedPaths } from '../../domain/changes/change.ts';
 import { reviewPart } from '../../domain/findings/review.ts';
 import type { Denials } from '../../domain/review/denied.ts';
+import { withLostRequest } from '../../domain/run/fold/advance.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type RunState, usesOf } from '../../domain/run/state.ts';
@@ -23,11 +24,9 @@ export function knownPart({ input }: Session, state: RunState, denied: Denials) 
   } satisfies Partial<RunResult>;
 }
 
-/** What is known when the process ends at once. The cost of a request in progress is not. */
+/** What is known when the process ends at once. */
 export function partSoFar(session: Session, state: RunState): Partial<RunResult> {
-  const known = knownPart(session, state, allDenied(session, state));
-  const isAsking = state.phase.at === 'model' || state.phase.at === 'review';
-  return isAsking ? { ...known, costUsd: 'unknown', estimated: true } : known;
+  return knownPart(session, state, allDenied(session, state));
 }
 
 /** Includes the hosts asked for after the last event. The result lists those of the whole run, whichever process or attempt it was. */
@@ -39,8 +38,9 @@ export function allDenied(session: Session, state: RunState): Denials {
   return denied;
 }
 
-/** The part known from the events so far. */
-function statePart(state: RunState) {
+/** The part known from the events so far. A request without an end is estimated. */
+function statePart(now: RunState) {
+  const state = withLostRequest(now);
   return {
     superseded: [...state.superseded],
     iterations: state.iterations,

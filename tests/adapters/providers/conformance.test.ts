@@ -29,7 +29,7 @@ import { until } from '../../support/waiting/until.ts';
 import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
 
 /** Only the server knows what it bills. */
-const UNANSWERED = { usage: noUsage, estimated: true };
+const UNANSWERED = { usage: { ...noUsage, input: expect.closeTo(200, -2) }, estimated: true };
 
 const KEY = 'sk-test-0123456789abcdef';
 
@@ -296,7 +296,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     if (afterEvents === null) expect(retry?.spent).toEqual(UNANSWERED);
   }
 
-  test('a request that is interrupted before its answer counts nothing, and is marked', async () => {
+  test('of a request that is interrupted before its answer, the prompt is estimated', async () => {
     const { server, askIn } = await asking([{ text: 'Well.', fault: { kind: 'stall', afterEvents: null } }]);
     const stop = new AbortController();
     const asked = askIn(plainConversation(), stop.signal);

@@ -52,12 +52,11 @@ export class AnswerCount {
   }
 
   /**
-   * What an answer that broke off costs; undefined if the server has not yet accepted the request. What an unanswered request costs
-   * is unknown: it counts as zero and is marked as estimated.
+   * What an answer that broke off costs; undefined if the server has refused the request or was not reached. Of an unanswered request
+   * the prompt is estimated.
    */
   get spent(): SpentTokens | undefined {
-    if (this.hasBegun) return this.#tokens();
-    return this.isUnanswered ? { usage: noUsage, estimated: true } : undefined;
+    return this.hasBegun || this.isUnanswered ? this.#tokens() : undefined;
   }
 
   /** What a complete answer costs. */

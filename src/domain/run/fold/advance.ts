@@ -5,7 +5,7 @@ import { toCodeChanges } from '../../changes/change.ts';
 import type { ContextCompacted } from '../../compaction/compaction.ts';
 import { withFailure, withNewSegment } from '../../compaction/due.ts';
 import { awaitedAfter } from '../../conversation/awaited.ts';
-import { usageBetween } from '../../conversation/conversation.ts';
+import { type LlmTurn, usageBetween } from '../../conversation/conversation.ts';
 import { freshSegment } from '../../conversation/segments.ts';
 import { withChanges, withStarted } from '../../conversation/tools-phase.ts';
 import { type ModelReplaced, withMoreUse, withReplacement, withUse } from '../../fallback/fallback.ts';
@@ -20,12 +20,29 @@ import { afterFindings, afterNoFindings, afterStop, afterVerify } from './finish
 import { afterCap, afterFailedTurn, afterMessage, afterTurn } from './turn.ts';
 
 /** The state after one more event. Everything is copied except the ledger, which is passed along. */
-export function advance(before: RunState, event: RunEvent): RunState {
+export function advance(earlier: RunState, event: RunEvent): RunState {
+  const before = ENDS.includes(event.type) ? withLostRequest(earlier) : earlier;
   const after = afterEvent(before, event);
-  if (event.type === 'run.started' || after.usage === before.usage) return after;
+  if (event.type === 'run.started') return after;
+  return withUses(before, after, 'turn' in event ? event.turn : undefined);
+}
+
+/** After these, no answer to an earlier request can arrive. */
+const ENDS: readonly RunEvent['type'][] = ['run.resumed', 'run.stopped'];
+
+/** Counts the most that a request can have used whose end is not recorded, as for a process that was killed. */
+export function withLostRequest(state: RunState): RunState {
+  const { reserved } = state;
+  if (reserved === null) return state;
+  const charged = withCharge({ ...state, reserved: null }, { usage: reserved, estimated: true });
+  return withUses(state, charged, undefined);
+}
+
+/** Adds what has been used since `before` to the model that was asked. */
+function withUses(before: RunState, after: RunState, turn: LlmTurn | undefined): RunState {
+  if (after.usage === before.usage) return after;
   const tokens = usageBetween(before.usage, after.usage);
   const asked = askedNow(before);
-  const turn = 'turn' in event ? event.turn : undefined;
   const costUsd = costIn({ ...before, ...asked }, tokens, turn?.model ?? asked.model);
   if (before.phase.at === 'review' && after.review !== null) {
     const turns = turn === undefined ? 0 : 1;
@@ -41,13 +58,16 @@ export function advance(before: RunState, event: RunEvent): RunState {
 function afterEvent(before: RunState, event: RunEvent): RunState {
   const calls = before.phase.at === 'tools' ? before.phase.calls : [];
   const awaited = awaitedAfter(before.awaited, event, calls);
-  const state = { ...before, seq: event.seq, now: event.at, awaited };
+  const reserved = ANSWERS.includes(event.type) ? null : before.reserved;
+  const state = { ...before, seq: event.seq, now: event.at, awaited, reserved };
   switch (event.type) {
     case 'run.started':
       return startOf(event);
     case 'run.resumed':
       for (const change of event.accepted) state.changes.accept(change, event.iteration);
       return afterResuming(before, event);
+    case 'request.sent':
+      return { ...state, reserved: event.reserved };
     case 'turn.completed':
       return afterTurn(state, event.turn);
     case 'turn.retried':
@@ -106,6 +126,17 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterStop(state, event.stop);
   }
 }
+
+/** Each ends a request, if one was made. */
+const ANSWERS: readonly RunEvent['type'][] = [
+  'turn.completed',
+  'turn.failed',
+  'turn.interrupted',
+  'context.compacted',
+  'compaction.failed',
+  'review.completed',
+  'review.failed',
+];
 
 /** They are in the history as excluded, and each path is either reverted or stuck. */
 function afterPutBack(state: RunState, { changes, stuck, source, iteration }: ChangesPutBack): RunState {
