@@ -1,14 +1,16 @@
 /** The one document of a command on stdout. */
 
-import type { Writable } from 'node:stream';
 import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
 import { sentence } from '../domain/text/words.ts';
+import type { HostContext } from '../host/context.ts';
+import { handed } from '../host/terminal.ts';
 
 /** Resolves with null when it was handed over, and with the outcome of a command that could not do that. */
-export async function handOver(stdout: Writable, document: string): Promise<RunOutcome | null> {
-  const failure = await new Promise<Error | null>((resolve) =>
-    stdout.write(document, (error) => resolve(error ?? null)),
-  );
+export async function handOver(
+  { stdout, interrupt }: Pick<HostContext, 'stdout' | 'interrupt'>,
+  document: string,
+): Promise<RunOutcome | null> {
+  const failure = await handed(stdout, document, interrupt);
   return (
     failure &&
     internalError(

@@ -234,7 +234,7 @@ export const COMMANDS: readonly Command[] = [
     async start(context, { operands: [shell = ''], problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       const { printCompletion } = await import('./completion/completion.ts');
-      const outcome = await printCompletion(shell, (script) => handOver(context.stdout, script));
+      const outcome = await printCompletion(shell, (script) => handOver(context, script));
       // A shell that reads it at each start has nothing to say.
       return outcome.exitCode === 0 ? { status: 'printed', outcome } : sayEnd(context, outcome);
     },

@@ -201,7 +201,7 @@ export async function startRunAndPublish(
   if (end.status === 'refused') return end;
   const outcome = end.status === 'printed' ? end.outcome : withPullRequest(end.outcome, publication);
   const unread = isDocument
-    ? await handOver(context.stdout, resultText(documentOf(outcome, result, publication), context.redact))
+    ? await handOver(context, resultText(documentOf(outcome, result, publication), context.redact))
     : null;
   const last = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
   if (end.status === 'decided' || last !== outcome) sayEnd(context, last);

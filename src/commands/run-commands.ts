@@ -144,6 +144,7 @@ function otherOutput(name: string, { flags }: Given): Problem[] {
   ];
 }
 
-function partsOf({ env, redact, stdout }: HostContext) {
-  return { env: withoutKey(env), redact, print: (document: string) => handOver(stdout, document) };
+function partsOf(context: HostContext) {
+  const { env, redact } = context;
+  return { env: withoutKey(env), redact, print: (document: string) => handOver(context, document) };
 }

@@ -115,7 +115,7 @@ async function checkParts(
     ...publishing,
   ];
   // Who sees that the key is missing need not wait for the tests.
-  if (!isJson) await handOver(context.stdout, printedPage(context, pageOf(before)));
+  if (!isJson) await handOver(context, printedPage(context, pageOf(before)));
   const { session, outcome } = await openChecked(context, parts);
   const { result } = session;
   const opened = {
@@ -209,7 +209,7 @@ async function tell(context: HostContext, checked: Checked, isJson: boolean): Pr
   const document = isJson
     ? `${inertJson(redactedJson(CheckReport.parse(report), context.redact, 2))}\n`
     : printedPage(context, pageOf(lines.slice(printed)), where);
-  const unread = await handOver(context.stdout, document);
+  const unread = await handOver(context, document);
   // A person who leaves early has seen enough; a machine has half a document.
   const last = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
   sayEnd(context, last);

@@ -39,15 +39,43 @@ export function openPeople({ stderr, env }: Watched): People {
   };
 }
 
-/** Resolves when everything written has been taken, or after `ms`. */
+/** Resolves when everything written has been taken, or nothing was for `ms`. */
 export async function taken(stream: Writable, ms: number): Promise<void> {
-  if (stream.writableLength === 0 || stream.destroyed) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stream.write('', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+  if (stream.writableLength > 0 && !stream.destroyed) await handed(stream, '', ms);
+}
+
+/** Milliseconds without progress after which a reader counts as gone: now, and once the process has been asked to end. */
+const STALLED_MS = 10_000;
+const STALLED_LATE_MS = 1_000;
+/** Small enough for a slow reader to be seen reading. */
+const PIECE_BYTES = 16 * 1024;
+
+/**
+ * Writes the document. Resolves with null when all of it has been taken, and otherwise with the reason. `patience`: the milliseconds
+ * without progress after which nothing waits for the reader any more, or the signal that shortens them.
+ */
+export function handed(
+  stdout: Writable,
+  document: string | Uint8Array,
+  patience: number | Pick<AbortSignal, 'aborted'>,
+): Promise<Error | null> {
+  const mayStallMs = () =>
+    typeof patience === 'number' ? patience : patience.aborted ? STALLED_LATE_MS : STALLED_MS;
+  const bytes = Buffer.from(document);
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) stdout.write(bytes.subarray(at, at + PIECE_BYTES));
+  return new Promise((resolve) => {
+    let left = stdout.writableLength;
+    let since = performance.now();
+    const end = (error: Error | null) => {
+      clearInterval(timer);
+      resolve(error);
+    };
+    const timer = setInterval(() => {
+      if (stdout.writableLength !== left) since = performance.now();
+      left = stdout.writableLength;
+      if (performance.now() - since > mayStallMs()) end(new Error('its reader has stopped reading'));
+    }, 50);
+    stdout.write('', (error) => end(error ?? null));
   });
 }
 

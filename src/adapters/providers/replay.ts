@@ -66,14 +66,12 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   let played = 0;
 
   function nextTurn(asked: AsideKind | null, onProgress: TurnRequest['onProgress']): TurnResult {
-    let isRetrying = false;
     for (; next < lines.length; next += 1) {
       const line = lines[next] ?? '';
       if (line.trim() === '') continue;
       const recorded = recordedIn(line, `${recording.name}, line ${next + 1}`);
       if (recorded === null) continue;
       if (recorded.status === 'retried') {
-        isRetrying = true;
         onProgress({ type: 'retry', retry: recorded.retry });
         continue;
       }
@@ -84,12 +82,10 @@ export function createReplayProvider(recording: Recording): LlmProvider {
         return recorded.result;
       }
       if (asked !== null && recorded.status === 'ok') return failedRecording(NOT_HERE[asked]);
-      // A run that was stopped while waiting for the next attempt has no answer.
-      if (recorded.status === 'stopped' && !isRetrying) continue;
       if (recorded.status === 'ok') played += 1;
       // A run that was resumed after a failure has turns beyond it. What cannot be read stays due.
       if (recorded.status !== 'failed' || recorded.kind !== 'recording') next += 1;
-      return recorded.status === 'stopped' ? { status: 'interrupted' } : recorded;
+      return recorded;
     }
     return failedRecording(
       `The recording ${recording.name} has only ${played} model turns, but the run asked for one more. ` +
@@ -110,12 +106,11 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   };
 }
 
-/** What a line says about the model: how a turn ended, that an attempt failed, or that the run was stopped. */
+/** What a line says about the model: how a turn ended, or that an attempt failed. */
 type Recorded =
   | TurnResult
   | { status: 'aside'; kind: AsideKind; result: TurnResult }
-  | { status: 'retried'; retry: Retry }
-  | { status: 'stopped' };
+  | { status: 'retried'; retry: Retry };
 
 /** The events that say something about the model; reading an invalid one throws. */
 const EVENTS: Readonly<Record<string, { what: string; read(event: object): Recorded | null }>> = {
@@ -142,7 +137,6 @@ const EVENTS: Readonly<Record<string, { what: string; read(event: object): Recor
     read: (event) => answered('review', CompletedTurn.parse(event).turn),
   },
   'review.failed': { what: 'failure', read: (event) => unanswered('review', Unanswered.parse(event)) },
-  'run.interrupted': { what: 'interruption', read: () => ({ status: 'stopped' }) },
 };
 
 /** Null for an event that has nothing to do with the model. */

@@ -32,7 +32,7 @@ export async function startBlame(
     redact: context.redact,
     cwd: context.cwd,
     env: withoutKey(context.env),
-    print: (document: string) => handOver(context.stdout, document),
+    print: (document: string) => handOver(context, document),
   };
   const outcome = await untilSignal(context.interrupt, () => blameRun(input));
   return sayEnd(context, outcome);

@@ -44,7 +44,7 @@ export async function showConfig(
   const document = isJson
     ? `${inertJson(redactedJson({ version: 1, patchsmith: context.version, settings: rows, key: ofKey }, context.redact, 2))}\n`
     : tableOf(context, entries, rows, ofKey);
-  const unread = await handOver(context.stdout, document);
+  const unread = await handOver(context, document);
   const say = sayTo(context);
   for (const note of notes) say(`warning: ${note}`);
   const outcome = (isJson ? unread : null) ?? done(summaryOf(rows, parts));

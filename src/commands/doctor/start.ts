@@ -23,7 +23,7 @@ export async function startDoctor(context: HostContext, given: Given): Promise<C
     connect: () => connectionLines(context, given),
     columns: columnsOf(context.stdout),
     redact: context.redact,
-    print: (document) => handOver(context.stdout, context.redact(document)),
+    print: (document) => handOver(context, context.redact(document)),
   });
   return sayEnd(context, outcome);
 }

@@ -63,7 +63,7 @@ export async function publishAndTell(
   };
   const unread =
     output === 'json'
-      ? await handOver(context.stdout, `${inertJson(redactedJson(publication, context.redact, 2))}\n`)
+      ? await handOver(context, `${inertJson(redactedJson(publication, context.redact, 2))}\n`)
       : null;
   const outcome = published.exitCode === 0 ? (unread ?? published) : published;
   sayEnd(context, outcome);

@@ -8,6 +8,7 @@ import { redactedStrings } from '../../domain/secrets/redact.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { timeoutSignal, until } from '../../files/time-limit.ts';
+import { handed } from '../../host/terminal.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Session } from '../session.ts';
 import { deliverTraces } from '../traces.ts';
@@ -58,11 +59,13 @@ function concludeRun(session: Session, decided: RunOutcome): RunOutcome {
  */
 async function printDocument(session: Session, patch: ProvenPatch | null): Promise<RunOutcome | null> {
   const { stdout, settings } = session.input;
-  if (settings.output === 'json') stdout.write(resultText(session.result, session.redact));
-  if (settings.output === 'patch' && patch) stdout.write(patch.bytes);
-  const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
-    stdout.write('', (error) => resolve(error ?? null)),
-  );
+  const document =
+    settings.output === 'json'
+      ? resultText(session.result, session.redact)
+      : settings.output === 'patch' && patch
+        ? patch.bytes
+        : '';
+  const failure = await handed(stdout, document, session.input.interrupt);
   if (failure === null || settings.output === 'none') return null;
   // The earlier failure says more than a reader that has exited.
   if (session.result.exitCode !== 0) return null;

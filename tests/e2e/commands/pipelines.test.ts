@@ -99,3 +99,15 @@ test.skipIf(!hasJq)('the result is piped to a program', async () => {
   const end = await shell(example('The plan from stdin, the result to a program'), greet);
   expect([end.exitCode, end.stdout], end.stderr).toEqual([0, 'done: greeting.txt']);
 });
+
+test('a reader that never reads does not keep a run or a document', async () => {
+  const lines = (what: string) =>
+    `{ ${what}; echo "$?" > ../ended; kill $! 2>/dev/null; } > >(exec sleep 1000)`;
+  const run = 'timeout 60 patchsmith run --plan plan.md --sandbox off --output jsonl --run-dir ../run';
+  const end = await shell(`${lines(run)}\ncat ../ended`, long);
+  expect([end.stdout, end.stderr]).toEqual(['1', expect.stringContaining('its reader has stopped reading')]);
+});
+
+const long = `- calls:
+${'    - name: run_command\n      input: { command: "seq 1 5000" }\n'.repeat(4)}- text: Done.
+`;
