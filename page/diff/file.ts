@@ -6,7 +6,6 @@ import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
 import { type Child, h, put } from '../dom.ts';
 import { type Call, callKey } from '../run.ts';
 import { visibleText } from '../visible.ts';
-import { languageOf } from './highlight.ts';
 import { type PatchFile, parsedFile } from './patch.ts';
 import { type Line, linesOf } from './rows.ts';
 import { diffTable } from './table.ts';
@@ -42,7 +41,7 @@ export const KINDS: Readonly<Record<string, readonly [string, string]>> = {
 export function fileBody(view: FileView, upTo = 0): HTMLElement {
   const body = h('div', { class: 'hunks' });
   const parsed = parsedFile(view.patched);
-  const { provenance, patched } = view;
+  const { provenance } = view;
   if (parsed.status === 'failed') return said(body, parsed.why);
   if (parsed.mode !== null) put(body, h('p', { class: 'note' }, `Mode: ${parsed.mode}`));
   if (provenance?.cut) put(body, h('p', { class: 'note' }, provenance.cut));
@@ -50,7 +49,7 @@ export function fileBody(view: FileView, upTo = 0): HTMLElement {
     put(body, h('p', { class: 'note' }, 'Made by ', origins(provenance?.sources ?? [], view)));
   if (parsed.status === 'binary') return said(body, 'A binary file: changes.patch has its contents.');
   if (parsed.hunks.length === 0) return said(body, 'No line of this file changed.');
-  more(body, view, { hunks: parsed.hunks, language: languageOf(patched.file.path), from: 0, upTo });
+  more(body, view, { hunks: parsed.hunks, from: 0, upTo });
   return body;
 }
 
@@ -61,19 +60,18 @@ function said(body: HTMLElement, text: string): HTMLElement {
 
 interface Rest {
   readonly hunks: readonly PatchHunk[];
-  readonly language: string | null;
   readonly from: number;
   readonly upTo: number;
 }
 
 /** Hunks from one number on, and a button for the rest. */
-function more(body: HTMLElement, view: FileView, { hunks, language, from, upTo }: Rest): void {
+function more(body: HTMLElement, view: FileView, { hunks, from, upTo }: Rest): void {
   let made = 0;
   let at = from;
   for (; at < hunks.length && (made < MOST_LINES || at <= upTo); at += 1) {
     const hunk = hunks[at];
     if (hunk === undefined) break;
-    put(body, hunkPart(hunk, at, view, language));
+    put(body, hunkPart(hunk, at, view));
     made += hunk.lines.length;
   }
   if (at >= hunks.length) return;
@@ -81,13 +79,13 @@ function more(body: HTMLElement, view: FileView, { hunks, language, from, upTo }
   const button = h('button', { type: 'button', class: 'more' }, `Show more: ${pluralize(left, 'line')} left`);
   button.addEventListener('click', () => {
     button.remove();
-    more(body, view, { hunks, language, from: at, upTo: at });
+    more(body, view, { hunks, from: at, upTo: at });
     body.querySelector<HTMLElement>(`#${view.anchor}h${at}`)?.focus();
   });
   put(body, button);
 }
 
-function hunkPart(hunk: PatchHunk, at: number, view: FileView, language: string | null): HTMLElement {
+function hunkPart(hunk: PatchHunk, at: number, view: FileView): HTMLElement {
   const { oldStart, oldLines, newStart, newLines } = hunk;
   const found = view.provenance?.hunks?.[at];
   const isSame = found?.oldStart === oldStart && found.newStart === newStart;
@@ -98,16 +96,16 @@ function hunkPart(hunk: PatchHunk, at: number, view: FileView, language: string 
     { class: 'hunk', id: `${view.anchor}h${at}`, tabindex: -1, role: 'group', 'aria-label': label },
     h('div', { class: 'hunk-head' }, h('code', {}, place), isSame && origins(found.sources, view)),
   );
-  lines(part, linesOf(hunk), language, label);
+  lines(part, linesOf(hunk), label);
   return part;
 }
 
-function lines(part: HTMLElement, all: readonly Line[], language: string | null, label: string): void {
+function lines(part: HTMLElement, all: readonly Line[], label: string): void {
   const upTo = (from: number, most: number) => {
     const next = Math.min(from + most, all.length);
     for (let at = from; at < next; at += CHUNK) {
       const some = all.slice(at, Math.min(at + CHUNK, next));
-      const chunk = h('div', { class: 'chunk' }, diffTable(some, language, label));
+      const chunk = h('div', { class: 'chunk' }, diffTable(some, label));
       chunk.style.setProperty('--lines', String(some.length));
       put(part, chunk);
     }

@@ -1,17 +1,13 @@
 /** Rows of a diff as a table. */
 
 import { h, put } from '../dom.ts';
-import { coloured, type Piece } from './highlight.ts';
-import type { Line, Range } from './rows.ts';
-
-type Colours = ReadonlyMap<Line, readonly Piece[]>;
+import type { Line } from './rows.ts';
 
 /** A table of consecutive lines. `label` names it for screen readers. */
-export function diffTable(lines: readonly Line[], language: string | null, label: string) {
-  const colours = coloursOf(lines, language);
+export function diffTable(lines: readonly Line[], label: string) {
   const table = h('table', { class: 'diff', 'aria-label': label });
   const body = h('tbody');
-  for (const line of lines) body.append(rowOf(line, colours));
+  for (const line of lines) body.append(rowOf(line));
   put(
     table,
     h(
@@ -24,25 +20,8 @@ export function diffTable(lines: readonly Line[], language: string | null, label
   return table;
 }
 
-/** Old and new lines are highlighted separately, each side as complete code. */
-function coloursOf(lines: readonly Line[], language: string | null): Colours {
-  const colours = new Map<Line, readonly Piece[]>();
-  for (const sign of ['-', '+'] as const) {
-    const side = lines.filter((line) => line.sign !== sign);
-    const pieces = coloured(
-      side.map(({ text }) => text),
-      language,
-    );
-    side.forEach((line, at) => {
-      const found = pieces?.[at];
-      if (found) colours.set(line, found);
-    });
-  }
-  return colours;
-}
-
-function rowOf(line: Line, colours: Colours): HTMLElement {
-  return h('tr', { class: classOf(line) }, number(line.old), number(line.now), code(line, colours));
+function rowOf(line: Line): HTMLElement {
+  return h('tr', { class: classOf(line) }, number(line.old), number(line.now), code(line));
 }
 
 function classOf({ sign }: Line): string {
@@ -54,30 +33,14 @@ function number(n: number | null): HTMLElement {
   return h('td', { class: 'n', 'data-n': n });
 }
 
-function code(line: Line, colours: Colours): HTMLElement {
+function code(line: Line): HTMLElement {
   const cell = h('td', { class: 'code', 'data-sign': line.sign });
   let at = 0;
-  for (const { text, kind } of colours.get(line) ?? [{ text: line.text, kind: '' }]) {
-    for (const [piece, isMarked] of marked(text, at, line.words)) {
-      if (kind === '' && !isMarked) put(cell, piece);
-      else put(cell, h(isMarked ? 'mark' : 'span', { class: kind || null }, piece));
-    }
-    at += text.length;
-  }
-  if (line.isUnended) put(cell, h('span', { class: 'unseen' }, 'no line ending'));
-  return cell;
-}
-
-/** A piece of a line that begins at `from`, split where marked words begin and end. */
-function* marked(text: string, from: number, words: readonly Range[]): Generator<[string, boolean]> {
-  let at = from;
-  const end = from + text.length;
-  for (const [begin, stop] of words) {
-    if (stop <= at || begin >= end) continue;
-    if (begin > at) yield [text.slice(at - from, begin - from), false];
-    const to = Math.min(stop, end);
-    yield [text.slice(Math.max(begin, at) - from, to - from), true];
+  for (const [from, to] of line.words) {
+    put(cell, line.text.slice(at, from), h('mark', {}, line.text.slice(from, to)));
     at = to;
   }
-  if (at < end) yield [text.slice(at - from), false];
+  put(cell, line.text.slice(at));
+  if (line.isUnended) put(cell, h('span', { class: 'unseen' }, 'no line ending'));
+  return cell;
 }

@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 
 /** The last verification, and the results of the same commands before the work. */
 export function verifySection(run: Run): HTMLElement {
-  const { verify, verifyIn, verifyBaseline, preexistingFailures, setup } = run.data.result;
+  const { verify, verifyIn, verifyBaseline, preexistingFailures, setup, testProof } = run.data.result;
   const section = h(
     'section',
     { id: 'verify', 'aria-labelledby': 'verify-title' },
@@ -23,6 +23,13 @@ export function verifySection(run: Run): HTMLElement {
       verifyIn === 'checkout' ? 'in a fresh checkout of the base with the patch' : 'in the work tree';
     put(section, h('p', {}, `Run by patchsmith itself ${where}.`), reportsList(verify, run));
   }
+  if (testProof !== null)
+    put(
+      section,
+      h('h3', {}, `Tests of the patch: ${testProof.status.replace('_', ' ')}`),
+      h('p', { class: testProof.status === 'not_proven' ? 'callout warn' : '' }, testProof.why),
+      reportsList(testProof.reports, run),
+    );
   if (preexistingFailures.length > 0)
     put(
       section,

@@ -86,6 +86,7 @@ async function openInOrder(session: Session, spec: RunSpec, closing: Closing): P
   const settled = await taken.settle({ ...opened, own: (close) => closing.own(close) });
   if (settled.status === 'stopped') return settled;
   return {
+    provePlace: verifyPlaceOf({ ...place, kind: 'checkout' }),
     clock: session.input.now,
     interrupt: session.interrupt,
     redact: session.redact,

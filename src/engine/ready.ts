@@ -28,6 +28,8 @@ export interface Ready {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly verifyPlace: VerifyPlace;
+  /** Always a fresh checkout. */
+  readonly provePlace: VerifyPlace;
   readonly tools: readonly Tool[];
   /** The MCP servers and what they were used for, as of now. */
   readonly servers: () => readonly ServerUse[];

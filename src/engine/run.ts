@@ -20,7 +20,7 @@ import type { LoopEnd } from './finish/final-outcome.ts';
 import type { Ended } from './finish/finish.ts';
 import { partSoFar } from './finish/known-part.ts';
 import { startedPart } from './finish/result.ts';
-import { tryStep } from './finish/step.ts';
+import { doneValue, tryStep } from './finish/step.ts';
 import { freshRun } from './fresh/spec.ts';
 import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
@@ -79,6 +79,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   finishing.catch(() => undefined);
   loadReport().catch(() => undefined);
   const driven = await until(session.times.endOfLooks, () => drive(session, ready, loop));
+  await proven(session, ready, driven);
   await ready.close();
   // No command runs any more. Not awaited here: the end of the run waits for it.
   void session.disarm();
@@ -86,6 +87,19 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   const { finish } = await finishing;
   const ending = { label: 'making and reviewing the patch' };
   return until(session.times.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
+}
+
+/** Tries the tests of the patch while there is a sandbox. */
+async function proven(session: Session, ready: Ready, end: LoopEnd): Promise<void> {
+  const { proveTests } = await import('./finish/prove-tests.ts');
+  const label = 'trying the tests of the patch without the rest of it';
+  const tried = await tryStep(() =>
+    session.progress.during({ label }, () => proveTests(session, ready, end)),
+  );
+  const testProof = doneValue(tried) ?? null;
+  session.record({ testProof });
+  if (testProof !== null)
+    session.progress.note(`tests ${testProof.status.replace('_', ' ')}: ${testProof.why}`);
 }
 
 type Shown = Pick<Session['progress'], 'onText' | 'verified'>;

@@ -45,7 +45,7 @@ function verdict(result: RunResult): string {
   const asBefore = preexisting.length > 0 ? `, ${preexisting.length} failed as before the work` : '';
   switch (verificationOf(result)) {
     case 'passed':
-      return `**verified${where(result)}:** ${pluralize(passed, 'command')} passed${asBefore}`;
+      return `**verified${where(result)}:** ${pluralize(passed, 'command')} passed${asBefore}${proof(result)}`;
     case 'failed':
       return `**verification failed${where(result)}:** ${failed.length} of ${pluralize(verify.length, 'command')}${asBefore}`;
     case 'otherwise':
@@ -55,6 +55,11 @@ function verdict(result: RunResult): string {
     case 'none':
       return cameToItsEnd(result) ? '**not verified:** no command was named' : '**not verified**';
   }
+}
+
+function proof({ testProof }: RunResult): string {
+  if (testProof?.status === 'proven') return '; its tests fail without the rest of the patch';
+  return testProof?.status === 'not_proven' ? '; **its tests pass without the rest of the patch too**' : '';
 }
 
 function firstThree(paths: readonly string[]): string {

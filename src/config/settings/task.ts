@@ -5,7 +5,14 @@ import { MAX_ATTEMPTS } from '../../domain/attempts/attempts.ts';
 import { OPTIONAL_TOOLS } from '../../domain/conversation/tool.ts';
 import { WebHost } from '../../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../../domain/review/denied.ts';
-import { IF_NOT_REVIEWED, NO_CHANGES, VERIFY_PLACES } from '../../domain/run/model-settings.ts';
+
+import {
+  IF_NOT_PROVEN,
+  IF_NOT_REVIEWED,
+  NO_CHANGES,
+  PROVE_TESTS,
+  VERIFY_PLACES,
+} from '../../domain/run/model-settings.ts';
 import { PathGlob, SetupCommand, VerifyCommand } from '../../domain/run/plan.ts';
 import { wholeNumber } from '../values/amounts.ts';
 import { mappingOrTexts, names, namesAmong, texts } from '../values/lists.ts';
@@ -70,6 +77,15 @@ export const TASK_SETTINGS = {
   verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
     flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
+  proveTests: choice(PROVE_TESTS).default('auto').register(about, {
+    flag: 'prove-tests', value: PROVE_TESTS.join('|'), group: 'Task', file: 'set', alsoFor: ['resume'],
+    help: 'If a verified patch adds or changes tests, run the verify commands on the base with only these: they have to fail there' }),
+  ifNotProven: choice(IF_NOT_PROVEN).default('report').register(about, {
+    flag: 'if-not-proven', value: IF_NOT_PROVEN.join('|'), group: 'Task', file: 'set', alsoFor: ['resume'],
+    help: 'Whether a run ends normally or with exit 9 if the tests of its patch pass without the rest of it' }),
+  testPaths: texts(PathGlob).default([]).register(about, {
+    flag: 'test-paths', value: 'GLOB', repeatable: true, group: 'Task', file: 'set', alsoFor: ['resume'],
+    help: 'Files that are tests, for --prove-tests', defaultHelp: 'by the names that test runners of the language look for' }),
   preflight: choice(PREFLIGHTS).default('auto').register(about, {
     flag: 'preflight', value: PREFLIGHTS.join('|'), group: 'Task', file: 'refused',
     help: 'Check before the first request that the work tree can be written to and that the verify commands can run; off: no such checks' }),

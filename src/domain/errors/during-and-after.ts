@@ -59,6 +59,8 @@ export const DURING_AND_AFTER = {
     verify_failed: {
       ERR_VERIFY_FAILED:
         'Verify commands still failed after the fix rounds; the patch is kept. Read their output in `result.json` or the report.',
+      ERR_TESTS_NOT_PROVEN:
+        'The tests of the patch pass without the rest of it; the patch is kept. Have tests written that fail without it, or drop `--if-not-proven`.',
       ERR_NOT_REVIEWED:
         'A required review failed, or its findings could not be sent back; the patch is kept. Read `review` in `result.json`; raise the limits, or change `--review-model`.',
     },

@@ -59,6 +59,8 @@ export interface OutcomeFacts {
   readonly unmade?: string | null;
   /** Why a required review did not take place, as the beginning of a sentence; null if it did, or was not required. */
   readonly unreviewed?: string | null;
+  /** Why the tests of the patch do not show that it works, as a sentence; null if they do, or need not. */
+  readonly notProven?: string | null;
   /** Paths that were changed although `allow` and `protect` of the plan and the settings forbid it. */
   readonly forbiddenPaths?: readonly string[];
   /** Files that could no longer be examined, so it is unknown whether they changed. */
@@ -126,6 +128,8 @@ function completed(facts: OutcomeFacts): RunOutcome {
       'ERR_NO_FILE_WRITTEN',
       `No file could be written: ${openEnded(facts.unwritable)}. Make the work tree writable, and run it again.`,
     );
+  if (facts.notProven)
+    return verifyFailed('ERR_TESTS_NOT_PROVEN', `${openEnded(facts.notProven)} (--if-not-proven error).`);
   if (facts.unreviewed)
     return verifyFailed('ERR_NOT_REVIEWED', `${facts.unreviewed} (--if-not-reviewed error).`);
   const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';

@@ -38,3 +38,8 @@ export type VerifyIn = (typeof VERIFY_PLACES)[number];
 
 /** How a run ends if its requested review failed, or if blocking findings could not be sent back. */
 export const IF_NOT_REVIEWED = ['report', 'error'] as const;
+
+/** Values of `--prove-tests`. */
+export const PROVE_TESTS = ['auto', 'off'] as const;
+/** Values of `--if-not-proven`. */
+export const IF_NOT_PROVEN = ['report', 'error'] as const;

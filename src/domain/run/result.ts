@@ -21,6 +21,19 @@ import { EnforcedLimits } from './limits.ts';
 import { VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 
+/** Whether the tests in a patch show that it works: they fail without the rest of it, and pass with it. */
+export const TestProof = z.strictObject({
+  status: z
+    .enum(['proven', 'not_proven', 'not_applicable'])
+    .describe(
+      'proven: a verify command that passes with the patch fails on the base with only its tests; not_proven: all pass there too; not_applicable: it could not be tried',
+    ),
+  why: z.string().describe('What was seen, or why nothing was, as a sentence'),
+  tests: z.array(z.string()).describe('The files of the patch that count as tests; at most 100'),
+  reports: z.array(CommandReport).describe('The verify commands on the base with only these files'),
+});
+export type TestProof = z.infer<typeof TestProof>;
+
 /** `result.json`, version 1. The published JSON schema is generated from this object. */
 export const RunResult = z.strictObject({
   version: z.literal(1),
@@ -200,6 +213,9 @@ export const RunResult = z.strictObject({
   preexistingFailures: z
     .array(z.string())
     .describe('Verify commands that failed at the end as before the work'),
+  testProof: TestProof.nullable().describe(
+    'Whether the tests in the patch fail without the rest of it; null if it has none, was not verified, or no proof was wanted',
+  ),
   sandbox: SandboxLevel.nullable(),
   commandLimits: EnforcedLimits.nullable().describe(
     'Limits of commands on this machine; null before there is a sandbox',

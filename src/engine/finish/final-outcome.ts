@@ -67,6 +67,7 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
     publishFailure: isMade ? (failureIn(made) ?? kept.failure) : null,
     unmade,
     unreviewed: ready.start.review?.ifNotReviewed === 'error' ? unreviewed(session, proven) : null,
+    notProven: notProven(session),
     forbiddenPaths: forbiddenPaths(ready, decision),
     hiddenPaths: [...state.hidden].sort(),
     gitDirsInDoubt: ready.workspace.notes().gitDirsInDoubt,
@@ -75,6 +76,10 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
   return judged.name === 'publish_failed'
     ? { ...judged, reason: `${judged.reason} ${advice(session)}` }
     : judged;
+}
+
+function notProven({ result: { testProof }, input }: Session): string | null {
+  return testProof?.status === 'not_proven' && input.settings.ifNotProven === 'error' ? testProof.why : null;
 }
 
 function unreviewed({ result }: Session, proven: ProvenPatch | null): string | null {

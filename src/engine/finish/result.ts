@@ -39,6 +39,7 @@ export function emptyResult(runId: string, version: string): RunResult {
       verifyIn: null,
       verifyBaseline: null,
       preexistingFailures: [],
+      testProof: null,
     },
     ...{ sandbox: null, commandLimits: null, network: null, mcp: [], warnings: [] },
   };

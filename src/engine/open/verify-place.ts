@@ -1,6 +1,6 @@
 /** Where a run's verify commands run: out of reach of anything the model's commands could have prepared for them. */
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { endLeftovers } from '../../adapters/sandboxes/open.ts';
@@ -35,15 +35,13 @@ export interface VerifyPlaceParts {
 export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
   const { kind, setup, scratchDir } = parts;
   const warnings = new Set<Warning>();
-  let opened = 0;
   return {
     kind,
     setup: kind === 'checkout' ? setup : [],
     async open(net, signal) {
       if (signal.aborted) return { status: 'interrupted' };
-      opened += 1;
-      const folder = join(scratchDir, `${FOLDER}${opened}`);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      mkdirSync(scratchDir, { recursive: true, mode: 0o700 });
+      const folder = mkdtempSync(join(scratchDir, FOLDER));
       const warn = (warning: Warning) => void warnings.add(warning);
       const opening =
         kind === 'worktree'

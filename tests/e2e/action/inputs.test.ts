@@ -78,7 +78,7 @@ const READ: Readonly<Record<string, string>> = {
   },
   ...{ 'trust-author': 'member', 'issue-comments': 'none', 'dry-run': 'false' },
   ...{ 'allow-insecure-base-url': 'true', 'allow-untrusted-checkout': 'false', attempts: '1' },
-  ...{ 'follow-up-rounds': '2', 'follow-ups-per-day': '21' },
+  ...{ 'prove-tests': 'off', 'if-not-proven': 'report', 'follow-up-rounds': '2', 'follow-ups-per-day': '21' },
 };
 
 /** What the job has besides: where it is, and what is not found in so many words. */
@@ -95,6 +95,7 @@ const REST = [
 const UNSEEN: Readonly<Record<string, string>> = {
   ...{ patch: join(FOLDER, 'x.patch'), mount: '/usr/lib', 'setup-env': 'A_LOGIN', 'allow-bot': '7' },
   ...{ 'working-directory': '.', 'accept-protected': 'x/**', cache: 'npm', 'sandbox-setup': 'off' },
+  'test-paths': 'checks/**',
   'mcp-config': file('mcp.json', '{"mcpServers":{}}'),
 };
 

@@ -1,0 +1,71 @@
+/** Tries the tests of a patch without the rest of it, in a fresh checkout of the base. */
+
+import { runInPlace } from '../../agent/verification.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import { pathMatcher } from '../../domain/changes/path-policy.ts';
+import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
+import { isTestFile } from '../../domain/review/weakened-tests.ts';
+import type { CommandReport } from '../../domain/run/events.ts';
+import type { TestProof } from '../../domain/run/result.ts';
+import type { Ready } from '../ready.ts';
+import type { Session } from '../session.ts';
+import type { LoopEnd } from './final-outcome.ts';
+
+/** Most files that are named. */
+const MAX_NAMED = 100;
+
+/**
+ * Null if the patch has no tests, the work did not pass verification, or no proof was wanted. What fails there proves something only
+ * if it passes in the same place with the whole patch: `--verify-in checkout` has seen that, and otherwise it is tried.
+ */
+export async function proveTests(
+  session: Session,
+  { start, provePlace, redact, interrupt }: Ready,
+  { state, stop }: LoopEnd,
+): Promise<TestProof | null> {
+  const { settings } = session.input;
+  const passed = state.reports.length > 0 && state.reports.every(({ end }) => succeeded(end));
+  const isWanted = settings.proveTests === 'auto' && start.replayOf === undefined;
+  if (!isWanted || stop?.why !== 'completed' || !passed) return null;
+  const net = state.changes.net();
+  const isTest = settings.testPaths.length > 0 ? pathMatcher(settings.testPaths) : isTestFile;
+  const tests = net.filter(({ path, after }) => after !== null && isTest(path));
+  if (tests.length === 0) return null;
+  const files = tests.map(({ path }) => path).slice(0, MAX_NAMED);
+  const ended = (status: TestProof['status'], why: string, reports: CommandReport[] = []): TestProof => {
+    return { status, why, tests: files, reports };
+  };
+  if (tests.length === net.length)
+    return ended('not_applicable', 'The patch has nothing but tests, so they show nothing about it.');
+  const commands = { setup: provePlace.setup, commands: start.verify };
+  const { verifyTimeoutMs } = start.toolSettings;
+  const tried = async (changes: readonly PathChange[]): Promise<CommandReport[] | string> => {
+    const opened = await provePlace.open(changes, interrupt);
+    if (opened.status === 'interrupted') return OUT_OF_TIME;
+    const reports = await runInPlace(opened, commands, interrupt, { redact, timeoutMs: verifyTimeoutMs });
+    if (interrupt.aborted || reports.some(({ end }) => end.interrupted)) return OUT_OF_TIME;
+    const other = reports.find(({ command }) => !start.verify.includes(command));
+    if (other !== undefined)
+      return `In a fresh checkout of the base, this failed before the tests could: ${other.command}.`;
+    const late = reports.find(({ end }) => end.timedOut);
+    return late === undefined ? reports : `There, a verify command took too long: ${late.command}.`;
+  };
+  const without = await tried(tests);
+  if (typeof without === 'string') return ended('not_applicable', without);
+  const failed = without.find(({ end }) => !succeeded(end));
+  if (failed === undefined) return ended('not_proven', PASSES_ANYWAY, without);
+  const whole = start.verifyIn === 'checkout' ? [] : await tried(net);
+  if (typeof whole === 'string') return ended('not_applicable', whole, without);
+  if (whole.some(({ end }) => !succeeded(end))) return ended('not_applicable', FAILS_ANYWAY, without);
+  const why = failed.why === undefined ? '' : `: ${failed.why}`;
+  return ended(
+    'proven',
+    `Without the rest of the patch, ${failed.command} fails (${describeEnd(failed.end)})${why}.`,
+    without,
+  );
+}
+
+const PASSES_ANYWAY =
+  'The verify commands pass on the base with only the tests of the patch: the tests do not show that it works.';
+const FAILS_ANYWAY = 'In a fresh checkout, the verify commands fail with the whole patch too: see --setup.';
+const OUT_OF_TIME = 'There was not enough time to try the tests without the rest of the patch.';
