@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { askGit, runGit } from '../git.ts';
+import { askGit } from '../git.ts';
 import type { TreeEdit } from './trees.ts';
 
 /** A commit on top of the one before. */
@@ -21,16 +21,12 @@ const REF = 'refs/patchsmith/run';
  */
 export async function writeHistory(gitDir: string, commits: readonly NewCommit[]): Promise<string[] | null> {
   rmSync(join(gitDir, 'refs/patchsmith'), { recursive: true, force: true });
-  const inThere = [`--git-dir=${gitDir}`];
   const imported = await askGit({
     cwd: gitDir,
-    args: [...inThere, '-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'],
+    args: [`--git-dir=${gitDir}`, '-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'],
     input: Buffer.from(commits.map(importedAs).join('')),
   });
-  if (imported.exitCode === 0) {
-    const listed = await runGit({ cwd: gitDir, args: [...inThere, 'rev-list', '--reverse', REF, '--'] });
-    return listed.toString('latin1').match(/^[0-9a-f]+$/gm) ?? [];
-  }
+  if (imported.exitCode === 0) return imported.stdout.toString('latin1').match(/^[0-9a-f]+$/gm) ?? [];
   for (const name of readdirSync(gitDir))
     if (name.startsWith('fast_import_crash_')) rmSync(join(gitDir, name), { force: true });
   return null;
@@ -84,7 +80,7 @@ const BLAME = [
   '--no-textconv',
 ];
 
-/** As `git fast-import` reads it. Dates are the places of the commits, which makes their ids reproducible. */
+/** As `git fast-import` reads it, which then prints its id. Dates are the places of the commits, so that ids are reproducible. */
 function importedAs({ message, edits }: NewCommit, at: number): string {
   // A file can replace a folder and a folder a file.
   const gone = edits.flatMap(({ path, state }) => (state ? [] : [`D ${quoted(path)}`]));
@@ -93,13 +89,14 @@ function importedAs({ message, edits }: NewCommit, at: number): string {
   );
   const text = [
     `commit ${REF}`,
+    `mark :${at + 1}`,
     `committer patchsmith <> ${at} +0000`,
     `data ${Buffer.byteLength(message)}`,
     message,
     ...gone,
     ...put,
   ];
-  return `${text.join('\n')}\n\n`;
+  return `${text.join('\n')}\n\nget-mark :${at + 1}\n`;
 }
 
 function quoted(path: string): string {

@@ -41,7 +41,7 @@ test('after the last answer a run of one edit starts what its patch and the proo
       'git ls-tree',
       'git pack-objects',
     ],
-    ...['git read-tree', 'git rev-list', 'git update-index', 'git write-tree', 'git write-tree'],
+    ...['git read-tree', 'git update-index', 'git write-tree', 'git write-tree'],
   ]);
 });
 
@@ -76,7 +76,7 @@ test('a run in the sandbox starts few programs before its first request, and few
     asRoot ? ['find', 'mkfifo', 'nsenter', 'perl', 'unshare'] : ['bwrap', 'find', 'mkfifo', 'perl'],
   );
   expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(12);
-  expect(started.slice(atLast)).toHaveLength(17);
+  expect(started.slice(atLast)).toHaveLength(16);
 });
 
 test('a run that is alone does not look for others to remove', async () => {

@@ -47,10 +47,11 @@ export class LastSeen {
 
   /** Makes what is known now the base, and returns how it differs from the index. */
   async takeBase(): Promise<States> {
-    const inIndex = await this.start.of([...this.#known.keys()]);
+    const inIndex = await this.start.of([...this.#known.keys()].filter((path) => !this.#recent.has(path)));
     for (const [path, { state }] of this.#known) {
+      const differs = !this.#recent.has(path) && !sameOnDisk(state, inIndex.get(path) ?? null);
       // An entry that is only meant to be added seems to be an empty file, and is in no tree.
-      if (state?.size === 0 || !sameOnDisk(state, inIndex.get(path) ?? null)) this.base.set(path, state);
+      if (state?.size === 0 || differs) this.base.set(path, state);
     }
     return new Map(this.base);
   }
