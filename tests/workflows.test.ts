@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionInputs } from '../src/action/inputs.ts';
 import { withAppToken } from '../src/commands/init/app-token.ts';
-import { withResumeJob } from '../src/commands/init/resume-job.ts';
 import { PINS } from './support/jobs/action-pins.ts';
 
 const TEMPLATES = readdirSync('docs/workflows').filter((name) => name.endsWith('.yml'));
@@ -79,34 +78,6 @@ describe.each(TEMPLATES)('the template %s', (name) => {
       expect(tokens).toEqual([expect.stringContaining('steps.app.outputs.token')]);
       expect(JSON.stringify(then).match(/secrets\.\w+/g)).toEqual(['secrets.PATCHSMITH_APP_KEY']);
     }
-  });
-
-  test('continues a run after a time limit, in a job with the same settings as the first', async () => {
-    const changed = withResumeJob(text);
-    if (workflow.jobs.resume !== undefined) return expect(changed).toBe(text);
-    expect(await lintErrors(changed, name)).toEqual([]);
-    const { jobs: longer }: Workflow = parse(changed);
-    const { run, resume, publish } = longer;
-    const rules = ({ permissions, concurrency, strategy, 'timeout-minutes': minutes }: JobOf) => ({
-      ...{ permissions, concurrency, strategy, minutes },
-    });
-    if (run === undefined || resume === undefined) throw new Error('There is no job to carry a run on.');
-    expect(rules(resume)).toEqual(rules(run));
-    expect(resume.permissions).toEqual(workflow.jobs.run?.permissions);
-    expect(resume.needs).toEqual([...[workflow.jobs.run?.needs ?? []].flat(), 'run']);
-    if (publish !== undefined) expect(publish.needs).toContain('resume');
-    const [begun, again] = [run, resume].map(({ steps: of }) => of.find(({ id }) => id === 'patchsmith'));
-    for (const step of [begun, again]) expect(step?.['timeout-minutes']).toBe(50);
-    const { mode, 'run-dir': journal, ...permitted } = again?.with ?? {};
-    expect([mode, journal]).toEqual(['resume', expect.stringMatching(/\/patchsmith-journal$/)]);
-    expect(begun?.with).toMatchObject(permitted);
-    const known = actionInputs();
-    const isTaken = (input: string) => known.find((one) => one.name === input)?.commands.includes('resume');
-    expect(Object.keys(permitted).filter((input) => !isTaken(input))).toEqual([]);
-    // Each keeps its journal, by the name under which it is fetched.
-    const names = [...changed.matchAll(/name: (patchsmith-journal.*)$/gm)].map(([, artifact]) => artifact);
-    expect([names.length, new Set(names).size]).toEqual([3, 1]);
-    expect(changed.match(/retention-days: 1$/gm)).toHaveLength(2);
   });
 
   test('pins every action to a commit, and says which version that is', () => {

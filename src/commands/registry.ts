@@ -217,7 +217,6 @@ export const COMMANDS: readonly Command[] = [
     settings: ['repo'],
     switches: {
       app: 'Publish with the token of your own GitHub App, so that checks run on the pull requests',
-      long: 'Continue in a second job what the time limit of the first one cut off',
     },
     async start(context, given) {
       const { startInit } = await import('./init/start.ts');

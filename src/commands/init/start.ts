@@ -20,7 +20,6 @@ import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { readSettings } from '../inputs.ts';
 import { withAppToken } from './app-token.ts';
-import { withResumeJob } from './resume-job.ts';
 import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
 import {
   packageFlags,
@@ -55,8 +54,7 @@ async function initialise(
     );
   }
   const withApp = switches.has('app');
-  const plain = switches.has('long') ? withResumeJob(template.workflow) : template.workflow;
-  const workflow = withApp ? withAppToken(plain) : plain;
+  const workflow = withApp ? withAppToken(template.workflow) : template.workflow;
   if (workflow === null)
     return usageError(
       'ERR_SETTINGS_CONFLICT',

@@ -1,16 +1,13 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
-import { initialised } from '../../support/jobs/initialised.ts';
 import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -68,61 +65,6 @@ test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
     expect(github.invalid).toEqual([]);
   },
 );
-
-testAtNight('of two runs of a matrix made with --long, the one that is cut off is continued', async () => {
-  const marker = oddSeconds();
-  const github = await startGitHub();
-  const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
-  const done = { text: 'It is new.' };
-  const turns: Script = (request) => {
-    const messages = request.messages as unknown[];
-    const isFirst = JSON.stringify(messages[0]).includes('Renew it.');
-    if (messages.length === 1) return edit;
-    return isFirst && messages.length === 3
-      ? { calls: [call('run_command', { command: `sleep ${marker}` })] }
-      : done;
-  };
-  const model = await startClaudeServer({ turns, apiKey: KEY });
-  onTestFinished(() => Promise.all([github.close(), model.close()]).then(() => undefined));
-  const files = {
-    'a.txt': 'old\n',
-    '.github/patchsmith/maintenance.md': '---\nverify: [grep -q new a.txt]\n---\n\nRenew it.\n',
-    '.github/patchsmith/documentation.md': '---\nverify: [grep -q new a.txt]\n---\n\nWrite it down.\n',
-  };
-  const repository = await github.addRepository('acme/shop', { files });
-  const workflow = await initialised('matrix', '--long');
-  let isCut = false;
-  const jobs = await runWorkflow({
-    workflow,
-    github,
-    repository,
-    event: { name: 'workflow_dispatch', payload: {} },
-    actor: 'octocat',
-    secrets: { ANTHROPIC_API_KEY: KEY },
-    env: { ANTHROPIC_BASE_URL: model.url },
-    timeLimit: async ({ pid }) => {
-      if (isCut) return;
-      isCut = true;
-      await until('the command runs', () => isRunning(marker));
-      process.kill(pid, 'SIGINT');
-    },
-  });
-  const log = jobs.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
-  expect(
-    jobs.map(({ name, result, actions }) => [name, result, ...actions.map(({ outputs }) => outputs.outcome)]),
-    log,
-  ).toEqual([
-    ['prepare', 'success', 'done'],
-    ['run', 'failure', 'interrupted'],
-    ['run', 'success', 'done'],
-    ['resume', 'success', 'done'],
-    ['resume', 'success'],
-    ['publish', 'success', 'done'],
-    ['publish', 'success', 'done'],
-  ]);
-  expect(repository.pulls()).toHaveLength(2);
-  expect(github.invalid).toEqual([]);
-});
 
 test('a journal with things that no run writes is refused before the model is asked', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });

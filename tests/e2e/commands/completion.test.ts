@@ -61,7 +61,7 @@ describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
         ['completion', ''],
         ['bash', 'zsh', 'fish'],
       ],
-      [['init', '--l'], ['--long']],
+      [['init', '--a'], ['--app']],
     ];
     const source = {
       bash: 'source <(patchsmith completion bash)',

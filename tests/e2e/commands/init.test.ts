@@ -44,15 +44,6 @@ test('with --app the jobs that publish log in as a GitHub App, which fork has no
   ]);
 });
 
-test('with --long a job continues what another was cut off in, also with --app', async () => {
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const end = await runCli(['init', 'conflicts', '--long', '--app'], { cwd: root });
-  expect(end.exitCode, end.stderr).toBe(0);
-  const text = readFileSync(join(root, '.github/workflows/patchsmith-conflicts.yml'), 'utf8');
-  expect(text).toContain('          mode: resume\n');
-  expect(text).toContain('- name: Log in as the GitHub App\n');
-});
-
 test('without a name it is the workflow for issues', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   await runCli(['init'], { cwd: root });
