@@ -110,7 +110,7 @@ export function checkoutSteps(tree: string, left: Buffer): GitStep[] {
     [['read-tree', tree]],
     [['update-index', '--skip-worktree', '-z', '--stdin'], left],
     // Only writes files that do not exist yet, and follows no link.
-    [['checkout-index', '--all', '--index', '--quiet']],
+    [['-c', 'checkout.workers=4', 'checkout-index', '--all', '--index', '--quiet']],
   ];
 }
 
