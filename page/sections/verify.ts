@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 
 /** The last verification, and the results of the same commands before the work. */
 export function verifySection(run: Run): HTMLElement {
-  const { verify, verifyIn, verifyBaseline, preexistingFailures, setup, testProof } = run.data.result;
+  const { verify, verifyIn, verifyBaseline, preexistingFailures, flaky, setup, testProof } = run.data.result;
   const section = h(
     'section',
     { id: 'verify', 'aria-labelledby': 'verify-title' },
@@ -29,6 +29,11 @@ export function verifySection(run: Run): HTMLElement {
       h('h3', {}, `Tests of the patch: ${testProof.status.replace('_', ' ')}`),
       h('p', { class: testProof.status === 'not_proven' ? 'callout warn' : '' }, testProof.why),
       reportsList(testProof.reports, run),
+    );
+  if (flaky.length > 0)
+    put(
+      section,
+      h('p', { class: 'callout' }, `Flaky, failed and passed on the same files: ${flaky.join(', ')}`),
     );
   if (preexistingFailures.length > 0)
     put(

@@ -165,6 +165,7 @@ export class AgenticLoop {
         await this.#parts.restServers();
         yield* verification.run({
           commands: state.verify,
+          baseline: state.verifyBaseline,
           changes: state.changes,
           iteration: state.iterations,
           signal: interrupt,

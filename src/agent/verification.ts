@@ -6,10 +6,11 @@ import { succeeded } from '../domain/conversation/tool.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import { whyFailed } from '../domain/review/why-failed.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
-import { failuresIn } from '../domain/run/verify-baseline.ts';
+import { failuresIn, judgeReports, wasNotRun } from '../domain/run/verify-baseline.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
+import { patchOf } from './patch-of.ts';
 import { enforcePolicy } from './policy.ts';
 
 /** What verify commands run in, and how their changes are judged. */
@@ -25,12 +26,16 @@ interface ReportParts {
   /** Per command. */
   readonly timeoutMs: number;
   readonly watch?: CommandWatch;
+  /** How often a command that fails is run again before it counts as failed; default 0. */
+  readonly reruns?: number;
+  /** No command is run after one that fails. For setup, where later commands build on earlier ones, always. */
+  readonly stopsAtFailure?: boolean;
+  /** Default: every one that did not succeed. */
+  readonly isFailure?: (report: CommandReport) => boolean;
 }
 
 interface VerifyParts extends ReportParts {
   readonly sandbox: Pick<Sandbox, 'run'>;
-  /** For setup: later commands build on earlier ones. */
-  readonly stopsAtFailure?: boolean;
 }
 
 /** Called for each command as it starts; what it returns is called when the command has ended. */
@@ -39,6 +44,8 @@ export type CommandWatch = (command: string) => (report: CommandReport) => void;
 /** What is verified, and when. */
 export interface Verified {
   readonly commands: readonly string[];
+  /** How they ended before the work; null when they were not run. */
+  readonly baseline: readonly CommandReport[] | null;
   /** The changes of the run so far; those yielded are included by the time the next action is requested. */
   readonly changes: Pick<ChangeLedger, 'net' | 'otherwise' | 'includeForeign'>;
   readonly iteration: number;
@@ -57,7 +64,7 @@ export class Verification {
   }
 
   /**
-   * Runs all commands, even after one has failed, so that one fix round can address every failure. Their changes to the work tree
+   * Runs the commands, with `stopsAtFailure` up to the first that fails otherwise than before the work. Their changes to the work tree
    * are recorded as theirs and stay out of the patch; forbidden ones are reverted. A fresh checkout is discarded together with
    * their changes. Files of the patch among those changes are reported, since the patch has other contents for them. Does nothing
    * if the run has to stop before the first command.
@@ -73,11 +80,8 @@ export class Verification {
     if (place.kind === 'worktree') yield* this.#inWorkTree(opened, verified);
     else {
       const reports = await this.#reports(opened, verified);
-      yield {
-        type: 'verify.completed',
-        reports,
-        otherwise: opened.status === 'ok' ? [...opened.otherwise()] : [],
-      };
+      const otherwise = opened.status === 'ok' ? [...opened.otherwise()] : [];
+      yield { type: 'verify.completed', tree: await this.#tree(verified), ...seen(reports, otherwise) };
     }
   }
 
@@ -93,16 +97,33 @@ export class Verification {
     const changes = await this.#parts.workspace.capture('after_commands');
     yield* (await enforcePolicy({ changes, source, iteration }, this.#parts)).actions;
     const otherwise = [...new Set([...before, ...verified.changes.otherwise()])];
-    yield { type: 'verify.completed', reports, otherwise };
+    yield { type: 'verify.completed', tree: await this.#tree(verified), ...seen(reports, otherwise) };
+  }
+
+  /** The tree of the base with the patch so far; null if there is no such patch. */
+  async #tree({ changes, signal }: Verified): Promise<string | null> {
+    if (signal.aborted) return null;
+    const made = await patchOf(this.#parts.workspace, changes.net());
+    return made.status === 'proven' ? made.patch.tree : null;
   }
 
   #reports(
     opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
-    { commands, signal }: Verified,
+    { commands, baseline, signal }: Verified,
   ): Promise<CommandReport[]> {
     const { place } = this.#parts;
-    return runInPlace(opened, { setup: place.setup, commands }, signal, this.#parts);
+    const isFailure = (report: CommandReport) => judgeReports([report], baseline).failed.length > 0;
+    return runInPlace(opened, { setup: place.setup, commands }, signal, { ...this.#parts, isFailure });
   }
+}
+
+/** Commands that have changed what they verify passed on other files than they had failed on: the failure counts. */
+function seen(reports: readonly CommandReport[], otherwise: string[]) {
+  const first = (report: CommandReport): CommandReport => {
+    const [failure] = otherwise.length > 0 ? (report.earlier ?? []) : [];
+    return failure === undefined ? report : { command: report.command, ...failure };
+  };
+  return { reports: reports.map(first), otherwise };
 }
 
 /**
@@ -113,14 +134,14 @@ export async function runInPlace(
   opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
   { setup, commands }: { setup: readonly string[]; commands: readonly string[] },
   signal: AbortSignal,
-  { redact, timeoutMs, watch }: ReportParts,
+  { redact, timeoutMs, watch, ...how }: ReportParts,
 ): Promise<CommandReport[]> {
   if (opened.status === 'failed') return [notMade(redact(opened.message))];
   const parts = { sandbox: opened.sandbox, redact, timeoutMs, ...(watch && { watch }) };
   try {
     const prepared = await runCommands(setup, signal, { ...parts, stopsAtFailure: true });
     const failed = prepared.filter(({ end }) => !succeeded(end));
-    return failed.length > 0 ? failed : await runCommands(commands, signal, parts);
+    return failed.length > 0 ? failed : await runCommands(commands, signal, { ...how, ...parts });
   } finally {
     await opened.close();
   }
@@ -142,34 +163,50 @@ const CHECKING_OUT = 'git checkout (the base with the patch)';
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
-  { sandbox, redact, timeoutMs, watch, stopsAtFailure = false }: VerifyParts,
+  parts: VerifyParts,
 ): Promise<CommandReport[]> {
+  const { watch, reruns = 0, stopsAtFailure = false, isFailure = ({ end }) => !succeeded(end) } = parts;
   const reports: CommandReport[] = [];
   for (const command of commands) {
-    const ended = watch?.(command);
-    const { end, output } = await sandbox.run({
-      script: command,
-      command,
-      timeoutMs,
-      signal,
-      isStrict: true,
-    });
-    const clean = redactedExcerpt(output, redact);
-    const shown = cutTo(clean, REPORT_CHARS);
-    const gap =
-      shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
-    const isPartlyShown = shown.omitted > 0 && !succeeded(end);
-    const why = succeeded(end) ? null : whyFailed(clean);
-    const report = {
-      command,
-      end,
-      output: `${shown.head}${gap}${shown.tail}`,
-      ...(isPartlyShown && { failures: failuresIn(clean) }),
-      ...(why !== null && { why }),
-    };
-    ended?.(report);
+    const earlier: NonNullable<CommandReport['earlier']> = [];
+    let report: CommandReport;
+    let failed: boolean;
+    do {
+      const ended = watch?.(command);
+      report = await reportOf(command, signal, parts);
+      failed = isFailure(report);
+      if (earlier.length > 0) report = { ...report, earlier: [...earlier] };
+      ended?.(report);
+      earlier.push({ end: report.end, output: report.output });
+    } while (failed && earlier.length <= reruns && canBeChance(report.end));
     reports.push(report);
-    if (end.interrupted || (stopsAtFailure && !succeeded(end))) break;
+    if (report.end.interrupted || (stopsAtFailure && failed)) break;
   }
   return reports;
+}
+
+/** Another run of a command that takes too long, or cannot be run, shows nothing new. */
+function canBeChance(end: CommandReport['end']): boolean {
+  return !end.interrupted && !end.timedOut && !wasNotRun(end);
+}
+
+async function reportOf(
+  command: string,
+  signal: AbortSignal,
+  { sandbox, redact, timeoutMs }: VerifyParts,
+): Promise<CommandReport> {
+  const { end, output } = await sandbox.run({ script: command, command, timeoutMs, signal, isStrict: true });
+  const clean = redactedExcerpt(output, redact);
+  const shown = cutTo(clean, REPORT_CHARS);
+  const gap =
+    shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
+  const isPartlyShown = shown.omitted > 0 && !succeeded(end);
+  const why = succeeded(end) ? null : whyFailed(clean);
+  return {
+    command,
+    end,
+    output: `${shown.head}${gap}${shown.tail}`,
+    ...(isPartlyShown && { failures: failuresIn(clean) }),
+    ...(why !== null && { why }),
+  };
 }

@@ -127,6 +127,8 @@ function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoo
     redact,
     permits,
     timeoutMs: start.toolSettings.verifyTimeoutMs,
+    reruns: start.toolSettings.flakyReruns,
+    stopsAtFailure: !start.toolSettings.verifyAll,
     watch: () => (report) => progress.verified(report),
   });
   return new AgenticLoop(state, {

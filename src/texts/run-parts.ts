@@ -42,7 +42,8 @@ function verdict(result: RunResult): string {
   const { verify } = result;
   const passed = verify.filter(({ end }) => succeeded(end)).length;
   const { failed, preexisting } = judgeReports(verify, result.verifyBaseline);
-  const asBefore = preexisting.length > 0 ? `, ${preexisting.length} failed as before the work` : '';
+  const flaky = result.flaky.length > 0 ? `, ${result.flaky.length} flaky` : '';
+  const asBefore = `${flaky}${preexisting.length > 0 ? `, ${preexisting.length} failed as before the work` : ''}`;
   switch (verificationOf(result)) {
     case 'passed':
       return `**verified${where(result)}:** ${pluralize(passed, 'command')} passed${asBefore}${proof(result)}`;
@@ -77,13 +78,13 @@ function cameToItsEnd({ outcome }: RunResult): boolean {
 
 /** A row per verify command; empty if there are none. */
 export function verifyTable(result: RunResult, maxLength: number): string {
-  const { verify, verifyBaseline } = result;
+  const { verify, verifyBaseline, flaky } = result;
   if (verify.length === 0) return '';
   const { preexisting } = judgeReports(verify, verifyBaseline);
   const cellsOf = (report: CommandReport) => {
     const { command, end } = report;
     const verdict = succeeded(end)
-      ? `passed after ${(end.durationMs / 1000).toFixed(1)} s`
+      ? `passed after ${(end.durationMs / 1000).toFixed(1)} s${flaky.includes(command) ? '; **flaky**: it also failed on the same files' : ''}`
       : `**failed**, ${textCell(describeEndAndTime(end))}`;
     return [
       codeCell(command),

@@ -25,6 +25,7 @@ async function verify(
   });
   const actions: RunAction[] = [];
   for await (const action of verification.run({
+    baseline: null,
     commands,
     changes: new ChangeLedger(),
     iteration: 2,

@@ -145,7 +145,8 @@ async function startOfReplay(
   { session, events: [recorded] }: Replay,
   { sandbox, workspace, verifyPlace, redact, hosts }: ReplayStart,
 ): Promise<RunStarted> {
-  const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
+  const { verifyTimeoutMs: timeoutMs, flakyReruns: reruns } = recorded.toolSettings;
+  const parts = { sandbox, redact, timeoutMs };
   const commands = recorded.setup.map(({ command }) => command);
   const setup = await runCommands(commands, session.interrupt, {
     ...parts,
@@ -153,7 +154,8 @@ async function startOfReplay(
     stopsAtFailure: true,
   });
   const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
-  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
+  const verifyBaseline =
+    baseline && (await baselineIn(verifyPlace, baseline, { ...parts, reruns }, session.interrupt));
   const { commit, dirty } = recorded.base;
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;
   return {

@@ -52,6 +52,7 @@ export function page(
     ...part('attempts', attemptLines(result)),
     ...part('setup', result.setup.map(reportLine)),
     ...part('verify', result.verify.map(reportLine)),
+    ...part('flaky', result.flaky),
     ...part('files', result.changedFiles.map(fileLine)),
     ...part(
       'denied',

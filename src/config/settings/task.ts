@@ -74,6 +74,12 @@ export const TASK_SETTINGS = {
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
     help: 'Also run the verify commands before the work; those that fail the same way at the end do not fail the run' }),
+  flakyReruns: wholeNumber(0).default(1).register(about, {
+    flag: 'flaky-reruns', value: 'N', group: 'Task', file: 'set',
+    help: 'How often a verify command that fails is run again on the same files; one that passes then is reported as flaky, and costs no fix round' }),
+  verifyAll: yesOrNo().default(false).register(about, {
+    flag: 'verify-all', group: 'Task', file: 'set',
+    help: 'Run the other verify commands also after one has failed, so that one fix round sees all failures' }),
   verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
     flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),

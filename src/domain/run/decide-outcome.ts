@@ -43,6 +43,8 @@ export interface OutcomeFacts {
   readonly verifyIn?: VerifyIn;
   /** Paths whose contents in the patch are not the ones the verify commands saw. */
   readonly unverified?: readonly string[];
+  /** Verify commands that failed and passed on the same files. */
+  readonly flaky?: readonly string[];
   /** Number of verify commands that failed at the end just as they had failed before the run. */
   readonly preexisting?: number;
   readonly ifNoChanges?: 'ok' | 'error';
@@ -145,11 +147,15 @@ function completed(facts: OutcomeFacts): RunOutcome {
 }
 
 /** Empty when nothing was verified, otherwise starts with a comma. */
-function verifiedPart({ verified = 0, preexisting = 0, verifyIn, unverified = [] }: OutcomeFacts): string {
+function verifiedPart(facts: OutcomeFacts): string {
+  const { verified = 0, preexisting = 0, verifyIn, unverified = [], flaky = [] } = facts;
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
   const otherwise =
     unverified.length > 0 ? `, but on different contents than the patch in ${listed(unverified, 5)}` : '';
-  const passed = verified > 0 ? `, ${pluralize(verified, 'verify command')} passed${where}${otherwise}` : '';
+  const passed =
+    verified > 0
+      ? `, ${pluralize(verified, 'verify command')} passed${where}${flaky.length > 0 ? ` (flaky: ${listed(flaky, 5)})` : ''}${otherwise}`
+      : '';
   if (preexisting === 0) return passed;
   const failed = verified > 0 ? String(preexisting) : pluralize(preexisting, 'verify command');
   return `${passed}, ${failed} failed as before the run`;

@@ -54,6 +54,8 @@ export const CommandReport = z.strictObject({
   failures: NamedFailures.optional(),
   /** The line of the whole output that says why the command failed, where one is known to. */
   why: z.string().optional(),
+  /** How it failed before on the same files, if it was run again for that. */
+  earlier: z.array(z.strictObject({ end: CommandEnd, output: z.string() })).optional(),
 });
 export type CommandReport = z.infer<typeof CommandReport>;
 
@@ -84,6 +86,10 @@ const ToolSettings = z.strictObject({
   commandTimeoutMs: z.int().positive(),
   maxCommandTimeoutMs: z.int().positive(),
   verifyTimeoutMs: z.int().positive(),
+  /** How often a verify command that fails is run again. */
+  flakyReruns: z.int().nonnegative(),
+  /** Whether verify commands run after one that failed. */
+  verifyAll: z.boolean(),
   /** The only tools of the run besides `finish`; null for all. */
   tools: z.array(z.string()).nullable(),
   /** The JSON Schema of the answer in `finish`; null if none was requested. */
@@ -165,11 +171,19 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
+/** What the verify commands said of one state of the work. */
+export const VerifyRound = z.strictObject({
+  /** The base with the patch; null if there was no such patch. */
+  tree: ObjectId.nullable(),
+  /** In a fresh checkout, setup commands that failed, so that the verify commands did not run. */
+  reports: z.array(CommandReport),
+});
+export type VerifyRound = z.infer<typeof VerifyRound>;
+
 /** The event recorded when verify commands have ended. */
 const VerifyCompleted = z.strictObject({
   type: z.literal('verify.completed'),
-  /** In a fresh checkout, setup commands that failed, so that the verify commands did not run. */
-  reports: z.array(CommandReport),
+  ...VerifyRound.shape,
   /** Paths of the patch that had other contents when the commands had ended. */
   otherwise: z.array(z.string()),
 });

@@ -15,7 +15,7 @@ import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { NetworkUse } from '../review/egress.ts';
 import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
-import { CommandReport, SandboxLevel, SupersededEnd } from './events.ts';
+import { CommandReport, SandboxLevel, SupersededEnd, VerifyRound } from './events.ts';
 import { OutcomeName } from './exit-code.ts';
 import { EnforcedLimits } from './limits.ts';
 import { VERIFY_PLACES } from './model-settings.ts';
@@ -195,6 +195,12 @@ export const RunResult = z.strictObject({
   }),
   setup: z.array(CommandReport),
   verify: z.array(CommandReport),
+  verifyRounds: z
+    .array(VerifyRound)
+    .describe('All verifications, oldest first, each with the tree it was of; verify has the last one'),
+  flaky: z
+    .array(z.string())
+    .describe('Verify commands that failed and passed on the same files, so that how they end is chance'),
   unverified: z
     .array(z.string())
     .describe(

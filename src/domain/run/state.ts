@@ -20,7 +20,14 @@ import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
 import type { HostUse } from '../review/egress.ts';
-import type { BaseRevision, CommandReport, EventPlace, RunStarted, SupersededEnd } from './events.ts';
+import type {
+  BaseRevision,
+  CommandReport,
+  EventPlace,
+  RunStarted,
+  SupersededEnd,
+  VerifyRound,
+} from './events.ts';
 import type { ExceededChangeLimit, Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 
 /**
@@ -72,6 +79,8 @@ export interface RunState extends Repeats, Spending {
   readonly verifyBaseline: readonly CommandReport[] | null;
   /** Reports of the last verification; empty before the first. */
   readonly reports: readonly CommandReport[];
+  /** All verifications, oldest first. */
+  readonly rounds: readonly VerifyRound[];
   /** The patch at the time of the last verification; null before the first. */
   readonly verified: VerifiedPatch | null;
   readonly fixRoundsUsed: number;
@@ -152,6 +161,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     verify: event.verify,
     verifyBaseline: event.verifyBaseline,
     reports: [],
+    rounds: [],
     verified: null,
     fixRoundsUsed: 0,
     limits: event.limits,

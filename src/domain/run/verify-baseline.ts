@@ -3,7 +3,7 @@
 import { type Excerpt, excerptLines, whole } from '../conversation/excerpt.ts';
 import { succeeded } from '../conversation/tool.ts';
 import { firstUnits } from '../text/shorten.ts';
-import type { CommandReport, NamedFailures } from './events.ts';
+import type { CommandReport, NamedFailures, VerifyRound } from './events.ts';
 
 /**
  * The result of a verification, given how the same commands ended before the first turn; null when they were not run then.
@@ -22,11 +22,30 @@ export function judgeReports(
   return { failed, preexisting };
 }
 
+/** Commands that failed and passed on the same files, in one round or in two: how they end is chance. */
+export function flakyAmong(
+  rounds: readonly VerifyRound[],
+  baseline: readonly CommandReport[] | null,
+): string[] {
+  const all = [{ tree: null, reports: baseline ?? [] }, ...rounds];
+  const isFlaky = ({ command, end, earlier }: CommandReport, { tree }: Pick<VerifyRound, 'tree'>) =>
+    succeeded(end) &&
+    (earlier !== undefined ||
+      rounds.some(
+        (other) =>
+          tree !== null &&
+          other.tree === tree &&
+          other.reports.some((one) => one.command === command && !succeeded(one.end) && !one.end.interrupted),
+      ));
+  const flaky = all.flatMap((round) => round.reports.filter((report) => isFlaky(report, round)));
+  return [...new Set(flaky.map(({ command }) => command))];
+}
+
 /**
  * A command fails as before when it ends the same way (exit code, signal, timeout) and its output names no failure that
  * it did not name then. Lines that speak of failures or begin with a place in a file are compared, and every line where
- * there was none of these, without what differs from run to run or moves with an edit (numbers, addresses, temporary
- * paths, colours): none may be new, none may come more often, and a number of failures ("3 failed") may not have grown.
+ * there was none of these, without what differs from run to run or moves with an edit (numbers outside of names,
+ * addresses, temporary paths, colours): none may be new, none may come more often, and a number of failures ("3 failed") may not have grown.
  * Of a long output all that was captured is compared, not only what is shown. A program that was not found never fails as
  * before.
  */
@@ -113,10 +132,23 @@ function countedLines(
   return counted;
 }
 
+/** Lines in which test runners name a failed test: TAP, node --test, go test and unittest. */
+const NAMES = [
+  /^not ok \d+ (?:- )?(\S.*)$/i,
+  /^✖ (.+ \([\d.]+ms\))$/,
+  /^--- FAIL: (\S+) \(/,
+  /^(?:FAIL|ERROR): (\w+ \(\S+\))$/,
+];
+const DURATION = /\b\d+(?:\.\d+)? ?m?s\b/g;
+/** Not those of an identifier, or of what follows it in brackets: `test3`, `case_3`, `test_add[3-4]`, `TestAdd/#01`. */
+const CHANCE = /\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\b|(?<![A-Za-z_]\d*|\w\[[^\]\s]*|\/#\d*)\d+(?:\.\d+)?/gi;
+
 function withoutChance(line: string): string {
-  const plain = line
-    .replace(/\/tmp\/[^\s'":,)]+/g, '/tmp/#')
-    .replace(/\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\b|\d+(?:\.\d+)?/gi, '#')
-    .replace(/\s+/g, ' ');
+  const name = NAMES.map((form) => form.exec(line)?.[1]).find((found) => found !== undefined);
+  const plain = (
+    name === undefined
+      ? line.replace(/\/tmp\/[^\s'":,)]+/g, '/tmp/#').replace(CHANCE, '#')
+      : `test ${name.replace(DURATION, '#')}`
+  ).replace(/\s+/g, ' ');
   return firstUnits(plain, LINE_CHARS);
 }

@@ -58,6 +58,7 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     verifyIn: ready.start.verifyIn,
     unverified: session.result.unverified,
+    flaky: session.result.flaky,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
     denied,

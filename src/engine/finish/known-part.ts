@@ -8,7 +8,7 @@ import { withLostRequest } from '../../domain/run/fold/advance.ts';
 import { withAskedHosts } from '../../domain/run/fold/egress.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type RunState, usesOf } from '../../domain/run/state.ts';
-import { judgeReports } from '../../domain/run/verify-baseline.ts';
+import { flakyAmong, judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { Session } from '../session.ts';
 
 /** What the events say so far, including the spending of other attempts. */
@@ -56,6 +56,8 @@ function statePart(now: RunState) {
       .map(([path, by]) => ({ path, by }))
       .sort((a, b) => (a.path < b.path ? -1 : 1)),
     verify: [...state.reports],
+    verifyRounds: state.rounds.map(({ tree, reports }) => ({ tree, reports: [...reports] })),
+    flaky: flakyAmong(state.rounds, state.verifyBaseline),
     unverified: unverifiedPaths(state.verified, state.changes.net()),
     preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
       ({ command }) => command,

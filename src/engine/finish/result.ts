@@ -35,6 +35,8 @@ export function emptyResult(runId: string, version: string): RunResult {
     ...{
       setup: [],
       verify: [],
+      verifyRounds: [],
+      flaky: [],
       unverified: [],
       verifyIn: null,
       verifyBaseline: null,

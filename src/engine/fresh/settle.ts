@@ -75,7 +75,11 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
   session.recordAndSave(openedPart(known));
   const { plan, verify, baseline } = task;
   const commands = { setup: plan.setup, verify, baseline: isCheck ? verify : baseline };
-  const ran = await runBefore(session, { ...commands, timeoutMs: settings.verifyTimeoutMs }, opened);
+  const ran = await runBefore(
+    session,
+    { ...commands, timeoutMs: settings.verifyTimeoutMs, reruns: settings.flakyReruns },
+    opened,
+  );
   const changes = ran.changes ?? [];
   // If there is something to undo, the run has a journal that says so.
   if (ran.status !== 'ok' && changes.length === 0) return stoppedBefore(session, ran);
@@ -136,13 +140,13 @@ function partOfSettings(
   const { provider, model, price, compaction, compactAt, maxMessages } = settings;
   const { acceptSecrets, verifyIn, includeForeign, ifNoChanges, ifDenied } = settings;
   const { maxToolOutput: maxOutputChars, webFetch } = settings;
-  const { commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs } = settings;
+  const { commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs, flakyReruns, verifyAll } = settings;
   return {
     type: 'run.started',
     journalVersion: JOURNAL_VERSION,
     ...{ runId, limits, verify: [...verify], verifyIn, acceptSecrets, includeForeign, ifNoChanges, ifDenied },
     toolSettings: {
-      ...{ maxOutputChars, commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs },
+      ...{ maxOutputChars, commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs, flakyReruns, verifyAll },
       tools: toolNames === null ? null : [...toolNames],
       answerSchema: answer?.schema ?? null,
       webFetch,

@@ -33,6 +33,8 @@ interface CommandsBefore {
   readonly baseline: readonly string[] | null;
   /** Per command. */
   readonly timeoutMs: number;
+  /** How often a verify command that fails is run again; default 0. */
+  readonly reruns?: number;
 }
 
 /**
@@ -150,10 +152,10 @@ async function setupReports(
 
 async function baselineReports(
   session: Session,
-  { baseline, timeoutMs }: CommandsBefore & { readonly baseline: readonly string[] },
+  { baseline, timeoutMs, reruns = 0 }: CommandsBefore & { readonly baseline: readonly string[] },
   { sandbox, verifyPlace }: Pick<Places, 'sandbox' | 'verifyPlace'>,
 ): Promise<CommandReport[]> {
-  const parts = { ...shownParts(session, 'verify', timeoutMs), sandbox };
+  const parts = { ...shownParts(session, 'verify', timeoutMs), sandbox, reruns };
   return baselineIn(verifyPlace, baseline, parts, session.interrupt);
 }
 

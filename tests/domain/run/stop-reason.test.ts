@@ -63,6 +63,7 @@ describe('stopReason', () => {
         turn({ text: 'done' }),
         {
           type: 'verify.completed',
+          tree: null,
           reports: [{ command: 'x', end: commandEnd(1), output: '' }],
           otherwise: [],
         },

@@ -34,6 +34,20 @@ describe('a verify command that fails', () => {
     expect(judged(report(''), report(''))).toBe('preexisting');
   });
 
+  test('fails again when a test of another name fails, also where names differ in numbers alone', () => {
+    for (const [before, after] of [
+      ['FAIL test3', 'FAIL test7'],
+      ['not ok 1 - adds 3', 'not ok 1 - adds 7'],
+      ['✖ adds 3 (1.2ms)', '✖ adds 7 (1.2ms)'],
+      ['    --- FAIL: TestAdd/3 (0.00s)', '    --- FAIL: TestAdd/7 (0.00s)'],
+      ['FAILED test_a.py::test_add[1-3] - assert', 'FAILED test_a.py::test_add[1-7] - assert'],
+      ['FAIL: test_3 (a.Test3)', 'FAIL: test_3 (a.Test7)'],
+    ] as const) {
+      expect(judged(report(before), report(after))).toBe('failed');
+      expect(judged(report(before), report(before.replace('1.2ms', '8ms')))).toBe('preexisting');
+    }
+  });
+
   test('was failing before when some of its failures are gone', () => {
     expect(judged(report('FAIL a\nFAIL b\n2 failed'), report('FAIL b\n1 failed'))).toBe('preexisting');
   });

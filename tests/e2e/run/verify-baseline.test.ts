@@ -62,6 +62,42 @@ describe('verify commands that run before the work', () => {
     expect([result.outcome, result.preexistingFailures]).toEqual(['no_change', ['sh check.sh']]);
   });
 
+  test('a name with another number is another failure', async () => {
+    const { result } = await verified([command("sed -i 's/old/test7/' failures.txt"), done], undefined, [
+      ...['--fix-rounds', '0'],
+    ]);
+    expect([result.outcome, result.preexistingFailures]).toEqual(['verify_failed', []]);
+  });
+
+  test('a command that fails and then passes on the same files is flaky, and costs no fix round', async () => {
+    const flaky = 'test -e ignored || { : > ignored; echo FAIL once; exit 1; }';
+    const plan = `---\nverify: ["${flaky}", "test -f a.txt"]\n---\nDo it.\n`;
+    const { result, server } = await verified([command('echo b > b.txt'), done], plan);
+    expect([server.requests.length, result.flaky]).toEqual([2, [flaky]]);
+    expect(result.reason).toContain(`2 verify commands passed (flaky: ${flaky})`);
+    expect(result.verifyRounds).toMatchObject([{ tree: result.treeSha, reports: result.verify }]);
+    expect(result.verify[0]?.earlier).toMatchObject([{ end: { exitCode: 1 }, output: 'FAIL once\n' }]);
+    const strict = await verified([command('echo b > b.txt'), done], plan, [
+      ...['--flaky-reruns', '0', '--fix-rounds', '0'],
+    ]);
+    expect([strict.result.outcome, strict.result.verify.length]).toEqual(['verify_failed', 1]);
+    const second = await verified([command('echo b > b.txt'), done, done], plan, ['--flaky-reruns', '0']);
+    expect([second.result.outcome, second.result.verifyRounds.length]).toEqual(['done', 2]);
+    expect(second.result.flaky).toEqual([flaky]);
+  });
+
+  test('--verify-all runs the commands after one that failed', async () => {
+    const plan = '---\nverify: ["false", "test -f a.txt"]\n---\nDo it.\n';
+    const args = ['--fix-rounds', '0'];
+    for (const [more, ran] of [
+      [[], 1],
+      [['--verify-all'], 2],
+    ] as const) {
+      const { result } = await verified([command('echo b > b.txt'), done], plan, [...args, ...more]);
+      expect([result.outcome, result.verify.length]).toEqual(['verify_failed', ran]);
+    }
+  });
+
   test('a regression ends as verify_failed, and names only what is new', async () => {
     const { result } = await verified([command('rm a.txt'), done], undefined, ['--fix-rounds', '0']);
     expect([result.outcome, result.exitCode]).toEqual(['verify_failed', 9]);

@@ -86,7 +86,7 @@ describe('every run that has a run directory leaves a final result there', () =>
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal);
       },
     });
-    expect(result).toMatchObject({ iterations: 1, estimated: true, costUsd: 'unknown' });
+    expect(result).toMatchObject({ iterations: 1, estimated: true, costUsd: expect.any(Number) });
     expect(result.tokens.output).toBeGreaterThan(0);
   });
 });

@@ -32,7 +32,7 @@ describe.each(['worktree', 'checkout'])('verify commands in the %s', (place) => 
     const flags = HALF_RED.slice(3).flatMap((command) => ['--verify', command]);
     const { result, exitCode, stderr, runDir } = await plan({ verify: HALF_RED.slice(0, 3) }, [
       ...flags,
-      ...['--fix-rounds', '0', '--verify-in', place],
+      ...['--fix-rounds', '0', '--verify-all', '--verify-in', place],
     ]);
     expect([result.outcome, exitCode], stderr).toEqual(['verify_failed', 9]);
     expect([result.summary, stderr]).toEqual(['Done.', expect.stringMatching(/the model says\W+Done\./)]);

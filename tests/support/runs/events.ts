@@ -55,6 +55,8 @@ export const started: RunStarted = {
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
+    flakyReruns: 0,
+    verifyAll: false,
     tools: null,
     answerSchema: null,
     webFetch: [],

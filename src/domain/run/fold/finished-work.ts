@@ -26,15 +26,13 @@ function checkedWork({ review, changes }: RunState, summary: string): Phase {
 }
 
 /** After the verify commands: a failure goes back to the model. */
-export function afterVerify(
-  state: RunState,
-  { reports, otherwise }: Pick<VerifyCompleted, 'reports' | 'otherwise'>,
-): RunState {
+export function afterVerify(state: RunState, { tree, reports, otherwise }: VerifyCompleted): RunState {
   const { failed } = judgeReports(reports, state.verifyBaseline);
   const summary = state.phase.at === 'verify' ? state.phase.summary : '';
   return {
     ...state,
     reports,
+    rounds: [...state.rounds, { tree, reports }],
     verified: verifiedPatch(state.changes.net(), otherwise),
     phase: failed.length > 0 ? { at: 'fix', failed, summary } : checkedWork(state, summary),
   };

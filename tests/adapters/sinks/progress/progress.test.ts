@@ -60,6 +60,7 @@ test('a verify command that fails as it failed before shows its output once', ()
   const { accept, printed } = open();
   const failed = (output: string): RunAction => ({
     type: 'verify.completed',
+    tree: null,
     reports: [{ command: 'npm test', end: commandEnd(1), output }],
     otherwise: [],
   });
@@ -122,7 +123,7 @@ test('a verify command that has ended is shown at once, and not again with the e
   const [lint, test] = [report('npm run lint'), report('npm test')];
   progress.verified(lint);
   expect(printed()).toBe('verify npm run lint → exit code 0 after 0.0 s\n');
-  accept({ type: 'verify.completed', reports: [lint, test], otherwise: [] });
+  accept({ type: 'verify.completed', tree: null, reports: [lint, test], otherwise: [] });
   expect(printed()).toBe('verify npm test → exit code 0 after 0.0 s\n');
 });
 
@@ -170,6 +171,7 @@ test('a run is printed in lines', () => {
     },
     {
       type: 'verify.completed',
+      tree: null,
       reports: [{ command: 'npm test', end: commandEnd(1), output: 'one\ntwo\n' }],
       otherwise: [],
     },
@@ -219,6 +221,7 @@ test('what a command changed stands below its line, and a failure without output
     changed('cache', { by: 'verify' }),
     {
       type: 'verify.completed',
+      tree: null,
       reports: [{ command: 'npm test', end: commandEnd(1), output: '' }],
       otherwise: [],
     },

@@ -83,6 +83,7 @@ test('a run is one trace: model turns, calls and verification below it, with the
       4_000,
       {
         type: 'verify.completed',
+        tree: null,
         otherwise: [],
         reports: [{ command: 'npm test', end: commandEnd(1), output: 'red' }],
       },

@@ -155,7 +155,7 @@ describe('the fold of a run', () => {
           outcome: { status: 'finished', verdict: 'done', summary: '', text: 'Work ended.' },
           durationMs: 1,
         },
-        { type: 'verify.completed', reports: [failed], otherwise: [] },
+        { type: 'verify.completed', tree: null, reports: [failed], otherwise: [] },
         { type: 'message.added', text: 'mend it' },
       ],
       { verify: ['npm test'] },
@@ -254,7 +254,12 @@ describe('the fold of a run', () => {
       const before = stateAfter(
         [
           turn({ text: 'all done' }),
-          { type: 'verify.completed', reports: [{ command: 'npm test', end, output: '' }], otherwise: [] },
+          {
+            type: 'verify.completed',
+            tree: null,
+            reports: [{ command: 'npm test', end, output: '' }],
+            otherwise: [],
+          },
         ],
         { verify: ['npm test'] },
       );
