@@ -5,7 +5,6 @@ import { shown } from '../config/values/value.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
-import { inputNamed } from './aliases.ts';
 import {
   type ActionInput,
   AUDIENCE,
@@ -204,3 +203,29 @@ export function withoutInputs(env: Environment): typeof env {
 }
 
 const PREFIX = 'INPUT_';
+
+const INPUT_OF: Readonly<Record<string, string>> = {
+  token: 'github-token',
+  prompt: 'plan',
+  'direct-prompt': 'plan',
+  'prompt-file': 'plan-file',
+  'anthropic-api-key': 'api-key',
+  'claude-api-key': 'api-key',
+  'max-turns': 'max-iterations',
+  'base-branch': 'base',
+  'push-to-fork': 'head-repo',
+  labels: 'label',
+  reviewers: 'reviewer',
+  'team-reviewers': 'team-reviewer',
+  assignees: 'assignee',
+};
+
+/**
+ * The input for such a name, also with underscores: `anthropic_api_key`, `github_token`. Null if there is no such name, or if its
+ * values mean something else here.
+ */
+function inputNamed(name: string, known: ReadonlySet<string>): string | null {
+  const dashed = name.replaceAll('_', '-');
+  if (known.has(dashed)) return dashed;
+  return Object.hasOwn(INPUT_OF, dashed) ? (INPUT_OF[dashed] ?? null) : null;
+}

@@ -6,7 +6,6 @@ import { folderOf, parseRepoPath, type RepoPath } from '../domain/changes/path.t
 import { pluralize } from '../domain/text/words.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';
-import { outlineOf } from './text/folded-list.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
 
@@ -63,4 +62,93 @@ function narrower(listed: RepoPath, missing: string, glob: string | undefined): 
     path: folder === '' ? '.' : folder,
     glob: `/${first.replace(/[^\w.-]/, '\\$&')}*`,
   });
+}
+
+/** A line of an outline: a file, a collapsed folder, or the number of other files or folders in a folder. */
+type OutlineLine =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'folder'; readonly path: string; readonly files: number }
+  | { readonly kind: 'more'; readonly folder: string; readonly files: number; readonly folders: number };
+
+/** Maximum numbers of files and of folders that are named for one folder. They leave room for the counts of the rest. */
+const MAX_FILES_OF_FOLDER = 50;
+const MAX_FOLDERS_OF_FOLDER = 100;
+
+interface ListedFolder {
+  readonly path: string;
+  readonly folders: Map<string, ListedFolder>;
+  readonly files: string[];
+  /** Files at any depth. */
+  count: number;
+  open: boolean;
+}
+
+/**
+ * At most `maxLines` lines (152 or more) about the files below `root` (`''` is the top), in the order of `paths`; the first
+ * level is always open. The folders with the fewest entries are opened first, level by level.
+ */
+function outlineOf(paths: readonly string[], root: string, maxLines: number): OutlineLine[] {
+  const top = treeOf(paths, root);
+  top.open = true;
+  let left = maxLines - linesOf(top);
+  for (let level = shownFolders(top); level.length > 0; level = foldersIn(level)) {
+    for (const folder of [...level].sort((a, b) => linesOf(a) - linesOf(b))) {
+      // When expanded, it does not take a separate line.
+      const more = linesOf(folder) - 1;
+      if (more > left) break;
+      folder.open = true;
+      left -= more;
+    }
+  }
+  return [...outlined(top)];
+}
+
+function treeOf(paths: readonly string[], root: string): ListedFolder {
+  const top = folderAt(root);
+  const start = root === '' ? 0 : root.length + 1;
+  for (const path of paths) {
+    let folder = top;
+    folder.count += 1;
+    for (let slash = path.indexOf('/', start); slash !== -1; slash = path.indexOf('/', slash + 1)) {
+      const name = path.slice(0, slash);
+      const inner: ListedFolder = folder.folders.get(name) ?? folderAt(name);
+      folder.folders.set(name, inner);
+      inner.count += 1;
+      folder = inner;
+    }
+    folder.files.push(path);
+  }
+  return top;
+}
+
+function folderAt(path: string): ListedFolder {
+  return { path, folders: new Map(), files: [], count: 0, open: false };
+}
+
+function foldersIn(folders: readonly ListedFolder[]): ListedFolder[] {
+  return folders.filter(({ open }) => open).flatMap((folder) => shownFolders(folder));
+}
+
+function shownFolders({ folders }: ListedFolder): ListedFolder[] {
+  return [...folders.values()].slice(0, MAX_FOLDERS_OF_FOLDER);
+}
+
+/** Lines of a folder that is open and whose own folders are not. */
+function linesOf({ folders, files }: ListedFolder): number {
+  const ofFolders = Math.min(folders.size, MAX_FOLDERS_OF_FOLDER + 1);
+  return ofFolders + Math.min(files.length, MAX_FILES_OF_FOLDER + 1);
+}
+
+function* outlined(folder: ListedFolder): Generator<OutlineLine> {
+  if (!folder.open) {
+    yield { kind: 'folder', path: folder.path, files: folder.count };
+    return;
+  }
+  for (const path of folder.files.slice(0, MAX_FILES_OF_FOLDER)) yield { kind: 'file', path };
+  const more = folder.files.length - MAX_FILES_OF_FOLDER;
+  if (more > 0) yield { kind: 'more', folder: folder.path, files: more, folders: 0 };
+  for (const inner of shownFolders(folder)) yield* outlined(inner);
+  const rest = [...folder.folders.values()].slice(MAX_FOLDERS_OF_FOLDER);
+  const files = rest.reduce((sum, { count }) => sum + count, 0);
+  if (rest.length > 0) yield { kind: 'more', folder: folder.path, files, folders: rest.length };
 }

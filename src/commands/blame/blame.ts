@@ -5,21 +5,22 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { readPatch } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
-import type { ChangedFile } from '../../domain/changes/change.ts';
+import type { ChangedFile, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { isWithin } from '../../domain/changes/path.ts';
+import { type Origin, originOf } from '../../domain/changes/provenance.ts';
 import { describeCall } from '../../domain/conversation/tool.ts';
 import type { Environment } from '../../domain/environment.ts';
+import { fileLine } from '../../domain/report/result-lines.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import { inertJson, oneLine } from '../../domain/text/terminal.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
-import { blameText } from './text.ts';
 
 /** The arguments of `patchsmith blame`. */
 export interface BlameInput {
@@ -118,4 +119,86 @@ function blameJson(runId: string, files: readonly AttributedPatchFile[], redact:
     cut,
   }));
   return `${inertJson(redactedJson({ version: 1, runId, files: shown }, redact, 2))}\n`;
+}
+
+/** The parts of a recorded run that blame needs. */
+interface RecordedWork {
+  /** All recorded changes in order. */
+  readonly history: readonly CodeChange[];
+  /** What each call did, in words, by its id. */
+  readonly calls: ReadonlyMap<string, string>;
+  readonly redact: Redact;
+}
+
+/** Empty when no file is given. */
+export function blameText(
+  files: readonly AttributedPatchFile[],
+  { history, calls, redact }: RecordedWork,
+): string {
+  const numbers = numbered(files, history);
+  const numbersOf = (origins: readonly Origin[]) =>
+    origins.map((origin) => numbers.get(JSON.stringify(origin))?.number ?? 0).join(',');
+  const legend = [...numbers.values()].flatMap(({ number, origin }) => legendOf(number, origin, calls));
+  const width = Math.max(
+    0,
+    ...files
+      .flatMap(({ hunks }) => hunks ?? [])
+      .flatMap(({ lines }) => lines.map(({ sources }) => numbersOf(sources).length)),
+  );
+  const parts = files.map((file) => {
+    const { hunks, sources, cut } = file;
+    const lines = [`${oneLine(redact(fileLine(file.file)), 1_000)}  [${numbersOf(sources)}]`];
+    if (cut !== null) lines.push(`  ${cut}`);
+    for (const hunk of hunks ?? []) {
+      const { oldStart, oldLines, newStart, newLines } = hunk;
+      lines.push(`  @@ -${oldStart},${oldLines} +${newStart},${newLines} @@  [${numbersOf(hunk.sources)}]`);
+      for (const { sign, text, sources } of hunk.lines) {
+        lines.push(`  ${numbersOf(sources).padStart(width)} ${sign}${shown(text, redact)}`);
+      }
+    }
+    return lines.join('\n');
+  });
+  return files.length === 0 ? '' : `${[legend.join('\n'), ...parts].join('\n\n')}\n`;
+}
+
+/** A line as printed; a CRLF line ending is made visible, since it may be all that changed. */
+function shown(text: string, redact: Redact): string {
+  const [, line = '', cr] = /^(.*?)(\r?)$/s.exec(text) ?? [];
+  return `${oneLine(redact(lineText(line)), 2_000)}${cr ? '^M' : ''}`;
+}
+
+/** Every change that contributed, in the order of the run. */
+function numbered(
+  files: readonly AttributedPatchFile[],
+  history: readonly CodeChange[],
+): Map<string, { number: number; origin: Origin }> {
+  const origins = new Map(
+    files.flatMap(({ sources }) => sources.map((origin) => [JSON.stringify(origin), origin])),
+  );
+  const recorded = history.map(({ source, iteration }) => JSON.stringify(originOf(source, iteration)));
+  // Changes that were not recorded themselves, but found by a later one, come last.
+  const inOrder = [...new Set([...recorded, ...origins.keys()])].flatMap((key) => {
+    const origin = origins.get(key);
+    return origin ? [[key, origin] as const] : [];
+  });
+  return new Map(inOrder.map(([key, origin], at) => [key, { number: at + 1, origin }]));
+}
+
+function legendOf(number: number, origin: Origin, calls: ReadonlyMap<string, string>): string[] {
+  const at = `[${number}]`.padEnd(5);
+  switch (origin.by) {
+    case 'tool': {
+      const named = origin.calls.map((call) => calls.get(call) ?? oneLine(origin.tool));
+      if (named.length === 1) return [`${at}turn ${origin.iteration}  ${named[0]}`];
+      // Which of them it was cannot be known: they had the work tree at the same time.
+      const together = `${at}turn ${origin.iteration}  ran together:`;
+      return [together, ...named.map((call) => `${' '.repeat(at.length)}  ${call}`)];
+    }
+    case 'outside':
+      return [`${at}turn ${origin.iteration}  something outside the run`];
+    case 'setup':
+      return [`${at}commands that the runner ran before the work`];
+    case 'verify':
+      return [`${at}turn ${origin.iteration}  verify commands`];
+  }
 }

@@ -2,8 +2,10 @@
 
 import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
 import { PROJECT_FILE, type SettingSource } from '../../config/resolve.ts';
-import { defaultText, type SettingEntry, settingEntries } from '../../config/schema.ts';
+import { defaultText, type SettingEntry, type Settings, settingEntries } from '../../config/schema.ts';
+import { type Since, sizeText } from '../../config/values/amounts.ts';
 import { done } from '../../domain/run/outcome.ts';
+import { type GivenPrice, priceText } from '../../domain/run/pricing.ts';
 import { redactedJson } from '../../domain/secrets/redact.ts';
 import { columns, inertJson } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
@@ -12,7 +14,6 @@ import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
 import { type RunParts, readRunParts } from '../inputs.ts';
-import { MASKED, writtenValue } from './written-value.ts';
 
 type ValidParts = Exclude<RunParts, { settings: null }>;
 
@@ -112,4 +113,70 @@ function summaryOf(rows: readonly Row[], { hasFile, trust }: ValidParts): string
 /** Where rules come from a commit, as in a job for a pull request. */
 function whence(trust: ValidParts['trust']): string {
   return trust?.revision ? ' in the commit that rules come from' : '';
+}
+
+/** What replaces a value that must not be shown. */
+const MASKED = '***';
+
+/**
+ * The value as people would write it: `30m`, `10g`, `Ann Onym <ann@example.org>`. Null means "not given". What MCP servers get in `env`
+ * and `headers`, and queries of their addresses, are masked.
+ */
+export function writtenValue(settings: Settings, { key, value: placeholder }: SettingEntry): unknown {
+  switch (key) {
+    case 'price':
+      return settings.price.map(givenPriceText);
+    case 'since':
+      return settings.since && sinceText(settings.since);
+    case 'mcp':
+      return Array.isArray(settings.mcp) ? settings.mcp.map(withoutQuery) : maskedServers(settings.mcp);
+    default: {
+      const value = settings[key];
+      if (typeof value !== 'number') return Array.isArray(value) ? value.map(personOr) : personOr(value);
+      if (placeholder === 'SIZE') return sizeText(value);
+      return key.endsWith('Ms') ? timeText(value) : value;
+    }
+  }
+}
+
+/** In the largest unit that makes it a whole number. */
+function timeText(ms: number): string {
+  for (const [unit, length] of [
+    ['h', 3_600_000],
+    ['m', 60_000],
+  ] as const) {
+    if (ms > 0 && ms % length === 0) return `${ms / length}${unit}`;
+  }
+  return `${ms / 1_000}s`;
+}
+
+function sinceText(since: Since): string {
+  return 'at' in since ? new Date(since.at).toISOString().slice(0, 10) : timeText(since.agoMs);
+}
+
+/** People are written as in commits. */
+function personOr(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return 'name' in value && 'email' in value ? `${value.name} <${value.email}>` : value;
+}
+
+function givenPriceText({ model, price }: GivenPrice): string {
+  return model === null ? priceText(price) : `${model}:${priceText(price)}`;
+}
+
+function withoutQuery(text: string): string {
+  return text.replace(/^(\s*[^\s=]+=\s*https?:\/\/[^?]*\?).*$/s, `$1${MASKED}`);
+}
+
+function maskedServers(servers: object): object {
+  const entries = Object.entries(servers).map(([name, server]): [string, unknown] => {
+    const fields: Record<string, unknown> = { ...server };
+    for (const kind of ['env', 'headers']) {
+      const values = fields[kind];
+      if (typeof values !== 'object' || values === null) continue;
+      fields[kind] = Object.fromEntries(Object.keys(values).map((field) => [field, MASKED]));
+    }
+    return [name, fields];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,14 +1,16 @@
 /** `patchsmith demo`: the main job on a small real project, with a recorded conversation instead of a model. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { simpleGit } from 'simple-git';
 import { Settings } from '../../config/schema.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { runPatchsmith } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
 import { hasCode } from '../../files/failures.ts';
-import { fixturePath, materialise, testFixture } from './materialise.ts';
 
 /** A run of the demo: everything that the demo does not choose itself. */
 export interface DemoInput extends Omit<RunInput, 'settings' | 'apiKey'> {
@@ -83,3 +85,54 @@ function next(repo: string, runDir: string | null): string {
 The next demo starts from a fresh project. With a key, in your own checkout:
   ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"`;
 }
+
+/** The package's `fixtures/`, also when this file has been bundled into `dist/`. */
+function fixturePath(name: string): string {
+  const here = fileURLToPath(import.meta.url);
+  const root = here.includes('/dist/')
+    ? new URL('../', import.meta.url)
+    : new URL('../../../', import.meta.url);
+  return join(fileURLToPath(root), 'fixtures', name);
+}
+
+/** Copies `fixtures/repos/<name>` into an empty folder and commits it, always to the same commit id. */
+async function materialise(name: string, folder: string): Promise<void> {
+  cpSync(fixturePath(`repos/${name}`), folder, { recursive: true });
+  const git = simpleGit({
+    baseDir: folder,
+    timeout: { block: 30_000 },
+    // These variables are the whole environment, and git is meant to see all of them.
+    allowEnvironment: Object.keys(FIXED),
+    unsafe: { allowUnsafeConfigPaths: true },
+  }).env(FIXED);
+  await git.init({ '--initial-branch': 'main' }).add('.').commit(`Start ${name}`);
+}
+
+/**
+ * Runs the fixture's own tests with this Node and returns their exit code. The fixture is our own, so it is not contained.
+ */
+async function testFixture(folder: string): Promise<number> {
+  const { exitCode } = await execa(process.execPath, ['--test'], {
+    cwd: folder,
+    env: FIXED,
+    extendEnv: false,
+    stdin: 'ignore',
+    timeout: 60_000,
+    reject: false,
+  });
+  return exitCode ?? 1;
+}
+
+const FIXED = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'patchsmith',
+  GIT_AUTHOR_EMAIL: 'demo@patchsmith.invalid',
+  GIT_AUTHOR_DATE: '2026-01-01T00:00:00Z',
+  GIT_COMMITTER_NAME: 'patchsmith',
+  GIT_COMMITTER_EMAIL: 'demo@patchsmith.invalid',
+  GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
+};

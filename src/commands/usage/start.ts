@@ -1,11 +1,19 @@
 /** Starts `patchsmith usage`: since when, and of whom. */
 
+import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import { readApiKey } from '../../config/dotenv.ts';
 import type { Settings } from '../../config/schema.ts';
-import { problem } from '../../domain/errors/problem.ts';
+import { isPlainHttp } from '../../config/values/addresses.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
+import { done, providerError } from '../../domain/run/outcome.ts';
+import { redactedJson } from '../../domain/secrets/redact.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
+import { type Warning, warning, warningText } from '../../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayTo } from '../../host/say.ts';
 import { untilSignal } from '../until-signal.ts';
-import { reportOrganization } from './organization.ts';
+import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
 import { showUsage, type UsageInput } from './usage.ts';
 
 /** The request in the command line. */
@@ -28,4 +36,80 @@ export async function startUsage(context: HostContext, request: UsageRequest): P
   return ofAll
     ? reportOrganization(context, settings, input)
     : { status: 'printed', outcome: await untilSignal(context.interrupt, () => showUsage(input)) };
+}
+
+const DAY_MS = 24 * 3_600_000;
+const DEFAULT_DAYS = 30;
+const GROUPS = ['model', 'day'] as const;
+
+/** Days are whole ones, in UTC, and the current day is one of them. */
+async function reportOrganization(
+  context: HostContext,
+  { provider, baseUrl }: Settings,
+  { from, by, json, redact, env, say, print }: UsageInput,
+): Promise<CommandOutcome> {
+  const organization = providerNamed(provider)?.organization;
+  const problems = [
+    ...(by === 'plan' ? [NO_PLANS] : []),
+    ...(organization === undefined ? [noOrganization(provider)] : []),
+  ];
+  if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
+  const { keyVariable } = organization;
+  const { key, notes } = await readApiKey(context.env, context.cwd, keyVariable);
+  if (key === null) return { status: 'refused', problems: noKey(keyVariable, notes) };
+  context.hide(key);
+  const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
+  if (plainHttp)
+    say(
+      `warning: ${warning('WARN_PLAIN_HTTP', `The key goes to ${baseUrl} over plain http, where others on the way can read it (--allow-insecure-base-url).`)}`,
+    );
+  const today = startOfDay(context.now());
+  const [first, to] = [startOfDay(from ?? today - (DEFAULT_DAYS - 1) * DAY_MS), today + DAY_MS];
+  const outcome = await untilSignal(context.interrupt, async () => {
+    const read = await organization.readSpending({
+      apiKey: key,
+      baseUrl,
+      fetch: await fetchByEnvironment(env, { plainHttp }),
+      signal: context.interrupt,
+      from: first,
+      to,
+    });
+    if (read.status === 'failed') return providerError('ERR_SPENDING_UNREADABLE', read.message);
+    const { spending } = read;
+    const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
+    const days = { since: iso(first), until: iso(to) };
+    const document = json
+      ? `${inertJson(redactedJson({ version: 1, provider, ...days, ...spendingJson(spending, parts) }, redact, 2))}\n`
+      : spendingTables(spending, parts);
+    const unwritten = await print(document);
+    if (json && unwritten !== null) return unwritten;
+    return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
+  });
+  return { status: 'printed', outcome };
+}
+
+const NO_PLANS = problem(
+  'ERR_NO_ORGANIZATION',
+  '--by plan: an organisation has no plans; use --by model or --by day',
+);
+
+function noOrganization(provider: string): Problem {
+  return problem(
+    'ERR_NO_ORGANIZATION',
+    `--organization: ${provider} cannot say what an organisation has spent`,
+  );
+}
+
+/** `notes` say why a key that is there was not used. */
+function noKey(keyVariable: string, notes: readonly Warning[]): Problem[] {
+  const message = `there is no ${keyVariable}: an administrator of the organisation creates such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`;
+  return [...notes.map(warningText), message].map((text) => problem('ERR_NO_KEY', text));
+}
+
+function startOfDay(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS;
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
 }

@@ -1,9 +1,9 @@
 /** Decides how a run has ended, from facts. */
 
-import { BLOCKED_CODE, LIMIT_CODE, PROVIDER_CODE } from '../errors/end-codes.ts';
+import type { CodeFor } from '../errors/registry.ts';
 import { type Denials, describeDenials, NO_DENIALS } from '../review/denied.ts';
 import { formatNumber, listed, pluralize } from '../text/words.ts';
-import { ExceededChangeLimit, type StopReason } from './limits.ts';
+import { ExceededChangeLimit, type ProviderFailureKind, type StopReason } from './limits.ts';
 import type { VerifyIn } from './model-settings.ts';
 import {
   blocked,
@@ -211,3 +211,38 @@ function openEnded(sentence: string): string {
 function seconds(ms: number): string {
   return `${formatNumber(ms / 1000)} s`;
 }
+
+/** The code of a run that the model did not finish, depending on who says so. */
+const BLOCKED_CODE = {
+  model: 'ERR_BLOCKED',
+  refusal: 'ERR_MODEL_REFUSED',
+  stall: 'ERR_NO_PROGRESS',
+} as const;
+
+/** The code of a run that reached a limit. */
+const LIMIT_CODE: Readonly<Record<(StopReason & { why: 'limit' })['limit'], CodeFor<'limit_reached'>>> = {
+  iterations: 'ERR_LIMIT_ITERATIONS',
+  tokens: 'ERR_LIMIT_TOKENS',
+  cost_usd: 'ERR_LIMIT_COST',
+  output_tokens: 'ERR_LIMIT_OUTPUT',
+  context_window: 'ERR_LIMIT_CONTEXT',
+  changed_files: 'ERR_LIMIT_CHANGES',
+  changed_bytes: 'ERR_LIMIT_CHANGES',
+  changed_file_bytes: 'ERR_LIMIT_CHANGES',
+  folder_entries: 'ERR_LIMIT_CHANGES',
+  disk_bytes: 'ERR_LIMIT_DISK',
+};
+
+/** The code of a run that its provider ended, by the class of the failure. */
+const PROVIDER_CODE: Readonly<Record<ProviderFailureKind, CodeFor<'provider_error'>>> = {
+  authentication: 'ERR_PROVIDER_AUTHENTICATION',
+  billing: 'ERR_PROVIDER_BILLING',
+  permission: 'ERR_PROVIDER_PERMISSION',
+  not_found: 'ERR_PROVIDER_NOT_FOUND',
+  invalid_request: 'ERR_PROVIDER_INVALID_REQUEST',
+  too_large: 'ERR_PROVIDER_TOO_LARGE',
+  rate_limit: 'ERR_PROVIDER_RATE_LIMIT',
+  outage: 'ERR_PROVIDER_OUTAGE',
+  stream: 'ERR_PROVIDER_STREAM',
+  recording: 'ERR_PROVIDER_RECORDING',
+};

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readSecondHello, readServerAnswer } from '../../../src/adapters/network/hello-retry.ts';
+import { readSecondHello, readServerAnswer } from '../../../src/adapters/network/tunnel.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { served } from './served.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { appendRolling } from '../../../src/adapters/sinks/rolling-file.ts';
+import { appendRolling } from '../../../src/adapters/sinks/log.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 test('a full log starts again, three older ones are kept, and failed writes stop nothing', () => {

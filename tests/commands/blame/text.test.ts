@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { blameText } from '../../../src/commands/blame/text.ts';
+import { blameText } from '../../../src/commands/blame/blame.ts';
 import type { ChangeSource, CodeChange } from '../../../src/domain/changes/change.ts';
 import type { AttributedPatchFile } from '../../../src/engine/finish/attribution.ts';
 

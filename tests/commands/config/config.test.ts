@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { writtenValue } from '../../../src/commands/config/written-value.ts';
+import { writtenValue } from '../../../src/commands/config/config.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { settingEntries } from '../../../src/config/schema.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';

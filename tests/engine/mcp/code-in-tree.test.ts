@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { codeInTree } from '../../../src/engine/mcp/code-in-tree.ts';
+import { codeInTree } from '../../../src/engine/mcp/reach-server.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 /** A work tree with a server in it, and one beside it. */

@@ -2,11 +2,9 @@
 
 import type { Writable } from 'node:stream';
 import type { Redact } from '../../../domain/secrets/redact.ts';
-import { oneLine, withinLine } from '../../../domain/text/terminal.ts';
+import { oneLine, openMark, withinLine } from '../../../domain/text/terminal.ts';
 import type { Clock } from '../../../ports.ts';
 import type { Line } from './line-words.ts';
-import { ModelText } from './model-text.ts';
-import { type Paint, paintFor } from './paint.ts';
 import type { StatusLine } from './status-line.ts';
 
 /** Where to print, what, and which secrets to leave out. */
@@ -123,3 +121,51 @@ export class Printer {
 
 /** Prefix of each line of the model's text. */
 const STREAM = '  │ ';
+
+/** Each returns the text in its colour, or unchanged. */
+interface Paint {
+  bad(text: string): string;
+  good(text: string): string;
+  careful(text: string): string;
+  dim(text: string): string;
+}
+
+/** The terminal's own red, green and yellow, which fit its background. */
+function paintFor(hasColors: boolean): Paint {
+  const between = (from: number, to: number) => (text: string) =>
+    hasColors ? text.replace(/[^\n]+/g, (line) => `\u001b[${from}m${line}\u001b[${to}m`) : text;
+  return { bad: between(31, 39), good: between(32, 39), careful: between(33, 39), dim: between(2, 22) };
+}
+
+/** Returns what can be shown of each piece, with secrets redacted however they are split. */
+class ModelText {
+  readonly #redact: Redact;
+  readonly #openEnd: (text: string) => number;
+  /** The end of the text received, which cannot be shown until it is known how it continues. */
+  #held = '';
+
+  /** `openEnd`: how many of a text's last characters may be the beginning of a secret. */
+  constructor(redact: Redact, openEnd: (text: string) => number) {
+    this.#redact = redact;
+    this.#openEnd = openEnd;
+  }
+
+  /** Parts of lines, with a line ending between each two. */
+  add(piece: string): string[] {
+    const arrived = this.#redact(this.#held + piece);
+    const sure = arrived.length - Math.max(this.#openEnd(arrived), openMark(arrived));
+    this.#held = arrived.slice(sure);
+    return partsOf(arrived.slice(0, sure));
+  }
+
+  /** Returns what was held back, once nothing follows it. */
+  end(): string[] {
+    const held = this.#held;
+    this.#held = '';
+    return partsOf(held);
+  }
+}
+
+function partsOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/).map(withinLine);
+}
