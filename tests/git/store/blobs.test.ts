@@ -5,8 +5,8 @@ import type { FileState } from '../../../src/domain/changes/change.ts';
 import { KeptBlobs, readBlobs } from '../../../src/git/store/blobs.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
 
-/** A repository with a text, and with a large file of zeros: 300 MB in 300 KB. */
-function store(largeBytes = 300_000_000) {
+/** A repository with a text, and with a large file of zeros: 150 MB in 150 KB. */
+function store(largeBytes = 150_000_000) {
   const folder = tempFolder();
   git(folder, 'init', '--quiet', '--bare');
   const add = (name: string) => git(folder, 'hash-object', '-w', join(folder, name)).trim();
