@@ -5,7 +5,6 @@ import { h, put } from './dom.ts';
 import { runOf } from './run.ts';
 import { aboutSection } from './sections/about.ts';
 import { changesSection } from './sections/changes.ts';
-import { costSection } from './sections/cost.ts';
 import { planSection } from './sections/plan.ts';
 import { pointsSection } from './sections/points.ts';
 import { timelineSection } from './sections/timeline.ts';
@@ -17,7 +16,6 @@ const SECTIONS: readonly (readonly [id: string, name: string])[] = [
   ['plan', 'Plan'],
   ['changes', 'Changes'],
   ['timeline', 'Timeline'],
-  ['cost', 'Tokens and cost'],
   ['verify', 'Verification'],
   ['points', 'Denied, flags, warnings'],
   ['files', 'Files'],
@@ -30,7 +28,7 @@ function main(): void {
   const changes = changesSection(run, atob(text('patch')));
   const timeline = timelineSection(run, changes.madeBy);
   const page = h('main', { id: 'main', tabindex: -1 });
-  put(page, verdictSection(run), planSection(run), changes.section, timeline.section, costSection(run));
+  put(page, verdictSection(run), planSection(run), changes.section, timeline.section);
   put(page, verifySection(run), pointsSection(run), aboutSection(run));
   const header = h(
     'header',

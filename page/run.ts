@@ -55,21 +55,11 @@ export interface Iteration {
   readonly verified: Of<'verify'>[];
 }
 
-/** All requests to the model, for the plot. */
-export interface Asked {
-  readonly n: number;
-  readonly isLost: boolean;
-  readonly tokens: Tokens;
-  readonly costUsd: number | null;
-  readonly ms: number;
-}
-
 /** The run as its sections need it. */
 export interface Run {
   readonly data: ReportData;
   readonly started: Of<'started'> | null;
   readonly iterations: readonly Iteration[];
-  readonly asked: readonly Asked[];
   /** By iteration and id. */
   readonly calls: ReadonlyMap<string, Call>;
   /** Milliseconds from the beginning to the last event. */
@@ -86,14 +76,13 @@ export function runOf(data: ReportData): Run {
   const fold = new Fold(data.events);
   for (const event of data.events) fold.take(event);
   fold.end();
-  const { started, iterations, asked, calls, last } = fold;
-  return { data, started, iterations, asked, calls, length: last };
+  const { started, iterations, calls, last } = fold;
+  return { data, started, iterations, calls, length: last };
 }
 
 class Fold {
   started: Of<'started'> | null = null;
   readonly iterations: Iteration[] = [iteration(0, null)];
-  readonly asked: Asked[] = [];
   readonly calls = new Map<string, Call>();
   last = 0;
   #open = new Map<string, Call>();
@@ -129,8 +118,6 @@ class Fold {
           note: { at: now, of: 'lost', text: event.text },
           span: { kind: 'wait', from: now, to: now + event.waitMs },
         });
-        const { usage, costUsd } = event;
-        if (usage) this.asked.push({ n: current.n + 1, isLost: true, tokens: usage, costUsd, ms: 0 });
         return;
       }
       case 'call': {
@@ -199,8 +186,6 @@ class Fold {
       this.calls.set(callKey(next.n, id), call);
     });
     this.iterations.push(next);
-    const { usage: tokens, costUsd, ms } = turn;
-    this.asked.push({ n: next.n, isLost: false, tokens, costUsd, ms });
   }
 
   #done(event: Of<'done'>, now: number): void {

@@ -71,12 +71,10 @@ export type ReportEvent = { readonly at: number } & (
       }[];
     }
   | {
-      /** An answer that did not come to its end; it is billed as far as it had come. */
+      /** An answer that did not come to its end; or one beside the work. */
       readonly type: 'lost';
       readonly text: string;
       readonly waitMs: number;
-      readonly costUsd: number | null;
-      readonly usage: RunResult['tokens'] | null;
     }
   | { readonly type: 'call'; readonly id: string; readonly iteration: number }
   | {

@@ -23,8 +23,6 @@ export class EventReporter {
   readonly #isBrief: () => boolean;
   #price: Price | null = null;
   #model = '';
-  /** Null for the model that does the work. */
-  #reviewer: Billed | null = null;
 
   /** `isBrief`: texts are cut to a few words from here on. */
   constructor(redact: Redact, isBrief: () => boolean) {
@@ -37,7 +35,6 @@ export class EventReporter {
     if (event.type === 'run.started') {
       this.#price = event.price;
       this.#model = event.model;
-      this.#reviewer = event.review?.by ?? null;
     }
     if (event.type === 'model.replaced') {
       this.#price = event.to.price;
@@ -60,13 +57,10 @@ export class EventReporter {
       case 'turn.interrupted':
         return this.#lost(event, 'interrupted before the end of the answer', 0);
       case 'context.compacted':
-        return this.#paid(event, event.turn);
       case 'compaction.failed':
-        return this.#paid(event, event.turn ?? event.spent);
       case 'review.completed':
-        return this.#paid(event, event.turn, this.#reviewer);
       case 'review.failed':
-        return this.#paid(event, event.turn ?? event.spent, this.#reviewer);
+        return this.#lost(event, noteOf(event) ?? '', 0);
       case 'tool.started':
         return { type: 'call', at, id: event.call.id, iteration: event.iteration };
       case 'tool.completed':
@@ -88,13 +82,6 @@ export class EventReporter {
   #note(event: RunEvent): ReportEvent | null {
     const text = noteOf(event);
     return text === null ? null : { type: 'note', at: event.at, of: event.type, text: this.#cut(text) };
-  }
-
-  /** What has cost something is shown with it. */
-  #paid(event: RunEvent, spent: Spent | undefined, billed: Billed | null = null): ReportEvent | null {
-    return spent === undefined
-      ? this.#note(event)
-      : this.#lost({ at: event.at, spent }, noteOf(event) ?? '', 0, billed);
   }
 
   #started(event: RunEvent & { type: 'run.started' }): ReportEvent {
@@ -143,16 +130,8 @@ export class EventReporter {
     };
   }
 
-  #lost(
-    { at, spent }: { readonly at: number; readonly spent?: Spent },
-    text: string,
-    waitMs: number,
-    billed: Billed | null = null,
-  ): ReportEvent {
-    const usage = spent?.usage ?? null;
-    const { model, price } = billed ?? { model: this.#model, price: this.#price };
-    const costUsd = usage === null ? 0 : costOf(model, usage, price);
-    return { type: 'lost', at, text: this.#cut(text), waitMs, costUsd, usage };
+  #lost({ at }: { readonly at: number }, text: string, waitMs: number): ReportEvent {
+    return { type: 'lost', at, text: this.#cut(text), waitMs };
   }
 
   #change({ at, changes }: RunEvent & { type: 'change.recorded' }): ReportEvent | null {
@@ -187,17 +166,6 @@ export class EventReporter {
   #cut(text: string, most = MAX_TEXT): string {
     return bothEnds(this.#redact(text), this.#isBrief() ? Math.min(most, 200) : most);
   }
-}
-
-/** Usage without a valid answer. */
-interface Spent {
-  readonly usage: Usage;
-}
-
-/** Whose price counts. */
-interface Billed {
-  readonly model: string;
-  readonly price: Price | null;
 }
 
 function jsonText(value: unknown): string {

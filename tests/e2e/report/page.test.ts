@@ -175,14 +175,13 @@ describe('a run whose verification fails', () => {
       );
       if (seen.at(-1) !== name) seen.push(name);
     }
-    expect(seen.slice(0, 9)).toEqual([
+    expect(seen.slice(0, 8)).toEqual([
       'header',
       'nav',
       'verdict',
       'plan',
       'changes',
       'timeline',
-      'cost',
       'verify',
       'points',
     ]);
