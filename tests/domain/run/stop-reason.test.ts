@@ -10,10 +10,6 @@ const oneTurn = [
 ];
 
 describe('stopReason', () => {
-  test('lets a fresh run continue', () => {
-    expect(stopReason(stateAfter([]), limits)).toBeNull();
-  });
-
   test('names the limit, its value and its use', () => {
     const state = stateAfter(oneTurn);
     expect(stopReason(state, { ...limits, maxIterations: 1 })).toEqual({
@@ -55,34 +51,6 @@ describe('stopReason', () => {
     expect(stopReason(stateAfter([turn({ text: 'done' })]), { ...limits, deadlineMs: 1 })?.why).toBe(
       'completed',
     );
-  });
-
-  test('a failed verification stops when the fix rounds are used up', () => {
-    const failing = stateAfter(
-      [
-        turn({ text: 'done' }),
-        {
-          type: 'verify.completed',
-          tree: null,
-          reports: [{ command: 'x', end: commandEnd(1), output: '' }],
-          otherwise: [],
-        },
-      ],
-      { verify: ['x'] },
-    );
-    expect(stopReason(failing, limits)).toBeNull();
-    expect(stopReason(failing, { ...limits, fixRounds: 0 })).toEqual({
-      why: 'verify_failed',
-      commands: ['x'],
-    });
-  });
-
-  test('cut-off answers are continued three times and no more', () => {
-    const cut = [turn({ stop: 'max_tokens', text: 'x' }), { type: 'message.added', text: 'go on' } as const];
-    expect(stopReason(stateAfter([...cut, ...cut, ...cut]), limits)).toBeNull();
-    expect(stopReason(stateAfter([...cut, ...cut, ...cut, ...cut]), limits)).toMatchObject({
-      limit: 'output_tokens',
-    });
   });
 
   test('the same turn five times in a row is a stall', () => {

@@ -114,60 +114,6 @@ describe('the fold of a run', () => {
     expect(state.conversation.messages.at(-1)?.role).toBe('assistant');
   });
 
-  test('the end of the work is verified if the plan has verify commands', () => {
-    expect(stateAfter([turn({ text: 'all done' })]).phase).toEqual({
-      at: 'ended',
-      how: 'done',
-      summary: 'all done',
-    });
-    expect(stateAfter([turn({ text: 'all done' })], { verify: ['npm test'] }).phase).toEqual({
-      at: 'verify',
-      summary: 'all done',
-    });
-  });
-
-  test('finish ends the work, and blocked work is not verified', () => {
-    const finish = (verdict: 'done' | 'blocked') =>
-      stateAfter(
-        [
-          turn({ calls: [call('f', 'finish')] }),
-          {
-            type: 'tool.completed',
-            call: 'f',
-            outcome: { status: 'finished', verdict, summary: 'why', text: 'Work ended.' },
-            durationMs: 1,
-          },
-        ],
-        { verify: ['npm test'] },
-      ).phase;
-    expect(finish('done')).toEqual({ at: 'verify', summary: 'why' });
-    expect(finish('blocked')).toEqual({ at: 'ended', how: 'blocked', summary: 'why' });
-  });
-
-  test('a failed verification uses up a fix round and joins the unsent message', () => {
-    const failed = { command: 'npm test', end: commandEnd(1), output: 'red' };
-    const state = stateAfter(
-      [
-        turn({ calls: [call('f', 'finish')] }),
-        {
-          type: 'tool.completed',
-          call: 'f',
-          outcome: { status: 'finished', verdict: 'done', summary: '', text: 'Work ended.' },
-          durationMs: 1,
-        },
-        { type: 'verify.completed', tree: null, reports: [failed], otherwise: [] },
-        { type: 'message.added', text: 'mend it' },
-      ],
-      { verify: ['npm test'] },
-    );
-    expect(state.fixRoundsUsed).toBe(1);
-    expect(state.phase).toEqual({ at: 'model' });
-    expect(state.conversation.messages.at(-1)?.content.map((block) => block.type)).toEqual([
-      'tool_result',
-      'text',
-    ]);
-  });
-
   test('counts tokens and money, also of attempts that broke', () => {
     const usage = { ...noUsage, input: 1_000_000 };
     const state = stateAfter([retried({ usage, estimated: false }), turn({ usage })]);
