@@ -82,7 +82,7 @@ const SYSTEM_ATTRIBUTES = [
 
 /** Copies nothing if there is no file, or one that git cannot read either and therefore ignores. */
 function takeRules(from: string | null, to: string, reading: Reading): void {
-  if (from !== null && !isNullDevice(from) && mayBeRead(from)) copyIfThere(from, to, reading);
+  if (from !== null && mayBeRead(from) && !isNullDevice(from)) copyIfThere(from, to, reading);
 }
 
 function mayBeRead(path: string): boolean {
