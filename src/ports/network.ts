@@ -43,7 +43,7 @@ export type WebSearch =
 
 /** What the programs in a sandbox have in place of a network. */
 export interface SandboxNetwork {
-  /** Serves the connection of a program, a `net.Socket`, as an HTTP proxy does. */
+  /** Serves the connection of a program, a `net.Socket`, as an HTTP proxy does. It ends with the program's command. */
   accept(connection: NodeJS.ReadWriteStream): void;
   /** Counts a name that a program looked up by itself; it was not found. */
   lookedUp(name: string): void;
@@ -57,8 +57,6 @@ export interface SandboxNetwork {
 export interface Egress extends SandboxNetwork {
   /** The hosts it has refused so far. */
   refused(): RefusedHost[];
-  /** Ends every connection, and accepts no more. */
-  close(): void;
 }
 
 /**

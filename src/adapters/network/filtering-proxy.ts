@@ -13,8 +13,6 @@ import { codeOf, type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { joinSockets, tunnel } from './tunnel.ts';
 
-/** Maximum number of simultaneous connections; more are dropped. */
-const MAX_CONNECTIONS = 512;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
@@ -28,8 +26,6 @@ export function openFilteringProxy(options: GateOptions & { services?: readonly 
     insecureHTTPParser: false,
     maxHeaderSize: MAX_HEADER_BYTES,
   });
-  const sockets = new Set<Duplex>();
-  let isClosed = false;
   server.on('clientError', (_error, socket: Duplex) => {
     refuseConnection(socket, 400, 'this is not a request that a proxy understands');
   });
@@ -39,24 +35,15 @@ export function openFilteringProxy(options: GateOptions & { services?: readonly 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     onRequest(gate, request, response).catch((error: unknown) => response.destroy(asError(error)));
   });
-  const isAdmitted = (socket: Socket) => {
-    // A client that disconnects midway wanted nothing more.
-    socket.on('error', () => socket.destroy());
-    if (isClosed || sockets.size >= MAX_CONNECTIONS) {
-      socket.destroy();
-      return false;
-    }
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    return true;
-  };
   return {
     accept(socket: Socket) {
-      if (isAdmitted(socket)) server.emit('connection', socket);
+      // A client that disconnects midway wanted nothing more.
+      socket.on('error', () => socket.destroy());
+      server.emit('connection', socket);
     },
     services: (options.services ?? []).map(servicePlace),
     reach(service, socket: Socket) {
-      if (!isAdmitted(socket)) return;
+      socket.on('error', () => socket.destroy());
       const host = `${service.name}:${service.port}`;
       const use = (outcome: 'reached' | 'failed', why: string) => options.onUsed?.({ host, outcome, why });
       const outside = connect({ ...service.target, allowHalfOpen: true });
@@ -70,10 +57,6 @@ export function openFilteringProxy(options: GateOptions & { services?: readonly 
     },
     lookedUp: (name) => gate.lookedUp(name),
     refused: () => gate.refusals.list(),
-    close() {
-      isClosed = true;
-      for (const socket of sockets) socket.destroy();
-    },
   };
 }
 

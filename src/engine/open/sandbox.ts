@@ -45,7 +45,6 @@ export async function openContained(
   const { asked } = session;
   const egress = options.mode === 'off' ? null : await openEgress(session, hosts);
   const allowed = namesOf(hosts);
-  if (egress !== null) closing.own(async () => egress.close());
   const withProxy = { ...options, network: egress, isNetworkClosed: allowed.length === 0 };
   const opened = await openSandbox(withProxy);
   if (opened.status !== 'ok') return opened;
@@ -59,7 +58,6 @@ export async function openContained(
   const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
   if (sandbox.level === 'none') {
     closing.own(() => sandbox.close());
-    egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
     session.record({ network: { allowed: null, hosts: hostsSoFar(session) } });
     closing.own(() => recordAsked(session, null));
@@ -67,7 +65,6 @@ export async function openContained(
   }
   session.record({ network: { allowed: [...allowed], hosts: hostsSoFar(session) } });
   closing.own(async () => {
-    egress?.close();
     recordAsked(session, allowed);
     reportRefused(session);
   });

@@ -488,19 +488,6 @@ test('counted hosts stay short and plain, however many are requested', async () 
   expect(Math.max(...refused.map(({ host }) => host.length))).toBeLessThanOrEqual(123);
 });
 
-test('closing ends every connection, and no more are accepted', async () => {
-  const { connect: toOrigin } = await tlsOrigin();
-  const proxy = await open({ allowed: ['good.example'], connect: toOrigin });
-  const socket = await tunnelled(proxy.socket, 'good.example:443');
-  const ended = new Promise((resolve) => socket.once('close', resolve));
-  socket.on('error', () => undefined);
-  proxy.close();
-  proxy.close();
-  await ended;
-  const late = connect(proxy.socket).on('data', () => expect.unreachable('it answers'));
-  await once(late, 'end');
-});
-
 test('names that were looked up do not use up the answers to tunnels', async () => {
   const { socket, lookedUp } = await open({ allowed: [] });
   const closing = 'HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n\r\n';

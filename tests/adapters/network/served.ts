@@ -15,9 +15,6 @@ export async function served(options: GateOptions): Promise<Egress & { socket: s
   const socket = join(tempFolder(), 'proxy.sock');
   server.listen(socket);
   await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    proxy.close();
-  });
+  onTestFinished(() => void server.close());
   return { ...proxy, socket };
 }

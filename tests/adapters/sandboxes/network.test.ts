@@ -38,7 +38,6 @@ async function openWithNetwork(
     resolve: async () => ['127.0.0.1'],
     mayConnect: (address) => address === '127.0.0.1',
   });
-  onTestFinished(() => proxy.close());
   const opened = await open(makePlace(), 'required', hostEnv, undefined, mounts, proxy);
   return { ...opened, proxy };
 }
@@ -178,6 +177,19 @@ describe('a sandbox with hosts that may be reached', () => {
     writeFileSync(join(root, 'go-on'), '');
     expect((await running).end.exitCode).toBe(0);
     await until('its sockets are closed', () => sockets() === before);
+  });
+
+  test('reaches them while another command holds as many connections as it may', async () => {
+    const { port } = await origin();
+    const { root, run, text } = await openWithNetwork([`good.example:${port}`]);
+    const held = `let n = 0; for (let i = 0; i < 600; i++) require("net").connect(17128, "127.0.0.1", () => ++n === 600 && require("fs").writeFileSync("held", "")).on("error", () => {});`;
+    const holding = run(
+      `node -e '${held} setInterval(() => {}, 1e3)' & until [ -e go-on ]; do sleep 0.05; done`,
+    );
+    await until('they are held', () => existsSync(join(root, 'held')));
+    expect(await text(fetching(`http://good.example:${port}/beside`))).toBe('you asked for /beside');
+    writeFileSync(join(root, 'go-on'), '');
+    await holding;
   });
 
   test('runs commands in parallel, each with its own way out', async () => {

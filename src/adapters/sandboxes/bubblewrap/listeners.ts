@@ -24,7 +24,8 @@ const NAMES_PORT = 53;
 const OPEN_MS = 5_000;
 /** What a command prints first where that is impossible. */
 export const NOT_LISTENING = 'The way to the network could not be opened: nothing can be reached.';
-/** Most names of one command that are reported, and most answers that wait to be sent: its programs are hostile. */
+/** Most connections of one command, most of its names that are reported, and most answers that wait: its programs are hostile. */
+const MOST_CONNECTIONS = 512;
 const MOST_NAMES = 10_000;
 const MOST_ANSWERS = 100;
 
@@ -177,7 +178,7 @@ export class Listeners {
     for (const [at, server] of servers.entries()) {
       const service = at === 0 ? undefined : this.#network.services[at - 1];
       // A tunnel may be closed in one direction.
-      Object.assign(server, { allowHalfOpen: true });
+      Object.assign(server, { allowHalfOpen: true, maxConnections: MOST_CONNECTIONS });
       server.on('connection', (connection: Socket) => {
         connections.add(connection);
         connection.once('close', () => connections.delete(connection));
