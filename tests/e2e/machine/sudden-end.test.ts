@@ -1,10 +1,14 @@
 /** Mistakes that no code waits for: a promise that is rejected unnoticed, an exception in a timer, a second signal. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
+import { commandLinesWith, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
+import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -78,4 +82,25 @@ test('a second signal ends the run with its document as well', async () => {
   expect(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8'))).toEqual(document);
   expect(existsSync(join(runDir, 'scratch'))).toBe(false);
   await until('all processes are gone', () => processesWith(seconds).length === 0);
+});
+
+test('a kill at any early moment of a sandbox leaves no bubblewrap', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const bubblewraps = () =>
+    [...commandLinesWith(root)].flatMap(([pid, line]) =>
+      line.split('\0')[0]?.endsWith('/bwrap') ? [pid] : [],
+    );
+  for (let delayMs = 0; delayMs < 8; delayMs++) {
+    const runner = spawn(process.execPath, [CLI, 'doctor'], { cwd: root, stdio: 'ignore' });
+    const died = once(runner, 'exit');
+    await until('bubblewrap starts', () => bubblewraps().length > 0);
+    const [first = 0] = bubblewraps();
+    await setTimeout(delayMs);
+    // Where it is stopped before it has reported its other half, it does that with nobody left to read it.
+    killIfThere(first, 'SIGSTOP');
+    runner.kill('SIGKILL');
+    await died;
+    killIfThere(first, 'SIGCONT');
+    await until('nothing of it is left', () => bubblewraps().length === 0);
+  }
 });

@@ -52,10 +52,10 @@ function entriesIfThere(folder: string): string[] {
 /** EINVAL is what /proc answers about a process that has only its exit status left. */
 const GONE = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL'];
 
-/** Kills a process that may have ended meanwhile. */
-export function killIfThere(pid: number): void {
+/** Signals a process that may have ended meanwhile. */
+export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if (codeOf(error) !== 'ESRCH') throw error;
   }

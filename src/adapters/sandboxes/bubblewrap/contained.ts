@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { OutputCapture } from '../command/output-capture.ts';
+import type { OutputPipe, PipeSource } from '../command/output-pipe.ts';
 import {
   identify,
   killDescendants,
@@ -11,7 +12,7 @@ import {
   type ProcessId,
   waitUntilGone,
 } from '../command/process-table.ts';
-import type { ContainedProcess, ExitStatus } from '../command/supervise-command.ts';
+import { type ContainedProcess, type ExitStatus, untilClosed } from '../command/supervise-command.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 
@@ -33,7 +34,7 @@ const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 /** A bubblewrap that runs, and what it says of itself. */
 export interface RunningBubblewrap {
   readonly child: ChildProcess;
-  readonly status: ReturnType<typeof readStatus>;
+  readonly status: BubblewrapStatus;
   readonly ended: Promise<ExitStatus>;
   /** Its output when it cannot set up the sandbox. */
   readonly words: Readable;
@@ -91,11 +92,17 @@ export function containedIn({
         killProcess(init);
         if (await endsWithInit(init)) return;
       }
+      // Its other half, which it may not have reported, would wait for it for ever.
+      const outer = identify(child.pid ?? 0);
+      if (outer !== null) killDescendants(outer);
       child.kill('SIGKILL');
       if (init !== null) await waitUntilGone(init, KILL_MS);
     },
   };
 }
+
+/** The status, and the descriptor for bubblewrap. */
+type OpenStatus = BubblewrapStatus & Pick<OutputPipe, 'writer' | 'closeWriter'>;
 
 /** What bubblewrap reports on its status descriptor, one JSON document per line. */
 export interface BubblewrapStatus {
@@ -107,21 +114,25 @@ export interface BubblewrapStatus {
   readonly commandStarted: Promise<boolean>;
 }
 
-/** Commands cannot write to this descriptor: neither they nor the namespace's init have it. */
-export function readStatus(stream: Readable): BubblewrapStatus {
+/**
+ * Has bubblewrap report into `pipe`, whose bytes reach `onBytes`. Commands cannot write to it: neither they nor the namespace's init
+ * have the descriptor.
+ */
+export async function openStatus(pipes: PipeSource): Promise<OpenStatus> {
   let text = '';
-  const ended = new Promise<void>((resolve) => {
-    stream.once('close', resolve);
-    stream.once('error', () => resolve());
-  });
+  let hasLine = () => {};
   const firstLine = new Promise<void>((resolve) => {
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      if (text.includes('\n')) resolve();
-    });
-    ended.then(resolve);
+    hasLine = resolve;
   });
+  const { output, writer, closeWriter } = await pipes.open((bytes) => {
+    text += Buffer.from(bytes).toString('latin1');
+    if (text.includes('\n')) hasLine();
+  });
+  const ended = untilClosed(output);
+  ended.then(hasLine);
   return {
+    writer,
+    closeWriter,
     init: firstLine.then(() => identify(Number(/"child-pid": *(\d+)/.exec(text)?.[1] ?? 0))),
     // The document with the exit code is missing if the setup failed before the command was executed.
     commandStarted: ended.then(() => /"exit-code":/.test(text)),

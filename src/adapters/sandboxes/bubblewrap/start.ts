@@ -13,7 +13,7 @@ import { type ContainedProcess, superviseCommand } from '../command/supervise-co
 import { converse } from '../command/talk.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
-import { type BubblewrapStatus, containedIn, readStatus } from './contained.ts';
+import { type BubblewrapStatus, containedIn, openStatus } from './contained.ts';
 import { NOT_LISTENING } from './listeners.ts';
 import { oursInside } from './mounts.ts';
 import { ReplacedSource, whyChanged } from './pinned-mounts.ts';
@@ -54,11 +54,10 @@ interface Start {
 async function start(setup: BubblewrapSetup, given: Start): Promise<ContainedProcess> {
   const { command } = given;
   const mounts = mountsFor(setup, given);
-  const { child, merged } = await spawnBubblewrap(setup, given, mounts);
+  const { child, merged, status } = await spawnBubblewrap(setup, given, mounts);
   const gate = gateOf(child.stdio.at(GATE_FD) as Duplex);
   if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
   const words = child.stdio[2] as Readable;
-  const status = readStatus(child.stdio[STATUS_FD] as Readable);
   const ended = exitOf(child);
   const output =
     merged.talk === null
@@ -101,6 +100,7 @@ async function spawnBubblewrap(
     ...argsFor(setup, command, script, mounts),
   ];
   const { talk } = command;
+  const status = await openStatus(pipes);
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
   const files = [setup.filter, setup.numbers?.path];
@@ -109,7 +109,7 @@ async function spawnBubblewrap(
   const stdio = foreign.withNothingElse([
     ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
     'pipe',
-    'pipe',
+    status.writer,
     filterFd ?? 'ignore',
     'pipe',
     numbersFd ?? 'ignore',
@@ -117,9 +117,10 @@ async function spawnBubblewrap(
     ...(talk === undefined ? [] : (['pipe'] as const)),
   ]);
   const child = asFirstVictim(() => spawn(program, args, { stdio, env: { ...setup.outerEnv } }));
+  status.closeWriter();
   if (merged.talk === null) merged.closeWriter();
   for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
-  return { child, merged };
+  return { child, merged, status };
 }
 
 /**

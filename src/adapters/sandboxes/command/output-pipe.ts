@@ -24,7 +24,7 @@ export type PipeSource = Pick<OutputPipes, 'open' | 'close'>;
 const READ_BYTES = 64 * 1024;
 
 /** Number of pipes created at a time: a process for each would cost as much as a small command. */
-const BATCH = 8;
+const BATCH = 16;
 
 interface Ends {
   readonly reader: number;
@@ -83,7 +83,8 @@ export class OutputPipes {
     for (const path of paths) {
       // Opened non-blocking, a reader need not wait for a writer; the writer then finds a reader and does not wait either.
       const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      const writer = openSync(path, constants.O_WRONLY);
+      // A writer that could also read is never ended by SIGPIPE. bubblewrap, if its runner died, would leave its other half waiting.
+      const writer = openSync(path, constants.O_RDWR);
       unlinkSync(path);
       this.#ready.push({ reader, writer });
     }

@@ -108,7 +108,7 @@ async function firstOf(
 }
 
 /** Also settles when the stream breaks: everything read until then is the output. */
-function untilClosed(stream: Readable): Promise<void> {
+export function untilClosed(stream: Readable): Promise<void> {
   return new Promise((resolve) => {
     stream.once('end', resolve);
     stream.once('close', resolve);
