@@ -48,9 +48,12 @@ test.each([[['help', 'rum']], [['rum', '--help']]])(
   },
 );
 
-test('without arguments the help is printed, and the exit code is 2', async () => {
+test('without arguments the help is printed, a line for each command, and the exit code is 2', async () => {
   const cwd = tempFolder();
   const help = await runCli(['--help'], { cwd });
+  for (const name of COMMANDS) expect(help.stdout).toMatch(new RegExp(`^  ${name} {2,}\\w`, 'm'));
+  // In 80 columns, each says a whole thing.
+  expect(help.stdout).not.toContain('…');
   const lastLine = 'patchsmith: usage_error (exit 2) [ERR_NO_COMMAND]: no command given';
   const bare = await runCli([], { cwd });
   expect(bare).toEqual({ exitCode: 2, stdout: '', stderr: `${help.stdout}\n${lastLine}\n`, lastLine });
@@ -81,13 +84,6 @@ test.each([['--help'], ...COMMANDS.map((name) => [name, '--help'])])(
     }
   },
 );
-
-test('the screen of all commands has a line for each of them', async () => {
-  const { stdout } = await runCli(['--help'], { cwd: tempFolder() });
-  for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} {2,}\\w`, 'm'));
-  // In 80 columns, each says a whole thing.
-  expect(stdout).not.toContain('…');
-});
 
 test('--version prints the version and nothing else; it and --help load no client of the API and none of the run', async () => {
   const cwd = tempFolder();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listed } from '../../../src/domain/text/words.ts';
+import { formatNumber, listed, sentence } from '../../../src/domain/text/words.ts';
 
 describe('listed', () => {
   test('names what there is room for, and counts the others', () => {
@@ -25,4 +25,26 @@ describe('listed', () => {
       ),
     );
   });
+});
+
+test('a sentence ends with one full stop, whatever it was given', () => {
+  expect(['no', 'no.', 'no. \n', 'why?', 'wait...'].map(sentence)).toEqual([
+    'no.',
+    'no.',
+    'no.',
+    'why?',
+    'wait...',
+  ]);
+});
+
+test('writes numbers as American English does', () => {
+  const numbers = fc.oneof(
+    fc.nat(),
+    fc.nat(9_999_999).map((n) => n / 1000),
+  );
+  fc.assert(
+    fc.property(numbers, (n) => {
+      expect(formatNumber(n)).toBe(n.toLocaleString('en-US'));
+    }),
+  );
 });
