@@ -1,6 +1,6 @@
 /**
  * The program that reads documents and pages, in a separate process without resources or permissions: it gets a
- * document or an HTML page on stdin, and writes its text to stdout as one line of JSON (`Answer` in own-process.ts).
+ * document or an HTML page on stdin, and writes its text to stdout as one line of JSON (`Answer` in reader.ts).
  */
 
 import { isDocx, isPdf } from './kinds.ts';

@@ -1,9 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { docxText } from '../../../src/adapters/documents/docx.ts';
+import { docxText, unzip } from '../../../src/adapters/documents/docx.ts';
 import { isDocx } from '../../../src/adapters/documents/kinds.ts';
-import { unzip } from '../../../src/adapters/documents/zip.ts';
 import { docxOf, paragraph, zipOf } from '../../support/documents/docx.ts';
 
 test('paragraphs are lines, with headings, lists and tables as in Markdown', () => {

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RequestError } from '@octokit/request-error';
 import * as z from 'zod';
+import { withoutHtml } from '../../../domain/errors/innermost-message.ts';
 import type {
   GitHub,
   GitHubAnswer,
@@ -12,15 +13,7 @@ import type {
   GitHubRequest,
 } from '../../../ports/github.ts';
 import { type GitHubAccess, openOctokit, openPlainOctokit } from './octokit.ts';
-import { askUntilSettled, type TimedAnswer } from './passing-refusals.ts';
-import {
-  type ErrorResponse,
-  noAnswer,
-  pauseAskedFor,
-  refusalOf,
-  strangeAnswer,
-  unlessThrottled,
-} from './refusal.ts';
+import { askUntilSettled, retryAfterSeconds, type TimedAnswer } from './passing-refusals.ts';
 
 /**
  * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
@@ -166,4 +159,55 @@ async function orAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T>
     signal.addEventListener('abort', abort, { once: true });
     answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** What a refusal came with. */
+type ErrorResponse = NonNullable<RequestError['response']>;
+
+/** The seconds after which it may be asked again, as it says itself; null where it does not. */
+function pauseAskedFor({ headers }: ErrorResponse): number | null {
+  const asked = headers['retry-after'];
+  return asked === undefined ? null : retryAfterSeconds(String(asked), new Date());
+}
+
+/** The plugin has already waited for the limits that it recognises, by header or by wording, before their refusal gets here. */
+function unlessThrottled(response: ErrorResponse): number | null | 'spent' {
+  const { headers, data } = response;
+  const said = z.object({ message: z.string() }).safeParse(data);
+  const isKnown =
+    headers['x-ratelimit-remaining'] === '0' ||
+    (said.success && /\bsecondary rate\b/i.test(said.data.message));
+  return isKnown ? 'spent' : pauseAskedFor(response);
+}
+
+/** The refusal, or that there was no answer. */
+function refusalOf({ route }: Pick<GitHubRequest<unknown>, 'route'>, error: RequestError): GitHubRefusal {
+  const { response } = error;
+  // Without an answer the library reports 500.
+  if (!response) return noAnswer({ route }, error.message);
+  const header = (name: string) => {
+    const value = (response.headers as Record<string, unknown>)[name];
+    return value === undefined ? null : String(value);
+  };
+  return {
+    route,
+    status: error.status,
+    message: withoutHtml(error.message),
+    permission: header('x-accepted-github-permissions'),
+    requestId: header('x-github-request-id'),
+  };
+}
+
+/** Nothing came back, or nothing that could be read. */
+function noAnswer({ route }: Pick<GitHubRequest<unknown>, 'route'>, why: string): GitHubRefusal {
+  return { route, status: null, message: why, permission: null, requestId: null };
+}
+
+/** An answer that the schema does not know. */
+function strangeAnswer(
+  { route }: Pick<GitHubRequest<unknown>, 'route'>,
+  issue: { path: PropertyKey[]; message: string } | undefined,
+): GitHubRefusal {
+  const where = issue?.path.map(String).join('.') || 'the answer';
+  return noAnswer({ route }, `the answer does not match the API's schema (${where}: ${issue?.message})`);
 }
