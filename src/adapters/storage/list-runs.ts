@@ -67,6 +67,7 @@ const Glimpse = z.object({
   status: z.enum(['running', 'finished']),
   outcome: z.string().nullable(),
   exitCode: z.number().nullable(),
+  replayOf: z.string().nullable(),
   root: z.string().nullable(),
   plan: z.object({ title: z.string() }).nullable(),
   costUsd: z.union([z.number(), z.literal('unknown')]),
@@ -84,7 +85,16 @@ export async function summarise(
   await setImmediate();
   checkTime();
   const directory = runDirectoryAt(path);
-  const unknown = { runId, path, place, startedAt: startOfId(runId), root: null, plan: null, costUsd: null };
+  const unknown = {
+    runId,
+    path,
+    place,
+    startedAt: startOfId(runId),
+    root: null,
+    plan: null,
+    costUsd: null,
+    replayOf: null,
+  };
   const blank = { ...unknown, status: 'unreadable', outcome: null, exitCode: null } as const;
   try {
     const size = sizeOf(path);

@@ -17,6 +17,7 @@ import {
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Session } from '../../engine/session.ts';
+import { lookAt } from '../../files/tree-view.ts';
 import { makeRepository, openKeptObjects } from '../../git/store/bare-repository.ts';
 
 /** Which base to copy, and where to. */
@@ -87,7 +88,7 @@ export interface BroughtFiles {
   readonly lacked: readonly string[];
 }
 
-/** Copies what `--copy-ignored` names from the checkout of the current folder into the copy of the base. */
+/** Copies what `--copy-ignored` names, or all ignored folders at the top, from the checkout of the current folder into the copy of the base. */
 export async function bringIgnored(
   { input, interrupt }: Pick<Session, 'input' | 'interrupt'>,
   copy: string,
@@ -118,5 +119,15 @@ export async function bringIgnored(
     if (why !== null) return failed(`${JSON.stringify(path)} ${why}`);
     copied.push(path);
   }
-  return { status: 'ok', copied, lacked: await ignoredAndMissing(root, copy) };
+  const missing = await ignoredAndMissing(root, copy);
+  if (asked.length > 0) return { status: 'ok', copied, lacked: missing };
+  // What cannot be copied, such as a link, is lacking.
+  for (const path of missing) {
+    const look = lookAt(root, path);
+    if (look.status !== 'seen' || look.stat.kind !== 'folder') continue;
+    const parsed = parseRepoPath(path);
+    if (parsed.ok && (await copyIgnored({ from: root, copy, path: parsed.path, signal: interrupt })) === null)
+      copied.push(parsed.path);
+  }
+  return { status: 'ok', copied, lacked: missing.filter((path) => !copied.some((one) => one === path)) };
 }

@@ -25,7 +25,7 @@ interface ReplayedRun {
   readonly folder: string;
 }
 
-/** A replay succeeds when it goes the recorded way to the recorded patch, whatever the run's outcome was. */
+/** A replay succeeds when it makes the recorded patch, whatever the run's outcome was. Other output is only mentioned. */
 export function judgeReplay(
   decided: RunOutcome,
   patch: ProvenPatch | null,
@@ -34,25 +34,15 @@ export function judgeReplay(
   if (signal.aborted || decided.name === 'publish_failed') return decided;
   const [first, ...more] = tracker.divergences();
   const same = isPatch(run.patch, patch?.bytes ?? null);
-  if (first) {
-    const others =
-      more.length > 0
-        ? ` ${pluralize(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
-        : '';
-    const both = same ? 'The patch is the same.' : 'The patch differs.';
-    const hint = lackedBy(first, { ignored, folder });
-    return verifyFailed(
-      'ERR_REPLAY_DIVERGES',
-      `The replay diverges at ${describeDivergence(first)}.${others} ${both}${hint}`,
-    );
-  }
-  if (!same) {
+  const others = more.length > 0 ? `, and in ${pluralize(more.length, 'more event')}` : '';
+  const differs = first ? ` The output differs at ${describeDivergence(first)}${others}.` : '';
+  if (!same)
     return verifyFailed(
       'ERR_REPLAY_OTHER_PATCH',
-      `The replay followed the recording but made a different patch than ${run.patch}.`,
+      `The patch is not that of ${run.patch}.${differs}${first ? lackedBy(first, { ignored, folder }) : ''}`,
     );
-  }
   const bytes = patch?.bytes.length ?? 0;
+  if (first) return done(`The patch is identical (${pluralize(bytes, 'byte')}).${differs}`);
   const { copied } = ignored;
   const having = copied.length > 0 ? ` Ignored files were those of this checkout: ${listed(copied, 5)}.` : '';
   return done(

@@ -51,7 +51,7 @@ function iso(time: number | null): string | null {
 
 const HEAD = ['RUN', 'WHEN (UTC)', 'OUTCOME', 'COST', 'SIZE', 'REPOSITORY', 'PLAN'];
 /** Longest text of a column. */
-const WIDEST = [22, 16, 24, 10, 10, 48, 72];
+const WIDEST = [22, 16, 33, 10, 10, 48, 72];
 
 function table(runs: readonly RunSummary[], home: string | undefined, redact: Redact): string {
   if (runs.length === 0) return '';
@@ -64,7 +64,11 @@ function row(run: RunSummary, home: string | undefined): string[] {
   return [
     runId,
     iso(startedAt)?.slice(0, 16).replace('T', ' ') ?? '–',
-    run.status === 'finished' ? (outcome ?? '–') : run.status,
+    run.status !== 'finished'
+      ? run.status
+      : run.replayOf === null
+        ? (outcome ?? '–')
+        : `replay of ${run.replayOf}`,
     typeof costUsd === 'number' ? `$${costUsd.toFixed(4)}` : (costUsd ?? '–'),
     `${isAtLeast ? '> ' : ''}${formatSize(bytes)}`,
     shortRoot ?? '–',

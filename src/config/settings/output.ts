@@ -40,7 +40,7 @@ export const OUTPUT_SETTINGS = {
 export const OLD_RUN_SETTINGS = {
   copyIgnored: texts(pathEntry()).default([]).register(about, {
     flag: 'copy-ignored', value: 'PATH', repeatable: true, group: 'Replay', file: 'refused',
-    help: 'Ignored file or folder of this checkout to copy into the replay as it is now, such as node_modules', defaultHelp: 'none' }),
+    help: 'Ignored file or folder of this checkout to copy into the replay as it is now, such as node_modules', defaultHelp: 'the ignored folders at its top' }),
   olderThanMs: age().nullable().default(null).register(about, {
     flag: 'older-than', value: 'AGE', group: 'Old runs', file: 'refused',
     help: 'Remove finished runs that were last written to longer ago than this, such as 14d, 36h' }),

@@ -146,9 +146,8 @@ export const DURING_AND_AFTER = {
         '`patchsmith init` could not write a file. Fix what the message names, and run it again; existing files are kept.',
     },
     verify_failed: {
-      ERR_REPLAY_DIVERGES:
-        'The replay diverged from the recording. Use the same programs and ignored files; the message names the first difference.',
-      ERR_REPLAY_OTHER_PATCH: 'The replay made a different patch. Do not trust the recorded one.',
+      ERR_REPLAY_OTHER_PATCH:
+        'The replay made another patch; the message names the first difference. Use the same programs and ignored files.',
     },
   },
   Publishing: {

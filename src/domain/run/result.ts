@@ -39,6 +39,7 @@ export const RunResult = z.strictObject({
   version: z.literal(1),
   runId: z.string(),
   patchsmith: z.string().describe('Version of patchsmith'),
+  replayOf: z.string().nullable().describe('Of a replay: the run that was played again'),
   status: z
     .enum(['running', 'finished'])
     .describe(

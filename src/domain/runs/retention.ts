@@ -10,6 +10,8 @@ export interface RunSummary {
   readonly status: 'running' | 'finished' | 'died' | 'unreadable';
   readonly outcome: string | null;
   readonly exitCode: number | null;
+  /** Of a replay: the run that was played again; null for a run. */
+  readonly replayOf: string | null;
   /** Unix time in milliseconds; null for an id that has no time. */
   readonly startedAt: number | null;
   /** When it was last written to, in Unix milliseconds. */

@@ -25,6 +25,7 @@ export function emptyResult(runId: string, version: string): RunResult {
       summary: '',
       answer: null,
     },
+    replayOf: null,
     ...{ plan: null, followUp: null, principles: [], paths: null, provider: null, model: null, root: null },
     ...{ baseSha: null, baseBranch: null, baseTree: null, baseDirty: null, treeSha: null },
     ...{ patch: null, uncommittedPatch: null, changedFiles: [], provenance: null, flags: [], secrets: [] },
@@ -76,8 +77,8 @@ export function openedPart(
 
 /** The part that is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
-  const { setup, verifyIn, verifyBaseline } = start;
-  return { ...openedPart(start), setup, verifyIn, verifyBaseline };
+  const { setup, verifyIn, verifyBaseline, replayOf = null } = start;
+  return { ...openedPart(start), setup, verifyIn, verifyBaseline, replayOf };
 }
 
 /** The part that is known when the baseline is. */

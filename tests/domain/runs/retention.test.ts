@@ -12,6 +12,7 @@ const run = (days: number, part: Partial<RunSummary> = {}): RunSummary => ({
   status: 'finished',
   outcome: 'done',
   exitCode: 0,
+  replayOf: null,
   startedAt: null,
   changedAt: NOW - days * DAY,
   root: null,

@@ -55,15 +55,14 @@ function replayIn(cwd: string, { runDir }: FinishedRun, ...args: string[]) {
 }
 
 describe('a run whose tests need an ignored node_modules', () => {
-  test('diverges without it, and the message names what is missing and the flag', async () => {
+  test('is proven with it, which is there by default; only what is named is there with a flag', async () => {
     const repository = await project();
     const recorded = await fixed(repository);
     expect(recorded.result.outcome, recorded.stderr).toBe('done');
-    const end = await replayIn(repository.root, recorded);
-    expect(end.exitCode).toBe(9);
-    expect(end.lastLine).toMatch(
-      /The copy of the base lacks what this checkout ignores: node_modules\. Pass what commands need of it with --copy-ignored\.$/,
-    );
+    expect((await replayIn(repository.root, recorded)).lastLine).toMatch(PROVEN);
+    writeFileSync(join(repository.root, '.env'), '');
+    const end = await replayIn(repository.root, recorded, '--copy-ignored', '.env');
+    expect([end.exitCode, end.lastLine]).toEqual([0, expect.stringContaining('The output differs at event')]);
   });
 
   test.each(['required', 'off'])('is proven with --copy-ignored and --sandbox %s', async (sandbox) => {

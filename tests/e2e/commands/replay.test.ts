@@ -157,8 +157,8 @@ testAtNight(
   },
 );
 
-describe('a divergence is named, with exit code 9:', () => {
-  test('another tool result', async () => {
+describe('what differs is named:', () => {
+  test('another tool result, with the same patch', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const recorded = await scriptedRun({
       repository,
@@ -167,10 +167,10 @@ describe('a divergence is named, with exit code 9:', () => {
     const seq = recorded.events.findIndex((event) => event.type === 'tool.completed') + 1;
     rewrite(recorded, seq, (event) => JSON.parse(JSON.stringify(event).replace('old', 'odd')));
     const end = await replay(recorded);
-    expect(end.exitCode).toBe(9);
+    expect(end.exitCode).toBe(0);
     expect(end.lastLine).toMatch(
       new RegExp(
-        `^patchsmith: verify_failed \\(exit 9\\) \\[ERR_REPLAY_DIVERGES\\]: The replay diverges at event ${seq} \\(tool.completed \\w+\\), outcome.text: expected ".*odd.*", got ".*old.*"\\. The patch is the same\\.$`,
+        `^patchsmith: done \\(exit 0\\): The patch is identical \\([0-9]+ bytes\\)\\. The output differs at event ${seq} \\(tool.completed \\w+\\), outcome.text: expected ".*odd.*", got ".*old.*"\\.$`,
       ),
     );
   });
@@ -181,7 +181,7 @@ describe('a divergence is named, with exit code 9:', () => {
     const { seq } = recorded.events.find(({ type }) => type === 'turn.completed') ?? { seq: -1 };
     rewrite(recorded, seq, (event) => JSON.parse(JSON.stringify(event).replaceAll('new', 'newer')));
     expect((await replay(recorded)).lastLine).toMatch(
-      /diverges at event \d+ \(tool\.started write_file \w+\), call\.input\.content: expected "new\\n", got "newer\\n"\. 2 more events differ too\. The patch differs\.$/,
+      /The output differs at event \d+ \(tool\.started write_file \w+\), call\.input\.content: expected "new\\n", got "newer\\n", and in 2 more events\.$/,
     );
   });
 
@@ -194,7 +194,7 @@ describe('a divergence is named, with exit code 9:', () => {
     const end = await replay(recorded);
     expect(end.exitCode).toBe(9);
     expect(end.lastLine).toMatch(
-      /diverges at event \d+ \(change\.recorded\), changes\.0\.after\.blob: expected/,
+      /The output differs at event \d+ \(change\.recorded\), changes\.0\.after\.blob: expected/,
     );
   });
 
@@ -204,7 +204,7 @@ describe('a divergence is named, with exit code 9:', () => {
     appendFileSync(join(recorded.runDir, 'changes.patch'), '\n');
     const end = await replay(recorded);
     expect(end.lastLine).toContain(
-      'verify_failed (exit 9) [ERR_REPLAY_OTHER_PATCH]: The replay followed the recording but made a different patch than',
+      'verify_failed (exit 9) [ERR_REPLAY_OTHER_PATCH]: The patch is not that of ',
     );
   });
 });
