@@ -28,8 +28,3 @@ test.each(COMMANDS.map((command) => [command.name, command] as const))(
     expect(flat).toContain('124 deadline');
   },
 );
-
-test('-h before a command and --help behind it show the same page', async () => {
-  const given = { cwd: tempFolder(), env: {} };
-  expect(await sourcesHere(['-h', 'undo'], given)).toEqual(await sourcesHere(['undo', '--help'], given));
-});

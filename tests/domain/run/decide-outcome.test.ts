@@ -29,11 +29,6 @@ describe('decideOutcome', () => {
     );
   });
 
-  test('a sentence of the provider continues with what became of the work', () => {
-    const stop = { why: 'provider', kind: 'outage', message: 'It is down.' } as const;
-    expect(decideOutcome(facts(stop)).reason).toBe('It is down; the patch so far has 2 files.');
-  });
-
   test('of many paths that may not change the first ten are named, and the others counted', () => {
     const paths = Array.from({ length: 12 }, (_, at) => `src/${at}.txt`);
     const { reason } = decideOutcome(facts(completed, { forbiddenPaths: paths }));
