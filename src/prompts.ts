@@ -109,8 +109,13 @@ export function taskPrompt(parts: TaskPromptParts): string {
 }
 
 /** Says which verify commands failed. `roundsLeft` counts the rounds that remain after this message. */
-export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft: number): string {
+export function verifyFailedPrompt(
+  reports: readonly CommandReport[],
+  roundsLeft: number,
+  notRun: readonly string[],
+): string {
   return render(verifyFailed, {
+    not_run: notRun.length === 0 ? '' : `Not run after that: ${notRun.join(' · ')}\n\n`,
     reports: reports.map(reportBlock).join('\n\n'),
     rounds_left: String(roundsLeft),
   });

@@ -174,7 +174,11 @@ export class AgenticLoop {
       case 'fix':
         yield {
           type: 'message.added',
-          text: verifyFailedPrompt(phase.failed, limits.fixRounds - state.fixRoundsUsed - 1),
+          text: verifyFailedPrompt(
+            phase.failed,
+            limits.fixRounds - state.fixRoundsUsed - 1,
+            state.verify.filter((line) => !state.reports.some(({ command }) => command === line)),
+          ),
         };
         break;
       case 'review':

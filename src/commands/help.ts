@@ -53,14 +53,8 @@ export function codeText(code: string): string | null {
   return `There is no ${what} ${JSON.stringify(code)} in this version of patchsmith.`;
 }
 
-interface Explained {
-  readonly code: string;
-  readonly kind: string;
-  readonly text: string;
-}
-
 /** What a user can meet, by where it is met. */
-function areas(): { title: string; entries: Explained[] }[] {
+function areas() {
   const errors = Object.entries(ERROR_AREAS).map(([title, area]) => ({
     title,
     entries: errorsIn(area).map(({ code, outcome, text }) => ({

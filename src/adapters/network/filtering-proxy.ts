@@ -22,10 +22,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export function openFilteringProxy(options: GateOptions & { services?: readonly string[] }): Egress {
   const gate = new NetworkGate(options);
   // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
-  const server = createServer({
-    insecureHTTPParser: false,
-    maxHeaderSize: MAX_HEADER_BYTES,
-  });
+  const server = createServer({ insecureHTTPParser: false, maxHeaderSize: MAX_HEADER_BYTES });
   server.on('clientError', (_error, socket: Duplex) => {
     refuseConnection(socket, 400, 'this is not a request that a proxy understands');
   });

@@ -38,11 +38,11 @@ export async function proveTests(
   if (tests.length === net.length)
     return ended('not_applicable', 'The patch has nothing but tests, so they show nothing about it.');
   const commands = { setup: provePlace.setup, commands: start.verify };
-  const { verifyTimeoutMs } = start.toolSettings;
+  const { verifyTimeoutMs: timeoutMs, flakyReruns: reruns } = start.toolSettings;
   const tried = async (changes: readonly PathChange[]): Promise<CommandReport[] | string> => {
     const opened = await provePlace.open(changes, interrupt);
     if (opened.status === 'interrupted') return OUT_OF_TIME;
-    const reports = await runInPlace(opened, commands, interrupt, { redact, timeoutMs: verifyTimeoutMs });
+    const reports = await runInPlace(opened, commands, interrupt, { redact, timeoutMs, reruns });
     if (interrupt.aborted || reports.some(({ end }) => end.interrupted)) return OUT_OF_TIME;
     const other = reports.find(({ command }) => !start.verify.includes(command));
     if (other !== undefined)

@@ -56,7 +56,6 @@ describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
         ['undo', '2'],
         [RUN, OTHER],
       ],
-      [['resume', 'l'], ['last']],
       [
         ['completion', ''],
         ['bash', 'zsh', 'fish'],

@@ -115,7 +115,6 @@ describe('--service', () => {
 
   test.each([
     [['db'], 'expected a service such as postgres=localhost:5432'],
-    [['db=localhost:0'], 'the port is out of range'],
     [['db=localhost:65536'], 'the port is out of range'],
     [['localhost=localhost:5432'], 'localhost is the sandbox itself; choose another name'],
     [['a=localhost:5432', 'b=db.example:5432'], 'port 5432 of the sandbox is in use already'],
