@@ -129,7 +129,7 @@ M v.txt +1 −1  [1]
     ]);
     const unnamed = await runCli(['blame'], { cwd: temporaryFolder() });
     expect(unnamed.lastLine).toContain(
-      'is not in a git repository, so it has no last run. Name the run by its id',
+      'is not in a checkout of a git repository, so it has no last run. Name the run by its id',
     );
   });
 });
