@@ -13,8 +13,6 @@ import { codeOf, type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { joinSockets, tunnel } from './tunnel.ts';
 
-const MAX_HEADER_BYTES = 16 * 1024;
-
 /**
  * Opens the proxy through which contained commands reach the hosts of `--allow-domain` and the services of `--service`, and nothing
  * else. It listens nowhere.
@@ -22,7 +20,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export function openFilteringProxy(options: GateOptions & { services?: readonly string[] }): Egress {
   const gate = new NetworkGate(options);
   // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
-  const server = createServer({ insecureHTTPParser: false, maxHeaderSize: MAX_HEADER_BYTES });
+  const server = createServer({ insecureHTTPParser: false, maxHeaderSize: 16 * 1024 });
   server.on('clientError', (_error, socket: Duplex) => {
     refuseConnection(socket, 400, 'this is not a request that a proxy understands');
   });

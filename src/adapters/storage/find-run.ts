@@ -67,7 +67,7 @@ export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun
  */
 export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const root = await repositoryRoot(cwd);
-  if (root === null) return failed(`${cwd} is not in a checkout of a git repository, so it has no last run. ${NAME_IT}`);
+  if (root === null) return failed(`${cwd} is not in a checkout, so it has no last run. ${NAME_IT}`);
   const folders = placesOf('any', env).map((place) => dirname(place));
   const ids = [...new Set(folders.flatMap((folder) => [...idsIn(folder), ...notedPlaces(folder).keys()]))];
   let last: { id: string; at: number; found: FoundRun } | null = null;

@@ -141,7 +141,8 @@ const NAMES = [
 ];
 const DURATION = /\b\d+(?:\.\d+)? ?m?s\b/g;
 /** Not those of an identifier, or of what follows it in brackets: `test3`, `case_3`, `test_add[3-4]`, `TestAdd/#01`. */
-const CHANCE = /\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\b|(?<![A-Za-z_]\d*|\w\[[^\]\s]*|\/#\d*)\d+(?:\.\d+)?/gi;
+const CHANCE =
+  /\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\b|(?<![a-z_]\d{0,9}|\w\[[^\]\s]{0,50}|\/#\d{0,9})\d{1,9}(?:\.\d{1,9})?/gi;
 
 function withoutChance(line: string): string {
   const name = NAMES.map((form) => form.exec(line)?.[1]).find((found) => found !== undefined);

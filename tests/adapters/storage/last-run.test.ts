@@ -41,7 +41,7 @@ test('the last run is the newest one that started work in this checkout', async 
   const other = temporaryFolder();
   expect(await findLastRun({ cwd: other, env: { XDG_STATE_HOME: state } })).toEqual({
     status: 'failed',
-    message: `${other} is not in a checkout of a git repository, so it has no last run. Name the run by its id or run directory.`,
+    message: `${other} is not in a checkout, so it has no last run. Name the run by its id or run directory.`,
   });
 });
 

@@ -69,6 +69,7 @@ const stage = (name: string, place: string, list: readonly Attack[]): Stage => (
   args: [
     ...['--verify-in', place, '--fix-rounds', '0'],
     ...Object.values(VERIFY).flatMap((line) => ['--verify', line]),
+    ...['--verify-all', '--flaky-reruns', '0'],
   ],
   ends: 'verify_failed',
   attacks: list,

@@ -24,6 +24,7 @@ export const FORGED_VERIFICATION: Stage = {
   args: [
     ...['--protect', 'tests/**', '--fix-rounds', '0'],
     ...[FORGED, REOPENED, MEDDLING].flatMap((line) => ['--verify', line]),
+    ...['--verify-all', '--flaky-reruns', '0'],
   ],
   ends: 'verify_failed',
   attacks: [

@@ -78,7 +78,14 @@ const READ: Readonly<Record<string, string>> = {
   },
   ...{ 'trust-author': 'member', 'issue-comments': 'none', 'dry-run': 'false' },
   ...{ 'allow-insecure-base-url': 'true', 'allow-untrusted-checkout': 'false', attempts: '1' },
-  ...{ 'prove-tests': 'off', 'if-not-proven': 'report', 'follow-up-rounds': '2', 'follow-ups-per-day': '21' },
+  ...{
+    'flaky-reruns': '0',
+    'verify-all': 'true',
+    'prove-tests': 'off',
+    'if-not-proven': 'report',
+    'follow-up-rounds': '2',
+    'follow-ups-per-day': '21',
+  },
 };
 
 /** What the job has besides: where it is, and what is not found in so many words. */

@@ -170,6 +170,7 @@ const VALUES: Readonly<Record<string, string>> = {
     'PATH[:rw]': '/usr',
     DOMAIN: 'registry.npmjs.org',
     'HOST[:PORT]': 'registry:4873',
+    'NAME=HOST:PORT': 'postgres=localhost:5432',
   },
   ...{
     PATH: 'node_modules',

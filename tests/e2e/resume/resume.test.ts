@@ -87,6 +87,7 @@ describe('a run that was killed', () => {
         'change.recorded',
         'message.added',
         'network.used',
+        'request.sent',
         'run.started',
         'run.stopped',
         'tool.completed',

@@ -166,7 +166,7 @@ describe('the journal', () => {
         return script[index] ?? done;
       },
     });
-    expect(atRequest).toEqual(['tool.completed']);
+    expect(atRequest).toEqual(['request.sent']);
   });
 
   test('plays again without a model, to the same patch', async () => {

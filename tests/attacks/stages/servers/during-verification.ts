@@ -71,6 +71,7 @@ export const DURING_VERIFICATION: Stage = {
   args: [
     ...['--verify-in', 'worktree', '--fix-rounds', '0'],
     ...IDS.flatMap((id) => ['--verify', verify(id)]),
+    ...['--verify-all', '--flaky-reruns', '0'],
   ],
   ends: 'verify_failed',
   attacks: ATTACKS,
