@@ -7,12 +7,10 @@ import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
 import { isTestFile } from '../../domain/review/weakened-tests.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { TestProof } from '../../domain/run/result.ts';
+import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { LoopEnd } from './final-outcome.ts';
-
-/** Most files that are named. */
-const MAX_NAMED = 100;
 
 /**
  * Null if the patch has no tests, the work did not pass verification, or no proof was wanted. What fails there proves something only
@@ -23,17 +21,15 @@ export async function proveTests(
   { start, provePlace, redact, interrupt }: Ready,
   { state, stop }: LoopEnd,
 ): Promise<TestProof | null> {
-  const { settings } = session.input;
+  const { proveTests: wanted, testPaths } = session.input.settings;
   const passed = state.reports.length > 0 && state.reports.every(({ end }) => succeeded(end));
-  const isWanted = settings.proveTests === 'auto' && start.replayOf === undefined;
-  if (!isWanted || stop?.why !== 'completed' || !passed) return null;
+  if (wanted === 'off' || start.replayOf !== undefined || stop?.why !== 'completed' || !passed) return null;
   const net = state.changes.net();
-  const isTest = settings.testPaths.length > 0 ? pathMatcher(settings.testPaths) : isTestFile;
+  const isTest = testPaths.length > 0 ? pathMatcher(testPaths) : isTestFile;
   const tests = net.filter(({ path, after }) => after !== null && isTest(path));
   if (tests.length === 0) return null;
-  const files = tests.map(({ path }) => path).slice(0, MAX_NAMED);
   const ended = (status: TestProof['status'], why: string, reports: CommandReport[] = []): TestProof => {
-    return { status, why, tests: files, reports };
+    return { status, why, tests: tests.map(({ path }) => path).slice(0, 100), reports };
   };
   if (tests.length === net.length)
     return ended('not_applicable', 'The patch has nothing but tests, so they show nothing about it.');
@@ -57,6 +53,10 @@ export async function proveTests(
   const whole = start.verifyIn === 'checkout' ? [] : await tried(net);
   if (typeof whole === 'string') return ended('not_applicable', whole, without);
   if (whole.some(({ end }) => !succeeded(end))) return ended('not_applicable', FAILS_ANYWAY, without);
+  const alone = start.verifyBaseline ?? (await tried([]));
+  if (typeof alone === 'string') return ended('not_applicable', alone, without);
+  if (judgeReports([failed], alone).failed.length === 0)
+    return ended('not_applicable', FAILS_BEFORE, without);
   const why = failed.why === undefined ? '' : `: ${failed.why}`;
   return ended(
     'proven',
@@ -65,7 +65,7 @@ export async function proveTests(
   );
 }
 
-const PASSES_ANYWAY =
-  'The verify commands pass on the base with only the tests of the patch: the tests do not show that it works.';
+const PASSES_ANYWAY = 'The verify commands pass on the base with only its tests, which so prove nothing.';
 const FAILS_ANYWAY = 'In a fresh checkout, the verify commands fail with the whole patch too: see --setup.';
+const FAILS_BEFORE = 'The base fails in the same way without the tests of the patch, so they show nothing.';
 const OUT_OF_TIME = 'There was not enough time to try the tests without the rest of the patch.';

@@ -12,12 +12,10 @@ const head = "const test = require('node:test');\nconst assert = require('node:a
 const testOf = (a: number, b: number) =>
   `${head}test('sum', () => assert.equal(require('./sum.js').sum(${a}, ${b}), ${a + b}));\n`;
 
+type Files = Readonly<Record<string, string>>;
+
 /** A run that writes these files and is verified by node's own test runner. */
-async function patched(
-  files: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-  more: Readonly<Record<string, string>> = {},
-): Promise<FinishedRun> {
+async function patched(files: Files, args: readonly string[] = [], more: Files = {}): Promise<FinishedRun> {
   const repository = await makeRepository({ 'sum.js': OLD, ...more });
   const calls = Object.entries(files).map(([path, content]) => call('write_file', { path, content }));
   const turns = [{ calls }, { text: 'Done.' }];
@@ -45,26 +43,30 @@ test.each(['worktree', 'checkout'])(
 );
 
 test('tests that pass anyway do not, and fail the run on request', async () => {
-  // 0 - 0 is 0 too.
   const files = { 'sum.js': NEW, 'sum.test.js': testOf(0, 0) };
   const { exitCode, result, lastLine } = await patched(files, ['--if-not-proven', 'error']);
   expect([exitCode, result.testProof?.status]).toEqual([9, 'not_proven']);
   expect(lastLine).toContain('[ERR_TESTS_NOT_PROVEN]: The verify commands pass on the base with only');
 });
 
-test.each([
-  ['tests alone', { 'sum.test.js': testOf(0, 0) }, [], 'The patch has nothing but tests'],
+test.each<[string, Files, string[], Files, string]>([
+  ['tests alone', { 'sum.test.js': testOf(0, 0) }, [], {}, 'The patch has nothing but tests'],
+  [
+    'a failure that the base has without them',
+    { 'sum.js': NEW, 'more.test.js': testOf(0, 0) },
+    [],
+    { 'sum.test.js': testOf(1, 2) },
+    'The base fails in the same way without the tests',
+  ],
   [
     'what a fresh checkout cannot run',
-    { 'sum.js': NEW, 'sum.test.js': testOf(1, 2) },
+    { 'sum.js': NEW, 'sum.test.js': testOf(1, 2), built: 'by hand\n' },
     ['--verify', 'test -e built', '--setup', 'false || true', '--verify-in', 'worktree'],
+    { '.gitignore': 'built\n' },
     'In a fresh checkout, the verify commands fail with the whole patch too',
   ],
-])('%s prove nothing', async (_, files, args, why) => {
-  const ignored = { '.gitignore': 'built\n' };
-  const repository = args.length > 0 ? ignored : {};
-  const withBuilt = args.length > 0 ? { ...files, built: 'by hand\n' } : files;
-  const { exitCode, result, stderr } = await patched(withBuilt, args, repository);
+])('%s: nothing is proven', async (_, files, args, more, why) => {
+  const { exitCode, result, stderr } = await patched(files, args, more);
   expect([exitCode, result.testProof?.status], stderr).toEqual([0, 'not_applicable']);
   expect(result.testProof?.why).toContain(why);
 });
@@ -74,9 +76,7 @@ test('what counts as a test can be named, and the proof be left out', async () =
   const verify = ['--verify', 'node checks/sum.js || test ! -e checks'];
   const named = await patched(files, [...verify, '--test-paths', 'checks/**']);
   expect(named.result.testProof).toMatchObject({ status: 'proven', tests: ['checks/sum.js'] });
-  const [unnamed, off] = await Promise.all([
-    patched(files, verify),
-    patched({ 'sum.js': NEW, 'sum.test.js': testOf(1, 2) }, ['--prove-tests', 'off']),
-  ]);
+  const unnamed = await patched(files, [...verify, '--prove-tests', 'auto']);
+  const off = await patched(files, [...verify, '--test-paths', 'checks/**', '--prove-tests', 'off']);
   expect([unnamed.result.testProof, off.result.testProof]).toEqual([null, null]);
 });

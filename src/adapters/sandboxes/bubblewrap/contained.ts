@@ -92,7 +92,7 @@ export function containedIn({
         killProcess(init);
         if (await endsWithInit(init)) return;
       }
-      // Its other half, which it may not have reported, would wait for it for ever.
+      // Its other half, which it may not have reported, would wait forever.
       const outer = identify(child.pid ?? 0);
       if (outer !== null) killDescendants(outer);
       child.kill('SIGKILL');
