@@ -231,17 +231,14 @@ describe.each([
   });
 
   test('the environment that a project may see is there', async () => {
-    const hostEnv = {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      TZ: 'Asia/Tokyo',
-      LC_ALL: 'C',
-      CI: '1',
-    };
+    const { PATH, HOME } = process.env;
+    const hostEnv = { PATH, HOME, TZ: 'Asia/Tokyo', LC_ALL: 'C', CI: '1', TERM: 'xterm-256color' };
     const { text } = await open(makePlace(), mode, hostEnv);
     expect(await text('echo "$TZ $LC_ALL $CI $TERM $TMPDIR $LANG"')).toBe(
-      'Asia/Tokyo C 1 dumb /tmp C.UTF-8\n',
+      'Asia/Tokyo C 1 xterm-256color /tmp C.UTF-8\n',
     );
+    const { TERM: _, ...inWorkflow } = hostEnv;
+    expect(await (await open(makePlace(), mode, inWorkflow)).text('env')).not.toContain('TERM=');
     expect(await text('cd && touch x && [ "$HOME" = "$(pwd)" ] && echo home')).toBe('home\n');
   });
 

@@ -2,8 +2,8 @@
 
 import type { Environment } from '../../../domain/environment.ts';
 
-/** Locale, time zone and CI: passed on unchanged, since projects depend on them and they contain no secret. */
-export const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER'];
+/** Locale, time zone, CI and terminal type: passed on unchanged, since projects depend on them and they contain no secret. */
+export const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER', 'TERM'];
 
 /** What the environment of a command is built from. */
 export interface CommandSurroundings {
@@ -30,7 +30,6 @@ export function commandEnvironment(surroundings: CommandSurroundings): Record<st
     PATH: surroundings.path.join(':'),
     HOME: surroundings.home,
     TMPDIR: '/tmp',
-    TERM: 'dumb',
     GIT_CONFIG_SYSTEM: surroundings.gitConfig,
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
