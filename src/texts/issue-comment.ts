@@ -27,6 +27,8 @@ export interface CommentFacts {
   } | null;
   /** Files that the base has changed too, so that the patch does not apply. */
   readonly conflicts: readonly { readonly path: string; readonly why: string }[];
+  /** Those of the publication. */
+  readonly warnings: readonly string[];
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
   /** Page of the repository, to whose pull requests a reason may lead. */
@@ -65,7 +67,8 @@ export function commentText(facts: CommentFacts): string {
         ? factsLine(result)
         : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '$1.'), facts),
       ...(attempt === '' ? [] : [`Attempt ${attempt}`]),
-      ...(isLacking ? [reasonText(reason.replace(IS_INCOMPLETE, ''), facts)] : []),
+      ...(isLacking ? [reasonText(reason, facts)] : []),
+      ...lackingOf(facts),
       ...(files === '' ? [] : [files]),
       ...(review === '' ? [] : [review]),
       ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
@@ -82,7 +85,13 @@ export function commentText(facts: CommentFacts): string {
 
 /** In the comment the files are a separate list, and the pull request is named above. */
 const LISTED_FILES = /^(The patch does not fit onto [^:]*): .*$/s;
-const IS_INCOMPLETE = /^Pull request #\d+ is on GitHub \(\S+\), but not with everything you asked for: /;
+
+/** What the pull request should have had besides its text. */
+function lackingOf(facts: CommentFacts): string[] {
+  const code = '[WARN_PULL_REQUEST_INCOMPLETE] ';
+  const said = facts.warnings.filter((one) => one.startsWith(code)).map((one) => one.slice(code.length));
+  return said.length === 0 ? [] : [reasonText(said.join('; '), facts)];
+}
 
 /** In patchsmith's own texts, the address of a pull request becomes a link. */
 function reasonText(reason: string, { repositoryUrl }: CommentFacts): string {

@@ -45,14 +45,6 @@ test('what GitHub refuses has a code', async () => {
   expect(await codeOf([], { token })).toBe('ERR_GITHUB_REFUSED');
 });
 
-test('so has a pull request without one that was to review it', async () => {
-  const { said } = await shop.publish(['--reviewer', 'nobody']);
-  expect(said).toMatchObject({
-    errorCode: 'ERR_PULL_REQUEST_INCOMPLETE',
-    warnings: expect.arrayContaining([expect.stringContaining('[WARN_PULL_REQUEST_INCOMPLETE] ')]),
-  });
-});
-
 test('what does not keep a publication from being done is a warning', async () => {
   const { number } = shop.github.addIssue('octo/shop', { title: 'Do it', labels: ['patchsmith'] });
   shop.github.faults.add({

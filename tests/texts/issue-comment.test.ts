@@ -16,6 +16,7 @@ const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
   outcome: opened,
   pullRequest: null,
   conflicts: [],
+  warnings: [],
   runUrl: RUN_URL,
   repositoryUrl: 'https://github.com/acme/shop',
   isStep: false,
@@ -151,14 +152,15 @@ ${MARKER}`);
     const outcome: RunOutcome = {
       name: 'publish_failed',
       exitCode: 11,
-      errorCode: 'ERR_PULL_REQUEST_INCOMPLETE',
-      reason: 'There is no label x.',
+      errorCode: 'ERR_GITHUB_REFUSED',
+      reason: 'GitHub refused the text.',
     };
     const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
-    const text = commentText(facts({ outcome, pullRequest }));
+    const warnings = ['[WARN_PULL_REQUEST_INCOMPLETE] there is no label x', '[WARN_OTHER_BASE] Other.'];
+    const text = commentText(facts({ outcome, pullRequest, warnings }));
     expect(text).toMatch(/^\*\*Pull request opened, but not everything is as requested\*\*: #12\n/);
     expect(text).not.toContain('could not be published');
-    expect(text).toContain('There is no label x.');
+    expect(text).toContain('\n\nGitHub refused the text.\n\nThere is no label x.\n\n');
   });
 
   test.each(OutcomeName.options)('of %s says what happened, why, and what to do', (name) => {

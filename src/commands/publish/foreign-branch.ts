@@ -106,6 +106,8 @@ export async function sayOnPull(work: BranchOfWork, outcome: RunOutcome): Promis
   if (settings.comment === 'never') return;
   const pull = await findPullRequest(upstream, { base, branch, headOwner: fork.owner, headRepo: fork.repo });
   if (pull === null) return;
-  const body = commentText({ ...forReaders(work, outcome), pullRequest: null, conflicts: [], marker });
+  const body = commentText({ ...forReaders(work, outcome), ...UNPUBLISHED, marker });
   await putComment(upstream, { issue: pull.number, marker, body });
 }
+
+const UNPUBLISHED = { pullRequest: null, conflicts: [], warnings: [] };

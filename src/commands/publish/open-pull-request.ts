@@ -13,7 +13,7 @@ import {
 import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
-import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { done, policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
@@ -84,9 +84,11 @@ export async function openForReview(
     );
   if (isNew && pull.user?.login === WORKFLOW_BOT) publication.warnings.push(NO_WORKFLOWS);
   const operation = OPERATIONS[publication.pullRequest?.operation ?? 'none'];
-  sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
+  const { number, html_url: url } = pull;
+  sayMade(`pull request #${number} ${operation}: ${url}`);
 
-  return withMetadata(job, upstream, pull, operation);
+  await withMetadata(job, upstream, pull);
+  return done(`Pull request #${number} ${operation}: ${url}`);
 }
 
 /** Where it is or will be. Pull requests are found by today's names, which is what they contain. */
@@ -153,24 +155,17 @@ async function textOf(
   return markedPart(own, job.marker, sha256Of);
 }
 
-/** Labels, reviewers and the like; what could not be set leaves the pull request as it is. */
+/** Labels, reviewers and the like; what could not be set is a warning, since the pull request is there. */
 async function withMetadata(
   { publication, settings }: PublishJob,
   upstream: PublishJob['upstream'],
   pull: PullRequest,
-  operation: string,
-): Promise<RunOutcome> {
+): Promise<void> {
   const problems = await setMetadata(upstream, pull, settings);
   const said = problems.map((one) =>
     typeof one === 'string' ? one : `${refusalSentence(one)} ${fixFor(one, { workflows: [] })}`.trim(),
   );
   publication.warnings.push(...said.map((one) => warning('WARN_PULL_REQUEST_INCOMPLETE', one)));
-  return said.length === 0
-    ? done(`Pull request #${pull.number} ${operation}: ${pull.html_url}`)
-    : publishFailed(
-        'ERR_PULL_REQUEST_INCOMPLETE',
-        `Pull request #${pull.number} is on GitHub (${pull.html_url}), but not with everything you asked for: ${said.join('; ')}`,
-      );
 }
 
 /** Whether it ends as a draft. One that people turned into a draft stays one. */

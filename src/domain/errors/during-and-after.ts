@@ -192,8 +192,6 @@ export const DURING_AND_AFTER = {
         'The round of a pull request could not be recorded, is one too many, or was not recorded before. Wait, raise the cap, or let `mode: prepare` go first.',
       ERR_PULL_REQUEST_CLOSED:
         'The pull request of this plan was closed without being merged. Reopen it and publish again, or use `--reopen always`.',
-      ERR_PULL_REQUEST_INCOMPLETE:
-        'The pull request lacks labels, reviewers or other settings that you asked for. Fix what the message names, and publish again.',
       ERR_PULL_REQUEST_MOVED:
         'The pull request was closed, or others changed its branch, during the run. Publish again, or run the plan again.',
     },

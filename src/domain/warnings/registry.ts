@@ -172,7 +172,7 @@ export const WARNING_AREAS = {
     WARN_CHECKS_NOT_STARTED:
       "GitHub starts no workflows for a pull request of a workflow's token. Close and reopen it, or use a GitHub App; see docs/publishing.md.",
     WARN_PULL_REQUEST_INCOMPLETE:
-      'The pull request lacks labels, reviewers or assignees that were requested. Do as the message says, and publish again.',
+      'The pull request is there, but lacks a label, reviewer, assignee or milestone. Do as the message says, and publish again.',
     WARN_NOT_A_DRAFT:
       'GitHub does not let the pull request become a draft. Convert it yourself, for the reasons given.',
     WARN_TEXT_LEFT:

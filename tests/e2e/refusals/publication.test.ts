@@ -313,16 +313,16 @@ test('reviewers, a team and a milestone that do not exist', async () => {
     warning: [WARN_CHECKS_NOT_STARTED] A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.
     warning: [WARN_PULL_REQUEST_INCOMPLETE] there is no milestone "v9"
     warning: [WARN_PULL_REQUEST_INCOMPLETE] GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
-    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_INCOMPLETE]: Pull request #2 is on GitHub (GITHUB/acme/shop/pull/2), but not with everything you asked for: there is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
+    patchsmith: done (exit 0): Pull request #2 opened: GITHUB/acme/shop/pull/2
 
-    #1 [patchsmith:failed]
-    **Pull request opened, but not everything is as requested**: #2 (draft)
+    #1 [patchsmith:done]
+    **Pull request opened**: #2 (draft)
 
     **1 file changed** (+1 −1) · **not verified:** no command was named · 2 turns, USD 0.0037
 
     There is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
 
-    Fix what is missing by hand, or publish again, which needs no new run and opens no second pull request."
+    The pull request says why it is a draft. Run the plan again to replace the work, or take the branch over by hand."
   `);
 });
 
