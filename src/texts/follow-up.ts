@@ -1,7 +1,7 @@
 /** The texts of a follow-up: a line in the pull request's text, and the answers in review threads. */
 
 import type { FollowUp } from '../domain/github/follow-up.ts';
-import { changeTitle } from '../domain/github/publishing/change-title.ts';
+import { changeSubject } from '../domain/github/publishing/change-title.ts';
 import { code, escaped, quoted } from '../domain/github/publishing/markdown.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
@@ -19,7 +19,7 @@ export function withFollowUp(
   { result, followUp, sha }: { result: RunResult; followUp: FollowUp; sha: string },
 ): string {
   const text = body.replaceAll('\r\n', '\n');
-  const line = `- ${code(sha.slice(0, 12))} ${WHY[followUp.trigger]}: ${escaped(changeTitle(result), 120)} (${VERIFIED[verificationOf(result)]})`;
+  const line = `- ${code(sha.slice(0, 12))} ${WHY[followUp.trigger]}: ${escaped(changeSubject(result), 120)} (${VERIFIED[verificationOf(result)]})`;
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END, begin);
   if (begin !== -1 && end !== -1) {

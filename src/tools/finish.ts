@@ -8,7 +8,7 @@ import { failedCall } from './result.ts';
 
 const Input = z.strictObject({
   status: z.enum(['done', 'blocked']),
-  summary: z.string().describe('What changed and why, or why not'),
+  summary: z.string().describe('A commit message, or why blocked'),
 });
 type Input = z.infer<typeof Input>;
 

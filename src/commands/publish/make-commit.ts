@@ -3,8 +3,8 @@
 import type { Clone } from '../../adapters/github/clone.ts';
 import { makeSignedCommit } from '../../adapters/github/signed-commit.ts';
 import { ownAccount } from '../../adapters/github/sticky-comment.ts';
-import { changeTitle } from '../../domain/github/publishing/change-title.ts';
-import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
+import { changeSubject } from '../../domain/github/publishing/change-title.ts';
+import { commitMessage, planTrailer } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
 import type { CommitOrder, Person } from '../../ports/github.ts';
@@ -25,7 +25,10 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
   const { base, request, ...order } = wanted;
   const { author, committer, trailers } = await peopleOf(job);
   const facts = { runId: result.runId, tree: order.tree, base, request };
-  const message = commitMessage(changeTitle(result), facts, { message: settings.commitMessage, trailers });
+  const message = commitMessage(changeSubject(result), facts, {
+    message: settings.commitMessage,
+    trailers: [...planTrailer(result.plan?.title), ...trailers],
+  });
   const tell = (sha: string, verified: boolean | null): CommitMade => {
     const operation = order.head === null ? 'created' : 'updated';
     publication.commit = { sha, tree: order.tree, operation, verified };

@@ -42,7 +42,7 @@ export const PUBLISHING_SETTINGS = {
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
   commitMessage: longText().nullable().default(null).register(about, {
     flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused',
-    help: "The commit's message, in which {title} stands for the title of the change", defaultHelp: 'the title of the change' }),
+    help: "The commit's message, in which {title} stands for what it is by default", defaultHelp: 'the first line of the summary' }),
   author: person().nullable().default(null).register(about, {
     flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
     help: 'Author of the commit; GitHub does not sign such a commit', defaultHelp: 'the account of the token' }),

@@ -65,7 +65,7 @@ test('the end of its log is what asks, and two rounds are the most', async () =>
     expect(prompt.match(/<\/check>/g)).toEqual(['</check>']);
     expect(prompt).not.toContain('lint');
     expectDone(await life.publish(more));
-    expect(life.pull(1).body).toContain('for a failed check: Make a new');
+    expect(life.pull(1).body).toContain('for a failed check: Fixed it (verification passed)');
     await life.toHead(1);
   }
   const third = await life.run([], ['--continue', 'auto'], await failing());

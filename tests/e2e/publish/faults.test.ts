@@ -128,7 +128,8 @@ describe.concurrent('what GitHub has not heard of everywhere yet', () => {
 
       const lasting = await onGitHub(made, { issue: true, ...people });
       lasting.github.faults.add({ on: { operation }, times: 99, trouble });
-      expect(await publish(lasting, { args })).toMatchObject({ exitCode: 11 });
+      const isLeftOut = /labels|assignees|reviewers/.test(operation);
+      expect(await publish(lasting, { args })).toMatchObject({ exitCode: isLeftOut ? 0 : 11 });
       const asked = lasting.github.requests.filter((one) => one.operation === operation).length;
       expect(asked).toBeGreaterThan(3);
       expect(asked).toBeLessThan(20);

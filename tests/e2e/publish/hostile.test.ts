@@ -100,7 +100,7 @@ describe('a run that says whatever an attacker wants', () => {
 
     const message = await repository.git('log', '-1', '--format=%B', first.said?.branch ?? '');
     expect(message).not.toMatch(/@|#\d|:\/\/\S|\[skip ci\]|GH-\d|\p{DI}/u);
-    expect(message.trim().split('\n')).toHaveLength(6);
+    expect(message.trim().split('\n')).toHaveLength(7);
   });
 
   test('names every file by its real name', async () => {

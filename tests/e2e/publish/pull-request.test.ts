@@ -35,7 +35,7 @@ describe('a finished run', () => {
       conflicts: [],
     });
     expect(await shop.upstream.git('log', '-1', '--format=%B', branch)).toBe(
-      `Do it\n\nPatchsmith-Run: ${shop.run.result.runId}\nPatchsmith-Tree: ${shop.run.result.treeSha}\nPatchsmith-Base: main\n`.trim(),
+      `Changed what was asked for\n\nPatchsmith-Run: ${shop.run.result.runId}\nPatchsmith-Tree: ${shop.run.result.treeSha}\nPatchsmith-Base: main\nPatchsmith-Plan: Do it`,
     );
     expect(publicationIn(readFileSync(join(shop.run.runDir, 'publish.json'), 'utf8'))).toEqual(said);
   });

@@ -18,23 +18,23 @@ const MAX_SUBJECT = 72;
 
 /** What the operator wants in a commit message. */
 export interface MessageWishes {
-  /** In place of the subject, with `{title}` for the change's title; null for none. May have several paragraphs. */
+  /** In place of the subject, for which `{title}` stands; null for none. May have several paragraphs. */
   readonly message: string | null;
   /** Lines such as `Signed-off-by: …`. */
   readonly trailers: readonly string[];
 }
 
 /**
- * `title` is text from outside; in the message it cannot close an issue, skip checks or imitate a trailer. What the operator
+ * `words` are text from outside; in the message they cannot close an issue, skip checks or imitate a trailer. What the operator
  * wants is taken as it is, before the last paragraph, which is ours.
  */
 export function commitMessage(
-  title: string,
+  words: string,
   { runId, tree, base, request }: CommitOrigin,
   { message, trailers: more }: MessageWishes = { message: null, trailers: [] },
 ): string {
-  const subject = plainLine(title, MAX_SUBJECT) || 'Changes of a run';
-  const words = message === null ? subject : message.replaceAll('{title}', () => subject);
+  const subject = plainLine(words, MAX_SUBJECT) || 'Changes of a run';
+  const text = message === null ? subject : message.replaceAll('{title}', () => subject);
   const trailers = [
     [RUN, plainLine(runId, 200)],
     [TREE, tree],
@@ -42,7 +42,13 @@ export function commitMessage(
     [REQUEST, request],
   ] as const;
   const lines = trailers.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}\n`]));
-  return `${words.replace(/\r\n?/g, '\n').trim()}\n\n${lines.join('')}${more.map((line) => `${line}\n`).join('')}`;
+  return `${text.replace(/\r\n?/g, '\n').trim()}\n\n${lines.join('')}${more.map((line) => `${line}\n`).join('')}`;
+}
+
+/** The line that names the plan; none without a title. */
+export function planTrailer(title: string | undefined): string[] {
+  const line = plainLine(title ?? '', 200);
+  return line === '' ? [] : [`Patchsmith-Plan: ${line}`];
 }
 
 /** The origin stated in the last paragraph; null unless it states run and tree exactly once each. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeTitle } from '../../../../src/domain/github/publishing/change-title.ts';
+import { changeSubject, changeTitle } from '../../../../src/domain/github/publishing/change-title.ts';
 import { finishedRun } from '../../../support/runs/finished-run.ts';
 
 const url = 'https://github.com/acme/shop/issues/7';
@@ -23,5 +23,10 @@ test.each([
 
 test('the change that an issue asked for is called as the issue is', () => {
   const asked = { ...plan, title: 'Round amounts', source: { kind: 'issue', ...issue } as const };
+  const subject = (summary: string) => changeSubject(finishedRun({ plan: asked, summary }));
   expect(changeTitle(finishedRun({ plan: asked }))).toBe('Round amounts');
+  expect(['Round to cents.\n\nIt cut them.', 'Done.', ''].map(subject)).toEqual([
+    'Round to cents',
+    ...['Round amounts', 'Round amounts'],
+  ]);
 });
