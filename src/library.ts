@@ -124,7 +124,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     apiKey: inputs.apiKey,
     otherKeys: inputs.otherKeys,
     servers: inputs.servers,
-    env: { ...withoutKey(context.env), ...inputs.searchKey },
+    env: withoutKey(context.env),
     startNotes: inputs.notes,
     onEvent,
     ...(log === undefined ? {} : { sharedLog: { path: log.path, level: log.level ?? 'info' } }),

@@ -126,8 +126,7 @@ Through intended channels:
 - **Behind the machine's proxy**, that proxy resolves names: the owner of an allowed name can point it inside the proxy's network.
 - **Services of \`--service\`**: commands have all of their powers.
 - **Hosts of \`--allow-domain\`**: whoever can publish there, or read its logs, can receive data; TLS is not inspected.
-- **Addresses of pages, queries and calls.** Hosts of \`--web-fetch\` (with \`'*'\` any public one), the search behind \`BRAVE_API_KEY\` and
-  MCP servers get what the model sends them. Name only what a plan needs ([network.md](network.md#the-web-for-the-model),
+- **Addresses of pages, queries and calls.** Hosts of \`--web-fetch\` (with \`'*'\` any public one) and MCP servers get what the model sends them. Name only what a plan needs ([network.md](network.md#the-web-for-the-model),
   [mcp.md](mcp.md)).
 - **The secret of an MCP server whose code is in the work tree**: the model may have written what it loads. Install a server that
   gets a secret elsewhere.

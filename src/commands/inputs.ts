@@ -12,7 +12,6 @@ import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 import type { ServersGiven } from '../engine/mcp/read-servers.ts';
 import type { Trust } from '../engine/trust/trust.ts';
-import { searchKeyIn } from '../engine/web.ts';
 import type { HostContext } from '../host/context.ts';
 
 /** Settings and key for a command that uses a model, or the problems with them. */
@@ -22,7 +21,6 @@ export type RunInputs =
       settings: Settings;
       apiKey: string | null;
       otherKeys: Readonly<Record<string, string>>;
-      searchKey: Readonly<Record<string, string>>;
       notes: Warning[];
       trust: Trust | undefined;
       servers: FilledEntries;
@@ -68,7 +66,7 @@ export async function readRunInputs(
 ): Promise<RunInputs> {
   const parts = await readRunParts(context, flags, problems);
   if (parts.settings === null) return { status: 'refused', problems: parts.problems };
-  const { settings, trust, key, otherKeys, searchKey, notes, servers } = parts;
+  const { settings, trust, key, otherKeys, notes, servers } = parts;
   const noPlan = context.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
   const all = [
     ...parts.problems,
@@ -77,7 +75,7 @@ export async function readRunInputs(
   ];
   return all.length > 0
     ? { status: 'refused', problems: all }
-    : { status: 'ok', settings, apiKey: key, otherKeys, searchKey, notes, trust, servers };
+    : { status: 'ok', settings, apiKey: key, otherKeys, notes, trust, servers };
 }
 
 /** The inputs of a run, each with its problems. Without valid settings nothing else is known. */
@@ -93,8 +91,6 @@ export type RunParts =
       readonly key: string | null;
       /** By the name of the provider: of the fallback model and of the reviewer, where these are others. */
       readonly otherKeys: Readonly<Record<string, string>>;
-      /** By its variable, where a `.env` has it: for the environment of the run. */
-      readonly searchKey: Readonly<Record<string, string>>;
       /** Why there is no key. */
       readonly keyless: Problem[];
       readonly notes: Warning[];
@@ -127,7 +123,6 @@ export async function readRunParts(
   const given = await readServers(context, { settings, from: sources.mcp }, trust);
   const first = await readKey(context, settings);
   const others = await readOtherKeys(context, settings);
-  const search = await readSearchKey(context);
   return {
     settings,
     sources,
@@ -135,19 +130,11 @@ export async function readRunParts(
     hasFile: file !== null,
     key: first.key,
     otherKeys: others.keys,
-    searchKey: search.key,
     keyless: [...first.problems, ...others.problems],
-    notes: [...first.notes, ...others.notes, ...search.notes],
+    notes: [...first.notes, ...others.notes],
     trust,
     servers: given.servers,
   };
-}
-
-/** The key of a search that a `.env` has, hidden from then on. */
-export async function readSearchKey({ env, cwd, hide }: HostContext): ReturnType<typeof searchKeyIn> {
-  const found = await searchKeyIn(env, cwd);
-  for (const key of Object.values(found.key)) hide(key);
-  return found;
 }
 
 /** The MCP servers of the settings and of the file that they name, ready to be started, or what is wrong with them. `isWorkedIn`: a run has worked in the repository. */

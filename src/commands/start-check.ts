@@ -135,7 +135,7 @@ async function checkParts(
 /** Opens the run that these settings ask for, up to its first request. */
 async function openChecked(
   context: HostContext,
-  { settings, key, otherKeys, searchKey, notes, trust, servers }: ValidParts,
+  { settings, key, otherKeys, notes, trust, servers }: ValidParts,
 ) {
   for (const one of [key ?? [], Object.values(otherKeys)].flat()) context.hide(one);
   let session: Session | null = null;
@@ -145,7 +145,7 @@ async function openChecked(
       settings: namesTask(settings) ? settings : { ...settings, message: 'none given' },
       apiKey: key,
       otherKeys,
-      env: { ...withoutKey(context.env), ...searchKey },
+      env: withoutKey(context.env),
       startNotes: [...(context.startNotes ?? []), ...notes],
       isCheck: true,
       servers,

@@ -26,21 +26,6 @@ export type PageRead =
     }
   | { status: 'failed'; reason: FailureReason; message: string };
 
-/** Searches the web with a third party's index. */
-export interface SearchProvider {
-  /** The name of the service, for people. */
-  readonly name: string;
-  search(
-    query: string,
-    options: { readonly count: number; readonly signal: AbortSignal },
-  ): Promise<WebSearch>;
-}
-
-/** What was found, best first, or why nothing was. */
-export type WebSearch =
-  | { status: 'ok'; found: { readonly title: string; readonly url: string; readonly text: string }[] }
-  | { status: 'failed'; reason: FailureReason; message: string };
-
 /** What the programs in a sandbox have in place of a network. */
 export interface SandboxNetwork {
   /** Serves the connection of a program, a `net.Socket`, as an HTTP proxy does. It ends with the program's command. */

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
-import type { PageReader, SearchProvider } from '../ports/network.ts';
+import type { PageReader } from '../ports/network.ts';
 import type { AnswerSchema, DocumentReader, Tool } from '../ports.ts';
 import { appendFileTool } from './append-file.ts';
 import { editFileTool } from './edit-file.ts';
@@ -15,7 +15,6 @@ import { readFileTool } from './read-file.ts';
 import { type CommandTimes, runCommandTool } from './run-command.ts';
 import { searchTool } from './search.ts';
 import { webFetchTool } from './web-fetch.ts';
-import { webSearchTool } from './web-search.ts';
 import { writeFileTool } from './write-file.ts';
 
 /** What the tools of a run depend on. */
@@ -26,8 +25,6 @@ export interface ToolChoice extends CommandTimes {
   readonly documents?: DocumentReader;
   /** Reads pages of the web; null where none may be read. */
   readonly pages?: PageReader | null;
-  /** Searches the web; null if there is no key for it. */
-  readonly search?: SearchProvider | null;
   /** The answer that `finish` has to give; null if none was requested. */
   readonly answer?: AnswerSchema | null;
 }
@@ -37,7 +34,6 @@ export function createTools({
   tools = null,
   answer = null,
   pages = null,
-  search = null,
   documents,
   ...times
 }: ToolChoice): readonly Tool[] {
@@ -50,7 +46,6 @@ export function createTools({
     searchTool,
     runCommandTool(times),
     ...(pages === null ? [] : [webFetchTool(pages)]),
-    ...(search === null ? [] : [webSearchTool(search)]),
     answer === null ? finishTool : finishWithAnswer(answer),
   ];
   return tools === null ? all : all.filter(({ name, lane }) => lane === 'finish' || tools.includes(name));

@@ -3,7 +3,7 @@
 import { readKey, readOtherKeys, withoutKey } from '../../config/provider-keys.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
-import { hideNamed, readSearchKey, readServers, readSettings, readTrust } from '../inputs.ts';
+import { hideNamed, readServers, readSettings, readTrust } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 import { typedFor } from '../typed-flags.ts';
 import { resumeRun } from './resume.ts';
@@ -30,7 +30,6 @@ export async function startResume(
   const others = await readOtherKeys(context, read.settings);
   if (others.problems.length > 0) return { status: 'refused', problems: others.problems };
   for (const one of Object.values(others.keys)) context.hide(one);
-  const search = await readSearchKey(context);
   const trust = await readTrust(context, read.settings);
   const { servers, problems: unusable } = await readServers(context, read, trust, true);
   if (unusable.length > 0) return { status: 'refused', problems: unusable };
@@ -44,8 +43,8 @@ export async function startResume(
     servers,
     apiKey: key,
     otherKeys: others.keys,
-    env: { ...withoutKey(context.env), ...search.key },
-    startNotes: [...notes, ...others.notes, ...search.notes],
+    env: withoutKey(context.env),
+    startNotes: [...notes, ...others.notes],
     ...(trust === undefined ? {} : { trust }),
   };
   return resumeRun(input, {

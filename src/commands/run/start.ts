@@ -23,9 +23,9 @@ export async function startRun(
     await keepRefusal(context, flags, inputs.problems);
     return inputs;
   }
-  const { settings, apiKey, otherKeys, searchKey, notes, trust, servers } = inputs;
+  const { settings, apiKey, otherKeys, notes, trust, servers } = inputs;
   for (const key of [apiKey ?? [], Object.values(otherKeys)].flat()) context.hide(key);
-  const env = { ...withoutKey(context.env), ...searchKey };
+  const env = withoutKey(context.env);
   return {
     status: 'printed',
     outcome: await runTask({

@@ -94,7 +94,6 @@ export const BUILT_IN_TOOLS = [
   'search',
   'run_command',
   'web_fetch',
-  'web_search',
   'finish',
 ] as const;
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { flagFor } from './allowed-domain.ts';
 
 /** Who asked for a host. */
-const ASKED_BY = ['command', 'web_fetch', 'search', 'mcp', 'provider'] as const;
+const ASKED_BY = ['command', 'web_fetch', 'mcp', 'provider'] as const;
 /** One of `ASKED_BY`. */
 export type AskedBy = (typeof ASKED_BY)[number];
 
@@ -60,7 +60,7 @@ export const NetworkUse = z.strictObject({
   hosts: z
     .array(HostUse)
     .describe(
-      'Every host that commands, web_fetch, web_search, MCP servers and models asked for, over the whole run; at most 101 of each `by` and `outcome`',
+      'Every host that commands, web_fetch, MCP servers and models asked for, over the whole run; at most 101 of each `by` and `outcome`',
     ),
 });
 export type NetworkUse = z.infer<typeof NetworkUse>;

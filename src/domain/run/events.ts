@@ -98,8 +98,6 @@ const ToolSettings = z.strictObject({
   webFetch: z.array(z.string()),
   /** Names of tools that only the program has that started the run. */
   ownTools: z.array(z.string()),
-  /** Whether the model may search the web. */
-  webSearch: z.boolean(),
   /** Tools of MCP servers; their definitions are among the run's. */
   serverTools: z.array(ServerTool),
 });

@@ -22,7 +22,6 @@ import { type RanBefore, runBefore } from '../open/setup-commands.ts';
 import { newRun, type Stopped, stopped, stoppedBefore } from '../ready.ts';
 import type { OpenedRun, Settled } from '../run-spec.ts';
 import type { Session } from '../session.ts';
-import { searchesWeb } from '../web.ts';
 import type { Task } from './task.ts';
 
 /** What the last stage of a new run needs of the first ones. */
@@ -150,7 +149,6 @@ function partOfSettings(
       tools: toolNames === null ? null : [...toolNames],
       answerSchema: answer?.schema ?? null,
       webFetch,
-      webSearch: searchesWeb(input),
       serverTools: [...recorded],
       ownTools: [...ownTools],
     },

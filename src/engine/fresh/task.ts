@@ -17,7 +17,7 @@ import { toolsOf } from '../../tools/registry.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { TrustedPlan } from '../trust/plan.ts';
-import { searchesWeb, webOf } from '../web.ts';
+import { pagesOf } from '../web.ts';
 
 /** What to do, and by which rules. */
 export interface Task {
@@ -85,10 +85,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
     tools: toolsOf(session.input, {
       ...settings,
-      ...webOf(session.input, session.asked, {
-        webFetch: settings.webFetch,
-        webSearch: searchesWeb(session.input),
-      }),
+      pages: pagesOf(session.input, session.asked, settings.webFetch),
       documents: documentReader(),
       tools: toolNames,
       answer,

@@ -9,7 +9,7 @@ import { toolsOf } from '../../tools/registry.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
 import type { RunInput } from '../run-input.ts';
 import type { Session } from '../session.ts';
-import { webOf } from '../web.ts';
+import { pagesOf } from '../web.ts';
 
 type RecordingSession = Pick<Session, 'asked'> & { input: Pick<RunInput, 'makeTools' | 'env' | 'version'> };
 
@@ -22,7 +22,11 @@ export async function recordedTools(
   const { ownTools } = toolSettings;
   if (ownTools.length > 0)
     return failed(`The run had tools that only the program that started it has: ${listed(ownTools, 5)}.`);
-  const choice = { ...toolSettings, ...webOf(input, asked, toolSettings), documents: documentReader() };
+  const choice = {
+    ...toolSettings,
+    pages: pagesOf(input, asked, toolSettings.webFetch),
+    documents: documentReader(),
+  };
   // Whoever makes their calls gives them what they take.
   const ofServers = toolSettings.serverTools.map((tool) => serverTool(tool, notHere));
   if (answerSchema === null) return { status: 'ok', tools: [...toolsOf(input, choice), ...ofServers] };

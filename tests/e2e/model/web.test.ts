@@ -1,17 +1,15 @@
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 
-const KEY = 'BSA-secret-0123456789abcdefghij';
 const finish = { calls: [call('finish', { status: 'done', summary: 'Looked.' })] };
 const toolsOf = (request: { body?: Record<string, unknown> | null } | undefined) =>
   ((request?.body?.tools ?? []) as { name: string }[]).map(({ name }) => name);
 
-test('the web is there where hosts are named or a key is set, and adding to a file where it is named', async () => {
+test('the web is there where hosts are named, and adding to a file where it is named', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const plain = await scriptedRun({ repository, turns: [finish] });
   expect(toolsOf(plain.server.requests[0])).not.toEqual(
@@ -28,24 +26,14 @@ test('the web is there where hosts are named or a key is set, and adding to a fi
         ],
       },
       {
-        calls: [
-          call('append_file', { path: 'a.txt', content: 'new' }),
-          call('run_command', { command: 'echo "key: $BRAVE_API_KEY"' }),
-        ],
+        calls: [call('append_file', { path: 'a.txt', content: 'new' })],
       },
       finish,
     ],
-    args: ['--web-fetch', 'docs.example.com', '--tools', 'append_file,run_command,web_fetch,web_search'],
-    env: { BRAVE_API_KEY: KEY },
+    args: ['--web-fetch', 'docs.example.com', '--tools', 'append_file,run_command,web_fetch'],
   });
   expect(exitCode, stderr).toBe(0);
-  expect(toolsOf(server.requests[0])).toEqual([
-    'append_file',
-    'run_command',
-    'web_fetch',
-    'web_search',
-    'finish',
-  ]);
+  expect(toolsOf(server.requests[0])).toEqual(['append_file', 'run_command', 'web_fetch', 'finish']);
   const said = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
   expect(said[0]).toMatchObject({
     reason: 'policy',
@@ -55,7 +43,6 @@ test('the web is there where hosts are named or a key is set, and adding to a fi
     text: 'Not read: elsewhere.example.org is not one of the hosts that may be read (--web-fetch: docs.example.com).',
   });
   expect(patch).toContain('+new\n\\ No newline at end of file');
-  expect(JSON.stringify([events, server.requests])).not.toContain(KEY);
   expect(result.denied.map(({ kind, what, calls }) => [kind, what, calls.length])).toEqual([
     ['network', expect.any(String), 1],
     ['network', 'elsewhere.example.org', 1],
@@ -67,30 +54,6 @@ test('the web is there where hosts are named or a key is set, and adding to a fi
     env: { PATH: process.env.PATH, HOME: repository.root },
   });
   expect(replayed).toMatchObject({ exitCode: 0 });
-});
-
-test('the key to search with may be in a .env that git does not track, and is hidden', async () => {
-  const repository = await makeRepository({
-    '.gitignore': '.env\n',
-    'script.yml': '- calls:\n    - name: run_command\n      input: { command: cat .env }\n- text: Done.\n',
-  });
-  repository.write('.env', `BRAVE_API_KEY=${KEY}\n`);
-  const args = ['run', '-m', 'Do it', '--provider', 'replay', '--recording', 'script.yml'];
-  const run = () =>
-    cliHere([...args, '--output', 'jsonl', '--run-dir', join(temporaryFolder(), 'run')], {
-      cwd: repository.root,
-      env: { PATH: process.env.PATH, HOME: repository.root },
-    });
-  const ended = await run();
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(ended.stdout).toContain('"webSearch":true');
-  expect(ended.stdout).toContain('BRAVE_API_KEY=');
-  expect(ended.stdout + ended.stderr).not.toContain(KEY);
-
-  await repository.git('add', '--force', '.env');
-  const tracked = await run();
-  expect(tracked.stdout).toContain('"webSearch":false');
-  expect(tracked.stderr).toContain('is tracked by git, so its BRAVE_API_KEY is not used');
 });
 
 test('a run that only reads may read the web, and cannot add to a file', async () => {

@@ -30,7 +30,7 @@ async function answering(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('commands, web_fetch, web_search, MCP servers and the model are told apart, reached and refused', async () => {
+test('commands, web_fetch, MCP servers and the model are told apart, reached and refused', async () => {
   const port = await answering();
   const servers = {
     'packages.example.test': `http://127.0.0.1:${port}`,
@@ -73,7 +73,6 @@ test('commands, web_fetch, web_search, MCP servers and the model are told apart,
         calls: [
           call('web_fetch', { url: 'https://pages.example.test/' }),
           call('web_fetch', { url: 'https://evil.example.test/' }),
-          call('web_search', { query: 'anything' }),
         ],
       },
       done,
@@ -81,7 +80,6 @@ test('commands, web_fetch, web_search, MCP servers and the model are told apart,
     env: {
       HTTPS_PROXY: `http://${proxy.host}`,
       NODE_EXTRA_CA_CERTS: proxy.certificate,
-      BRAVE_API_KEY: 'a-key-of-the-search',
     },
   });
   const model = new URL(run.server.url).host;
@@ -96,7 +94,6 @@ test('commands, web_fetch, web_search, MCP servers and the model are told apart,
       ['mcp', 'reached', 'packages.example.test', 1],
       ['mcp', 'refused', 'evil.example.test', 1],
       ['provider', 'reached', model, 4],
-      ['search', 'failed', 'api.search.brave.com', expect.any(Number)],
       ['web_fetch', 'reached', 'pages.example.test', 1],
       ['web_fetch', 'refused', 'evil.example.test', 1],
     ].sort(),

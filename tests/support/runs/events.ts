@@ -60,7 +60,6 @@ export const started: RunStarted = {
     tools: null,
     answerSchema: null,
     webFetch: [],
-    webSearch: false,
     serverTools: [],
     ownTools: [],
   },

@@ -41,7 +41,6 @@ const SPELT = [
 
 const KEYS = {
   second: "the fallback model's provider",
-  search: 'the search of the web',
   gemini: 'a provider that the run does not use',
   admin: "the organisation's administrator",
 };
@@ -67,7 +66,6 @@ require('node:module').syncBuiltinESMExports();`;
     HTTP_PROXY: `http://127.0.0.1:${moverPorts.get(victim)}`,
     NO_PROXY: ['127.0.0.1', 'own.public.test', 'mapped.public.test', 'mixed.public.test'].join(),
     OPENAI_API_KEY: victim.canary('second'),
-    BRAVE_API_KEY: victim.canary('search'),
     GEMINI_API_KEY: victim.canary('gemini'),
     ANTHROPIC_ADMIN_API_KEY: victim.canary('admin'),
   }),
