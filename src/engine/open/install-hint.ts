@@ -54,12 +54,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Where a command runs in the end, as far as its text tells: most begin with `cd`. */
-export async function folderOfCommand(command: string): Promise<string> {
-  const { folderAtEnd } = await import('../../adapters/plan/needed-programs.ts');
-  return folderAtEnd(command);
-}
-
 /** The line in which a language says that a package is missing: often far above the end. Null where none does. */
 export function missingPackage(output: string): string | null {
   const lines = stripVTControlCharacters(output).split('\n');

@@ -1,11 +1,11 @@
 /**
  * Checks in the sandbox, before the model costs anything, whether the verify commands can run at all: whether the shell can parse
- * them, and whether it finds the programs that they name. Executes none of them; `patchsmith check` does.
+ * them, and whether it finds the program that each begins with. Executes none of them; `patchsmith check` does.
  */
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { NeededProgram } from '../../adapters/plan/needed-programs.ts';
+import type { FirstProgram } from '../../adapters/plan/first-program.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { shellWord } from '../../domain/shell-word.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
@@ -39,14 +39,12 @@ export async function whyNotRunnable(
 ): Promise<string | null> {
   if (commands.length === 0 || session.input.settings.preflight === 'off') return null;
   session.stage = 'verify';
-  const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
+  const { firstProgram } = await import('../../adapters/plan/first-program.ts');
   const { root } = session;
   const found = commands.map(async (command) => {
-    const lookups = neededPrograms(command).map(async (program) => [
-      ofProgram(command, program, root),
-      ...(await ofPackages(command, program, root)),
-    ]);
-    return (await Promise.all(lookups)).flat();
+    const program = firstProgram(command);
+    if (program === null) return [];
+    return [ofProgram(command, program, root), ...(await ofPackages(command, program, root))];
   });
   const lookups = (await Promise.all(found)).flat();
   const { end, output } = await sandbox.run({
@@ -86,7 +84,7 @@ function lineOf({ script }: Lookup, at: number): string {
   return `( ${script} ) || echo missing ${at}`;
 }
 
-function ofProgram(command: string, { name, folder }: NeededProgram, root: string | null): Lookup {
+function ofProgram(command: string, { name, folder }: FirstProgram, root: string | null): Lookup {
   const hint =
     missingProgramHint(root, name, '', folder) ||
     (name.includes('/')
@@ -105,10 +103,10 @@ function ofProgram(command: string, { name, folder }: NeededProgram, root: strin
  */
 async function ofPackages(
   command: string,
-  { name, words, folder, isFirst, sets }: NeededProgram,
+  { name, words, folder, sets }: FirstProgram,
   root: string | null,
 ): Promise<Lookup[]> {
-  if (!isFirst || folder.startsWith('/') || sets.some((one) => FROM_ELSEWHERE.test(one))) return [];
+  if (folder.startsWith('/') || sets.some((one) => FROM_ELSEWHERE.test(one))) return [];
   const there = `cd -- ${shellWord(folder)} 2>/dev/null || exit 0`;
   const hint = installHint(root, command, folder);
   const [first, second] = words;

@@ -16,13 +16,7 @@ import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { refusalsSaid } from './egress-record.ts';
-import {
-  cacheHint,
-  folderOfCommand,
-  installHint,
-  missingPackage,
-  missingProgramHint,
-} from './install-hint.ts';
+import { cacheHint, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
 import { quotedCommand, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 
@@ -216,7 +210,8 @@ async function whyNotRun(
   reports: readonly CommandReport[],
 ): Promise<string | null> {
   for (const { command, end, output } of reports) {
-    const folder = await folderOfCommand(command);
+    const { folderAfterCd } = await import('../../adapters/plan/first-program.ts');
+    const folder = folderAfterCd(command);
     if (wasNotRun(end)) {
       const missing = missingProgram(output);
       const last = missing?.line ?? output.trimEnd().split('\n').at(-1) ?? '';

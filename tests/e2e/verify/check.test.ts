@@ -188,7 +188,7 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   const token = await check({ args: ['--publish', '--verify', 'true && nmp test'] });
   expect(token.stdout).toContain('FAILED  publishing  [ERR_NO_TOKEN] there is no token: set GITHUB_TOKEN');
   expect(token.stdout).toMatch(/^note {4}plan {8}none given/m);
-  expect(token.stdout).toMatch(/^FAILED {2}verify .*"nmp" is not found in the sandbox/m);
+  expect(token.stdout).toMatch(/^FAILED {2}verify .*nmp: command not found/m);
   const setup =
     'test -d made || { echo "sh: 1: uv: not found" >&2; uv() { exit 1; }; npm --version; uv sync; }';
   const tool = await check({ args: ['--setup', setup] });
