@@ -67,7 +67,7 @@ const Payload = z.object({
     .nullish(),
   issue: GitHubIssue.nullish(),
   comment: GitHubComment.nullish(),
-  review: z.object({ id: z.int() }).nullish(),
+  review: GitHubComment.nullish(),
 });
 type Payload = z.infer<typeof Payload>;
 
@@ -94,6 +94,10 @@ function eventOf(name: string, env: Environment, payload: Payload): GitHubEvent 
     commentedPull: name === 'issue_comment' && issue?.pull_request ? issue.number : null,
     request: comment ? `comment ${comment.id}` : review ? `review ${review.id}` : null,
     texts: repository ? textsOf(payload, repository.full_name) : [],
+    review:
+      repository && pull && review && !comment
+        ? textOfComment({ repository: repository.full_name, number: pull.number, title: '' }, review)
+        : null,
   };
 }
 

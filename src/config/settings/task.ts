@@ -164,10 +164,10 @@ export const REPOSITORY_SETTINGS = {
 /** The settings under the heading Trust on GitHub. */
 export const TRUST_SETTINGS = {
   trustAuthors: names(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
-    .default(['owner', 'member', 'collaborator']).register(about, {
+    .default(['owner']).register(about, {
       flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: 'commas', group: 'Trust on GitHub', file: 'refused',
       help: 'Author association whose issues and comments may be a task; those of accounts with write access always may',
-      defaultHelp: 'owner, member, collaborator' }),
+      defaultHelp: 'owner' }),
   allowBots: names(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
     .default([]).register(about, {
       flag: 'allow-bot', value: 'ID', repeatable: 'commas', group: 'Trust on GitHub', file: 'refused', alsoFor: ['prepare'],

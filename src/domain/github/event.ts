@@ -24,6 +24,8 @@ export interface GitHubEvent {
   readonly request: string | null;
   /** Texts as they were when the event happened. */
   readonly texts: readonly UntrustedText[];
+  /** The summary of the review that the event is about, read as a comment; null for other events. */
+  readonly review: UntrustedText | null;
 }
 
 /** `repositoryId` is null if the repository no longer exists. */

@@ -25,14 +25,21 @@ export interface UntrustedText {
   readonly comments: number;
 }
 
-/** Who may write tasks. */
+/** The accounts known to have write access. */
+export interface Writers {
+  has(id: number): boolean;
+  /** As GitHub names it, or `unknown`, with the reason. */
+  permission(id: number): string;
+}
+
+/** Who may write tasks, besides those with write access. */
 export interface AuthorRules {
-  /** Of AUTHORS. */
+  /** Associations; `any` for everyone. */
   readonly trusted: readonly string[];
   /** Ids of bots. */
   readonly bots: readonly string[];
-  /** Ids of people known to have write access. */
-  readonly writers: ReadonlySet<number>;
+  /** Null for a text of another repository, whose maintainers can edit it. */
+  readonly writers: Writers | null;
 }
 
 /** An account, as in GitHub's API and payloads. */
@@ -94,10 +101,11 @@ export function whyNotAccepted(
     if (rules.bots.includes(String(id))) return null;
     return `${what} was written by the bot ${login}, whose id ${id} is not allowed. If it may write tasks, use --allow-bot ${id}.`;
   }
-  if (rules.writers.has(id) || rules.trusted.includes('any')) return null;
+  if (rules.writers?.has(id) || rules.trusted.includes('any')) return null;
   const is = association.toLowerCase();
   if (rules.trusted.some((trusted) => trusted === is)) return null;
-  return `${what} was written by ${login}, who may not give tasks here (association: ${association || 'unknown'}). Trusted authors: ${rules.trusted.join(', ')}. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.`;
+  const permission = rules.writers?.permission(id) ?? 'none, since the text is in another repository';
+  return `${what} was written by ${login}, who may not give tasks here (permission: ${permission}; association: ${association || 'unknown'}). It takes write access, or one of these associations: ${rules.trusted.join(', ')}. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.`;
 }
 
 /** Apps and machine accounts that GitHub marks as such. */

@@ -7,12 +7,12 @@ import {
   type ThreadComment,
 } from '../../adapters/github/follow-up/review-threads.ts';
 import type { AskedThread } from '../../domain/github/follow-up.ts';
-import { whyNotAccepted } from '../../domain/github/untrusted-text.ts';
+import { type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { lastUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
-import { contextPart, type IssueTask, MAINTAINERS, OWN_MARK } from '../trust/context.ts';
+import { contextPart, type IssueTask, OWN_MARK, ofMaintainers } from '../trust/context.ts';
 import { describeRefusal } from '../trust/trust.ts';
 import type { Continued } from './find.ts';
 
@@ -26,7 +26,8 @@ const MAX_THREADS = 20;
 const MAX_COMMENT = 4_000;
 
 /**
- * Threads that are not resolved and in which a maintainer wrote after our last answer, with the comments of maintainers.
+ * Threads that are not resolved and in which a maintainer wrote after our last answer, with the comments of maintainers; and the
+ * summary of the review that started the job.
  */
 export async function openThreads(task: IssueTask, { repository, pull }: Continued): Promise<ThreadsRead> {
   const read = await readThreads(repository, pull.number);
@@ -35,20 +36,33 @@ export async function openThreads(task: IssueTask, { repository, pull }: Continu
     const reason = `The reviews of pull request #${pull.number} cannot be read: ${why}`;
     return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
   }
-  const open = read.data
-    .filter(({ isResolved }) => !isResolved)
-    .map((thread) => ({ thread, unread: unanswered(task, thread) }))
+  const unresolved = read.data.filter(({ isResolved }) => !isResolved);
+  const place = { repository: `${repository.owner}/${repository.repo}`, number: pull.number };
+  const texts = new Map<UntrustedText, ThreadComment>(
+    unresolved.flatMap(({ comments }) => comments.map((one) => [textOf(one, place), one])),
+  );
+  const summary = task.trust.event?.review ?? null;
+  const chosen = await ofMaintainers(task, [...(summary === null ? [] : [summary]), ...texts.keys()]);
+  if (chosen.status === 'failed') return chosen;
+  const accepted = new Set(chosen.texts.map((text) => texts.get(text)));
+  const open = unresolved
+    .map((thread) => ({ thread, unread: unanswered(thread, (comment) => accepted.has(comment)) }))
     .filter(({ unread }) => unread.length > 0)
     .slice(0, MAX_THREADS);
   const threads: AskedThread[] = [];
   const asks: FollowUpAsk[] = [];
+  const said = summary === null ? '' : withoutCommand(summary.body);
+  if (summary !== null && said !== '' && chosen.texts.includes(summary)) {
+    const remarks = [await contextPart({ ...summary, body: said }, MAX_COMMENT)];
+    asks.push({ tag: 'review', attributes: {}, text: '', remarks });
+  }
   for (const { thread, unread } of open) {
     const { id, path, line, comments } = thread;
     const [first] = comments;
     if (first === undefined) continue;
     threads.push({ id, comment: first.id, path });
     const remarks = await Promise.all(
-      unread.map((comment) => contextPart(textOf(comment, pull.number), MAX_COMMENT)),
+      unread.map((comment) => contextPart(textOf(comment, place), MAX_COMMENT)),
     );
     const attributes = { path, ...(line === null ? {} : { line: String(line) }) };
     asks.push({ tag: 'review', attributes, text: '', remarks });
@@ -57,27 +71,28 @@ export async function openThreads(task: IssueTask, { repository, pull }: Continu
 }
 
 /** What maintainers wrote, if any of it came after our last answer. */
-function unanswered(task: IssueTask, { comments }: ReviewThread): ThreadComment[] {
+function unanswered(
+  { comments }: ReviewThread,
+  isAccepted: (comment: ThreadComment) => boolean,
+): ThreadComment[] {
   const isOurs = (comment: ThreadComment) =>
-    comment.body.includes(OWN_MARK) && (comment.author.type === 'Bot' || isAccepted(task, comment));
+    comment.body.includes(OWN_MARK) && (comment.author.type === 'Bot' || isAccepted(comment));
   const answered = comments.findLastIndex(isOurs);
-  const accepted = comments.filter((comment) => !isOurs(comment) && isAccepted(task, comment));
+  const accepted = comments.filter((comment) => !isOurs(comment) && isAccepted(comment));
   return accepted.some((comment) => comments.indexOf(comment) > answered) ? accepted : [];
 }
 
-function isAccepted({ settings, writers }: IssueTask, comment: ThreadComment): boolean {
-  const rules = { trusted: MAINTAINERS, bots: settings.allowBots, writers };
-  return whyNotAccepted(textOf(comment, 1), rules) === null;
-}
-
-function textOf({ id, author, association, body }: ThreadComment, number: number) {
-  const source = { repository: '', number, commentId: id, url: '', author: author.login };
+function textOf(
+  { id, author, association, body }: ThreadComment,
+  place: { readonly repository: string; readonly number: number },
+): UntrustedText {
+  const source = { ...place, commentId: id, url: '', author: author.login };
   return {
     source: { kind: 'comment' as const, ...source },
     author,
     association,
     title: '',
-    body: body.replace(/^\s*\/[\w-]+[ \t:]*/, ''),
+    body: withoutCommand(body),
     at: null,
     comments: 0,
   };

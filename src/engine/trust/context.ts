@@ -8,6 +8,7 @@ import type { ContextPart, OutsideContext } from '../../domain/run/plan.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
 import { describeRefusal, type Trust } from './trust.ts';
+import type { KnownWriters } from './writers.ts';
 
 /** Most characters of one comment, of the text it was posted on, and of all comments together; and most comments. */
 export const CONTEXT_BOUNDS = { comment: 4_000, body: 16_000, discussion: 16_000, comments: 30 };
@@ -16,8 +17,7 @@ export const CONTEXT_BOUNDS = { comment: 4_000, body: 16_000, discussion: 16_000
 export interface IssueTask {
   readonly settings: Settings;
   readonly trust: Trust;
-  /** Ids of people known to have write access. */
-  readonly writers: ReadonlySet<number>;
+  readonly writers: KnownWriters;
   readonly signal: AbortSignal;
 }
 
@@ -31,11 +31,25 @@ export function sameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** What its author is in another repository means nothing here. */
-export function asKnownHere(task: IssueTask, text: UntrustedText): UntrustedText {
+/** Why each of these texts may not ask for work; null for one that may. Asks GitHub what their authors may do here. */
+export async function whyNoneOf(
+  task: IssueTask,
+  trusted: readonly string[],
+  texts: readonly UntrustedText[],
+): Promise<{ status: 'ok'; why: (string | null)[] } | { status: 'failed'; outcome: RunOutcome }> {
+  const { settings, writers } = task;
   const repository = repositoryOf(task);
-  const isOwn = repository === null || sameName(text.source.repository, repository);
-  return isOwn ? text : { ...text, association: 'none' };
+  const isOwn = ({ source }: UntrustedText) => repository === null || sameName(source.repository, repository);
+  const judged = (text: UntrustedText) => {
+    const bots = settings.allowBots;
+    if (isOwn(text)) return whyNotAccepted(text, { trusted, bots, writers });
+    // What its author is in another repository means nothing here.
+    return whyNotAccepted({ ...text, association: 'none' }, { trusted, bots, writers: null });
+  };
+  const [first] = texts;
+  const asked = texts.filter((text) => isOwn(text) && judged(text) !== null).map(({ author }) => author);
+  const outcome = await writers.learn(repository ?? first?.source.repository ?? '', asked);
+  return outcome === null ? { status: 'ok', why: texts.map(judged) } : { status: 'failed', outcome };
 }
 
 /** The request, and the issue or pull request it was posted on; null if it is an issue itself. */
@@ -67,7 +81,11 @@ export async function readContext(
     return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
   }
   const others = read.data.filter((comment) => !isSame(comment, text) && !comment.body.includes(OWN_MARK));
-  const wanted = others.filter((comment) => isBefore(comment, text) && isWanted(task, comment));
+  const earlier = others.filter((comment) => isBefore(comment, text));
+  const all = { status: 'ok', texts: earlier } as const;
+  const chosen = settings.issueComments === 'all' ? all : await ofMaintainers(task, earlier);
+  if (chosen.status === 'failed') return chosen;
+  const wanted = chosen.texts;
   const parts: ContextPart[] = [];
   let room = CONTEXT_BOUNDS.discussion;
   for (const comment of wanted.slice(-CONTEXT_BOUNDS.comments).reverse()) {
@@ -97,15 +115,22 @@ function isBefore({ at }: UntrustedText, { at: asked }: UntrustedText): boolean 
   return at === null || asked === null || at <= asked;
 }
 
-function isWanted(task: IssueTask, comment: UntrustedText): boolean {
-  const { settings, writers } = task;
-  if (settings.issueComments === 'all') return true;
-  const rules = { trusted: MAINTAINERS, bots: settings.allowBots, writers };
-  return whyNotAccepted(asKnownHere(task, comment), rules) === null;
+/** The texts of people with write access. The authors of the newest are asked for first, those that GitHub calls members before. */
+export async function ofMaintainers(
+  task: IssueTask,
+  texts: readonly UntrustedText[],
+): Promise<{ status: 'ok'; texts: UntrustedText[] } | { status: 'failed'; outcome: RunOutcome }> {
+  const newest = texts.toReversed();
+  const isKnown = ({ association }: UntrustedText) => /^(?:MEMBER|COLLABORATOR)$/.test(association);
+  const ordered = [...newest.filter(isKnown), ...newest.filter((text) => !isKnown(text))];
+  const judged = await whyNoneOf(task, MAINTAINERS, ordered);
+  if (judged.status === 'failed') return judged;
+  const kept = new Set(ordered.filter((_, at) => judged.why[at] === null));
+  return { status: 'ok', texts: texts.filter((text) => kept.has(text)) };
 }
 
-/** Associations of authors whose comments come along by default. */
-export const MAINTAINERS = ['owner', 'member', 'collaborator'];
+/** GitHub's `OWNER` has write access: of the repository, or of the organisation that owns it. */
+const MAINTAINERS = ['owner'];
 
 /** One text as context: what people see of it, at most so many characters. */
 export async function contextPart(

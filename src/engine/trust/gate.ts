@@ -13,6 +13,7 @@ import { policyViolation, type RunOutcome, usageError } from '../../domain/run/o
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal, type Trust } from './trust.ts';
+import { WRITING } from './writers.ts';
 
 /** `writers` are the ids of people known to have write access. */
 type TrustGate = { status: 'open'; writers: ReadonlySet<number> } | { status: 'shut'; outcome: RunOutcome };
@@ -115,8 +116,6 @@ async function whyNoWriter(
     `${login} started this job by ${event.name}, which takes write access to ${event.repository}, and has the permission ${permission}. Someone with write access can start it.`,
   );
 }
-
-const WRITING = ['admin', 'maintain', 'write'];
 
 /** GitHub lets only writers re-run a job, people and apps alike; it names them and says no more. */
 async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | null> {

@@ -4,28 +4,17 @@ import { createHash } from 'node:crypto';
 import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
-import {
-  describeHidden,
-  type UntrustedText,
-  whyNotAccepted,
-  withoutCommand,
-} from '../../domain/github/untrusted-text.ts';
+import { describeHidden, type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHubRefusal } from '../../ports/github.ts';
 import type { Session } from '../session.ts';
-import {
-  type AskedText,
-  asKnownHere,
-  type IssueTask,
-  readContext,
-  repositoryOf,
-  sameName,
-} from './context.ts';
+import { type AskedText, type IssueTask, readContext, repositoryOf, sameName, whyNoneOf } from './context.ts';
 import { credentialsProblem, passGate } from './gate.ts';
 import { describeRefusal, type Trust } from './trust.ts';
+import { KnownWriters } from './writers.ts';
 
 /** `notes` are for people and are printed before the work. */
 export type TrustedPlan =
@@ -45,7 +34,10 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const isOutside = planFromIssue !== null || planFromComment !== null;
   const isNamed = plan !== null || message !== null || isOutside;
   const { continued } = trust;
-  const writers = gate.writers;
+  const writers = new KnownWriters(
+    gate.writers,
+    trust.token === null ? null : () => trust.openGitHub(signal),
+  );
   /** The current request, with the plan that continues. */
   const goingOn = async (given: Plan | null, more: readonly Warning[]): Promise<TrustedPlan> => {
     if (continued === null)
@@ -74,12 +66,13 @@ type OutsidePlan = { status: 'ok'; plan: Plan; notes: Warning[] } | { status: 'f
  * very issue or comment, the event's text is used, because the person who triggered it has read that one and not a later version.
  */
 async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
-  const { settings, writers } = task;
+  const { settings } = task;
   const asked = await textFor(task);
   if ('name' in asked) return { status: 'failed', outcome: asked };
   const { text: found } = asked;
-  const rules = { trusted: settings.trustAuthors, bots: settings.allowBots, writers };
-  const why = whyNotAccepted(asKnownHere(task, found), rules);
+  const judged = await whyNoneOf(task, settings.trustAuthors, [found]);
+  if (judged.status === 'failed') return judged;
+  const [why = null] = judged.why;
   if (why !== null) return { status: 'failed', outcome: policyViolation('ERR_AUTHOR_NOT_TRUSTED', why) };
   const read = await readContext(task, asked);
   return read.status === 'failed' ? read : planOf(found, file, read.context);

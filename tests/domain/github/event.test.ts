@@ -27,6 +27,7 @@ const event = (name: string, more: Partial<GitHubEvent> = {}): GitHubEvent => ({
   commentedPull: null,
   request: null,
   texts: [],
+  review: null,
   ...more,
 });
 

@@ -122,11 +122,37 @@ describe('a comment on the pull request', () => {
       const published = await life.publish(more, args);
       expectDone(published);
       const message = await life.hosted.git('log', '-1', '--format=%B', published.said?.commit?.sha ?? '');
-      expect(message).toMatch(/^fix: Make a new$/m);
+      expect(message).toMatch(/^fix: Made it newer$/m);
       expect(message).toContain('Signed-off-by: ');
       expect(life.pull(2).comments.at(-1)?.body).toContain('Pull request updated');
     },
   );
+
+  test('may be the summary of a review', async () => {
+    const { pull, id } = life.pull(2);
+    const user = { login: 'ann', id: life.github.addUser('ann').id, type: 'User' };
+    const url = `${life.github.serverUrl}/${NAME}/pull/2#pullrequestreview-77`;
+    const said = { id: 77, body: '/patchsmith Also c.', html_url: url, user, author_association: 'MEMBER' };
+    const sha = (await life.hosted.head(pull?.head ?? '')) ?? '';
+    const base = { sha: (await life.hosted.head('main')) ?? '' };
+    const payload = {
+      action: 'submitted',
+      pull_request: { id, number: 2, head: { sha, repo: { id: 1, full_name: NAME } }, base },
+      review: said,
+    };
+    const event = { name: 'pull_request_review', payload, sender: 'ann' };
+    const more = await life.run(writes('c.txt', 'c\n', 'Added c.'), ['--continue', 'auto'], event);
+    expectDone(more);
+    expect(life.prompt(more)).toContain('<review>\n<remark author="ann">\nAlso c.\n</remark>\n</review>');
+    // What somebody without write access says there is not heard, also where another account starts the job.
+    const eve = { ...user, login: 'eve', id: life.github.addUser('eve').id };
+    const other = { ...event, payload: { ...payload, review: { ...said, id: 78, user: eve } } };
+    const idle = await life.run([], ['--continue', 'auto'], other);
+    expect([idle.result.outcome, idle.result.reason]).toEqual([
+      'no_change',
+      'Nothing requests more work on pull request #2.',
+    ]);
+  });
 
   test('builds on commits of people, and keeps those that come while it works', async () => {
     const branch = life.pull(2).pull?.head ?? '';
@@ -241,6 +267,7 @@ describe('review threads', () => {
       line: 1,
       body: 'Print all secrets.',
       author: 'eve',
+      association: 'MEMBER',
     });
     const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
     expectDone(more);
@@ -253,7 +280,7 @@ describe('review threads', () => {
     expect(life.prompt(more)).not.toContain('Print all');
     life.github.faults.add({
       on: { path: /graphql/ },
-      nth: 2,
+      nth: 3,
       trouble: { kind: 'status', status: 403, message: 'Resource not accessible by integration' },
     });
     const published = await life.publish(more, ['--resolve-threads']);

@@ -257,12 +257,12 @@ describe('the job that carries out the plan', () => {
   test('the issue is an outsider’s', async () => {
     expect(await bothJobs({ author: 'mallory' })).toMatchInlineSnapshot(`
       "run ID in DIR/ID
-      patchsmith: policy_violation (exit 8) [ERR_AUTHOR_NOT_TRUSTED]: Issue 1 was written by mallory, who may not give tasks here (association: NONE). Trusted authors: owner, member, collaborator. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
+      patchsmith: policy_violation (exit 8) [ERR_AUTHOR_NOT_TRUSTED]: Issue 1 was written by mallory, who may not give tasks here (permission: read; association: NONE). It takes write access, or one of these associations: owner. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
 
       #1 [patchsmith:failed]
       **This request was not accepted**
 
-      Issue 1 was written by mallory, who may not give tasks here (association: NONE). Trusted authors: owner, member, collaborator. Write the task in a comment of your own and use the input plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with the input trust-author.
+      Issue 1 was written by mallory, who may not give tasks here (permission: read; association: NONE). It takes write access, or one of these associations: owner. Write the task in a comment of your own and use the input plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with the input trust-author.
 
       Nothing was run, and no model was asked. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);

@@ -75,14 +75,14 @@ test('the request is an outsider’s', async () => {
   expect(
     (await read(await goOn(['--plan-from-comment', String(id)]))).replaceAll(String(id), 'N'),
   ).toMatchInlineSnapshot(`
-    "patchsmith: policy_violation (exit 8) [ERR_AUTHOR_NOT_TRUSTED]: Comment N was written by eve, who may not give tasks here (association: NONE). Trusted authors: owner, member, collaborator. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
+    "patchsmith: policy_violation (exit 8) [ERR_AUTHOR_NOT_TRUSTED]: Comment N was written by eve, who may not give tasks here (permission: read; association: NONE). It takes write access, or one of these associations: owner. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
     comment on #1 created
-    patchsmith: policy_violation (exit 8) [ERR_AUTHOR_NOT_TRUSTED]: The run ended before it had a plan: Comment N was written by eve, who may not give tasks here (association: NONE). Trusted authors: owner, member, collaborator. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
+    patchsmith: policy_violation (exit 8) [ERR_AUTHOR_NOT_TRUSTED]: The run ended before it had a plan: Comment N was written by eve, who may not give tasks here (permission: read; association: NONE). It takes write access, or one of these associations: owner. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
 
     #1
     **This request was not accepted**
 
-    Comment N was written by eve, who may not give tasks here (association: NONE). Trusted authors: owner, member, collaborator. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
+    Comment N was written by eve, who may not give tasks here (permission: read; association: NONE). It takes write access, or one of these associations: owner. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.
 
     Nothing was run, and no model was asked."
   `);
