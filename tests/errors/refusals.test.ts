@@ -141,12 +141,18 @@ test.each([
   expect(readInputs(env).problems.map((one) => one.code)).toEqual([code]);
 });
 
-test('ERR_NOT_IN_ACTIONS', async () => {
+test('ERR_NOT_IN_ACTIONS, and ERR_EVENT_UNREADABLE', async () => {
   const apiUrl = 'https://api.github.example';
   const signal = new AbortController().signal;
   const github = openGitHub({ apiUrl, token: null, version: '0', signal, fetch });
   const { outcome } = await locate({ env: {}, repository: null, github, pauseMs: 0 });
   expect(outcome.errorCode).toBe('ERR_NOT_IN_ACTIONS');
+  const unnamed = { GITHUB_ACTIONS: 'true' };
+  const unknown = await locate({ env: unnamed, repository: 'octo/shop', github, pauseMs: 0 });
+  expect(unknown.outcome).toMatchObject({
+    errorCode: 'ERR_EVENT_UNREADABLE',
+    reason: expect.stringContaining('GITHUB_EVENT_NAME is not set'),
+  });
 });
 
 test('ERR_UNUSABLE_FILE', () => {

@@ -30,19 +30,33 @@ export async function readGitHubEvent(env: Environment): Promise<EventRead> {
   if (env.GITHUB_ACTIONS !== 'true') return { status: 'none' };
   const name = env.GITHUB_EVENT_NAME;
   const path = env.GITHUB_EVENT_PATH;
-  if (!name) return failed('GITHUB_ACTIONS is true, but GITHUB_EVENT_NAME is not set');
+  if (!name) return unknown('GITHUB_ACTIONS is true, but GITHUB_EVENT_NAME is not set');
   if (!path) return { status: 'ok', event: eventOf(name, env, {}) };
   const read = await readBytes(path, { maxBytes: MAX_BYTES });
-  if (read.status === 'failed') return failed(`the file that GITHUB_EVENT_PATH names ${read.why}`);
+  if (read.status === 'failed') return unknown(`the file that GITHUB_EVENT_PATH names ${read.why}`);
   const json = jsonOrUndefined(textOf(read.bytes) ?? '');
   const payload = Payload.safeParse(json);
   if (!payload.success) {
     const [issue] = payload.error.issues;
-    return failed(
-      `the payload of ${name} is not as GitHub writes it: ${issue?.path.join('.')}: ${issue?.message}`,
+    return unknown(
+      `the payload of ${name} is not as GitHub writes it: ${issue?.path.join('.') || 'all of it'}: ${issue?.message}`,
     );
   }
-  return { status: 'ok', event: eventOf(name, env, payload.data) };
+  const missing = fieldsOf(name).find((field) => payload.data[field] == null);
+  return missing === undefined
+    ? { status: 'ok', event: eventOf(name, env, payload.data) }
+    : unknown(`the payload of ${name} has no ${missing}`);
+}
+
+/** The fields that say whose code is checked out, or whose request it is: without them, all would be trusted. */
+function fieldsOf(name: string): (keyof Payload)[] {
+  if (name === 'workflow_run') return ['workflow_run'];
+  if (name === 'issue_comment') return ['issue', 'comment'];
+  return name.startsWith('pull_request') ? ['pull_request'] : [];
+}
+
+function unknown(why: string): Failed {
+  return failed(`It is unknown what started this job: ${why}.`);
 }
 
 const Repository = z.object({ id: z.int(), full_name: z.string() });

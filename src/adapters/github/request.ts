@@ -37,14 +37,14 @@ export async function getOrThrow<T>(
   return dataOf(await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } }));
 }
 
-/** The answer; null if no such thing exists. Throws `GitHubRefused` for any other refusal. */
+/** The answer; null if no such thing exists any more. Throws `GitHubRefused` for any other refusal. */
 export async function getOrNull<T>(
   { github, owner, repo }: OnGitHub,
   request: GitHubRequest<T>,
 ): Promise<T | null> {
   const answer = await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } });
   if (answer.status === 'ok') return answer.data;
-  if (answer.refusal.status === 404) return null;
+  if (answer.refusal.status === 404 || answer.refusal.status === 410) return null;
   throw new GitHubRefused(answer.refusal);
 }
 

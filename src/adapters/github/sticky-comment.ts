@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { GitHub } from '../../ports/github.ts';
-import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
+import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 const Comment = z.object({
   id: z.int(),
@@ -26,6 +26,12 @@ export interface CommentMade {
   readonly operation: 'created' | 'updated' | 'none';
 }
 
+/** What our comment with this marker says; empty if there is none. */
+export async function commentThere(where: OnGitHub, at: Omit<StickyComment, 'body'>): Promise<string> {
+  const [oldest] = await listOurs(where, at, await ownComments(where.github, at.marker));
+  return oldest?.body ?? '';
+}
+
 /** If several are ours, the oldest is kept. Comments by others are not touched, whatever they contain. */
 export async function putComment(where: OnGitHub, comment: StickyComment): Promise<CommentMade> {
   const isOurs = await ownComments(where.github, comment.marker);
@@ -37,7 +43,15 @@ export async function putComment(where: OnGitHub, comment: StickyComment): Promi
   const [first, ...more] = (await listOurs(where, comment, isOurs)).filter(
     ({ user }) => account !== undefined && user?.login === account,
   );
-  for (const { id } of more) await remove(where, id);
+  // The other publication may have removed them already.
+  for (const { id } of more)
+    await getOrNull(where, {
+      route: 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}',
+      parameters: { comment_id: id },
+      schema: z.unknown(),
+      isRepeatable: true,
+      planned: '',
+    });
   if (first === undefined || first.id === made.id) return { url: made.html_url, operation: 'created' };
   return { ...(await updated(where, first, comment)), operation: 'updated' };
 }
@@ -73,7 +87,7 @@ export async function ownAccount(github: GitHub): Promise<z.infer<typeof TokenAc
 
 async function listOurs(
   where: OnGitHub,
-  { issue }: StickyComment,
+  { issue }: Pick<StickyComment, 'issue'>,
   isOurs: (comment: Comment) => boolean,
 ): Promise<Comment[]> {
   const all = await paginate(where, {
@@ -119,19 +133,4 @@ async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): 
     planned: old,
   });
   return { url: html_url, operation: 'updated' };
-}
-
-async function remove(where: OnGitHub, id: number): Promise<void> {
-  const { github, owner, repo } = where;
-  const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
-  const parameters = { owner, repo, comment_id: id };
-  const answer = await github.ask({
-    route,
-    parameters,
-    schema: z.unknown(),
-    isRepeatable: true,
-    planned: '',
-  });
-  // The other publication may have removed it already.
-  if (answer.status === 'refused' && answer.refusal.status !== 404) throw new GitHubRefused(answer.refusal);
 }

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { findHead } from '../../adapters/github/branch.ts';
-import { getOrThrow } from '../../adapters/github/request.ts';
+import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { PublishJob, Refused } from './job.ts';
 
@@ -14,6 +14,19 @@ export interface Base {
   readonly sha: string;
 }
 
+/** What GitHub says of the repository, by its name of today. Throws `GitHubRefused`. */
+export function readRepository(where: OnGitHub) {
+  const route = 'GET /repos/{owner}/{repo}';
+  return getOrThrow(where, { route, schema: RepositoryFacts });
+}
+
+const RepositoryFacts = z.object({
+  default_branch: z.string(),
+  full_name: z.string(),
+  archived: z.boolean().default(false),
+  disabled: z.boolean().default(false),
+});
+
 /** `--base`, otherwise the branch the run began on, otherwise the repository's default branch. */
 export async function readBase({
   upstream,
@@ -22,10 +35,7 @@ export async function readBase({
   settings,
   publication,
 }: PublishJob): Promise<Refused | { status: 'ok'; base: Base }> {
-  const { default_branch, full_name } = await getOrThrow(upstream, {
-    route: 'GET /repos/{owner}/{repo}',
-    schema: z.object({ default_branch: z.string(), full_name: z.string() }),
-  });
+  const { default_branch, full_name } = await readRepository(upstream);
   const name = settings.base ?? result.baseBranch ?? default_branch;
   const refuse = (reason: string): Refused => ({
     status: 'refused',

@@ -1,9 +1,7 @@
 /** A branch of a plan's name with commits of others: found before a run is paid for, and said where people look. */
 
-import * as z from 'zod';
 import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
 import { findPullRequest } from '../../adapters/github/pull-requests.ts';
-import { getOrThrow } from '../../adapters/github/request.ts';
 import { putComment } from '../../adapters/github/sticky-comment.ts';
 import { branchOf, markerOf, planId, type RunPlan } from '../../domain/github/publishing/identity.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
@@ -12,6 +10,7 @@ import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
+import { readRepository } from './base.ts';
 import { ended } from './ended.ts';
 import { forReaders } from './issue/input-words.ts';
 import { cleanMergeIn, cloneFor, type PublishJob, repositoryNamed, runUrlOf } from './job.ts';
@@ -63,10 +62,7 @@ async function lookAtBranch(
   const branch = settings.branch ?? branchOf(full, id);
   const head = await findHead(fork, branch);
   if (head === null) return null;
-  const { default_branch, full_name } = await getOrThrow(upstream, {
-    route: 'GET /repos/{owner}/{repo}',
-    schema: z.object({ default_branch: z.string(), full_name: z.string() }),
-  });
+  const { default_branch, full_name } = await readRepository(upstream);
   const base = settings.base ?? begun ?? default_branch;
   const baseSha = await findHead(upstream, base);
   if (baseSha === null) return null;

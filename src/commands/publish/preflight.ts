@@ -4,11 +4,14 @@
  */
 
 import * as z from 'zod';
-import { ownerAndName } from '../../adapters/github/request.ts';
+import { findHead } from '../../adapters/github/branch.ts';
+import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
+import type { GitHub } from '../../ports/github.ts';
+import { readRepository } from './base.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
+import { repositoryNamed } from './job.ts';
 
 /** What to check before a run that is to be published. */
 export interface PreflightInput {
@@ -22,111 +25,70 @@ export interface PreflightInput {
 }
 
 /** Null if publishing is permitted, otherwise exit 11 with the missing permissions and the fix. Leaves nothing visible. */
-export async function preflightPublishing({
-  github,
-  repository,
-  settings,
-  continues = false,
-}: PreflightInput): Promise<RunOutcome | null> {
-  const upstream = await repositoryAt(github, repository);
-  if ('name' in upstream) return upstream;
+export async function preflightPublishing(input: PreflightInput): Promise<RunOutcome | null> {
+  try {
+    return await obstacleFor(input);
+  } catch (error) {
+    if (!(error instanceof GitHubRefused)) throw error;
+    const fix = fixFor(error.refusal, { workflows: [] });
+    return publishFailed(
+      'ERR_GITHUB_REFUSED',
+      `Publishing would fail: ${refusalSentence(error.refusal)} ${fix}`.trim(),
+    );
+  }
+}
+
+async function obstacleFor(input: PreflightInput): Promise<RunOutcome | null> {
+  const { github, repository, settings, continues = false } = input;
+  const upstream = repositoryNamed(github, repository);
   const head = settings.headRepository ?? repository;
-  const fork = head === repository ? upstream : await repositoryAt(github, head);
-  if ('name' in fork) return fork;
-
-  const base = settings.base ?? upstream.defaultBranch;
-  const named = await github.ask({
-    route: 'GET /repos/{owner}/{repo}/git/ref/{ref}',
-    parameters: { ...upstream.names, ref: `heads/${base}` },
-    schema: z.object({ ref: z.string() }),
-  });
-  if (named.status === 'refused')
-    return named.refusal.status === 404
-      ? publishFailed(
-          'ERR_BRANCH_MISSING',
-          `There is no branch ${base} in ${repository}. Name one with --base.`,
-        )
-      : why(named.refusal);
-  const obstacle = await obstacleTo(github, fork, settings.branch);
-  if (obstacle !== null) return obstacle;
-
-  const stored = await github.ask({
+  const fork = repositoryNamed(github, head);
+  const { defaultBranch, closed } = await stateOf(upstream, repository);
+  const shut = closed ?? (head === repository ? null : (await stateOf(fork, head)).closed);
+  if (shut !== null) return shut;
+  const base = settings.base ?? defaultBranch;
+  if ((await findHead(upstream, base)) === null)
+    return publishFailed(
+      'ERR_BRANCH_MISSING',
+      `There is no branch ${base} in ${repository}. Name one with --base.`,
+    );
+  // Git stores branches like files: `patchsmith` and `patchsmith/x` exclude each other.
+  const parts = (settings.branch ?? 'patchsmith/x').split('/').slice(0, -1);
+  for (const name of parts.map((_, depth) => parts.slice(0, depth + 1).join('/')))
+    if ((await findHead(fork, name)) !== null)
+      return publishFailed(
+        'ERR_BRANCH_NAME_TAKEN',
+        `The repository ${head} has a branch ${name}, so it cannot have branches below it, such as ${name}/x. Rename it, or choose another name with --branch.`,
+      );
+  await getOrThrow(fork, {
     route: 'POST /repos/{owner}/{repo}/git/blobs',
-    parameters: { ...fork.names, content: '', encoding: 'utf-8' },
+    parameters: { content: '', encoding: 'utf-8' },
     schema: z.object({ sha: z.string() }),
     isRepeatable: true,
   });
-  if (stored.status === 'refused') return why(stored.refusal);
-  if (continues) return null;
-  const asked = await github.ask({
-    route: 'POST /repos/{owner}/{repo}/pulls',
-    parameters: {
-      ...upstream.names,
-      title: 'patchsmith checks whether it may open pull requests',
-      head: base,
-      base,
-    },
-    schema: z.unknown(),
-    isRepeatable: true,
-  });
-  // To a token that may open pull requests GitHub answers that there is nothing to merge.
-  return asked.status === 'ok' || asked.refusal.status === 422 ? null : why(asked.refusal);
-}
-
-interface Found {
-  readonly names: { owner: string; repo: string };
-  readonly fullName: string;
-  readonly defaultBranch: string;
-}
-
-async function repositoryAt(github: GitHub, fullName: string): Promise<Found | RunOutcome> {
-  const names = ownerAndName(fullName);
-  const answer = await github.ask({
-    route: 'GET /repos/{owner}/{repo}',
-    parameters: names,
-    schema: z.object({
-      default_branch: z.string(),
-      archived: z.boolean().default(false),
-      disabled: z.boolean().default(false),
-    }),
-  });
-  if (answer.status === 'refused') return why(answer.refusal);
-  const { archived, disabled, default_branch: defaultBranch } = answer.data;
-  if (archived || disabled) {
-    const state = archived ? 'archived, so nothing can be published in it' : 'disabled by GitHub';
-    return publishFailed('ERR_REPOSITORY_CLOSED', `The repository ${fullName} is ${state}.`);
-  }
-  return { names, fullName, defaultBranch };
-}
-
-/** Git stores branches like files: `patchsmith` and `patchsmith/x` exclude each other. */
-async function obstacleTo(
-  github: GitHub,
-  { names, fullName }: Found,
-  branch: string | null,
-): Promise<RunOutcome | null> {
-  const parts = (branch ?? 'patchsmith/x').split('/').slice(0, -1);
-  const above = parts.map((_, depth) => parts.slice(0, depth + 1).join('/'));
-  for (const name of above) {
-    const answer = await github.ask({
-      route: 'GET /repos/{owner}/{repo}/git/ref/{ref}',
-      parameters: { ...names, ref: `heads/${name}` },
-      schema: z.object({ ref: z.string() }),
-    });
-    if (answer.status === 'ok')
-      return publishFailed(
-        'ERR_BRANCH_NAME_TAKEN',
-        `The repository ${fullName} has a branch ${name}, so it cannot have branches below it, such as ${name}/x. Rename it, or choose another name with --branch.`,
-      );
-    if (answer.refusal.status !== 404) return why(answer.refusal);
-  }
+  if (!continues) await askForPullRequest(upstream, base);
   return null;
 }
 
-function why(refusal: GitHubRefusal): RunOutcome {
-  const fix = fixFor(refusal, { workflows: [] });
-  return publishFailed(
-    'ERR_GITHUB_REFUSED',
-    [`Publishing would fail: ${refusalSentence(refusal)}`, fix].filter((part) => part !== '').join(' '),
-  );
+/** To a token that may open pull requests GitHub answers that there is nothing to merge. */
+async function askForPullRequest(upstream: OnGitHub, base: string): Promise<void> {
+  const title = 'patchsmith checks whether it may open pull requests';
+  try {
+    await getOrThrow(upstream, {
+      route: 'POST /repos/{owner}/{repo}/pulls',
+      parameters: { title, head: base, base },
+      schema: z.unknown(),
+      isRepeatable: true,
+    });
+  } catch (error) {
+    if (!(error instanceof GitHubRefused) || error.refusal.status !== 422) throw error;
+  }
+}
+
+async function stateOf(where: OnGitHub, name: string) {
+  const { default_branch: defaultBranch, archived, disabled } = await readRepository(where);
+  const state = archived ? 'archived, so nothing can be published in it' : disabled && 'disabled by GitHub';
+  if (!state) return { defaultBranch, closed: null };
+  const closed = publishFailed('ERR_REPOSITORY_CLOSED', `The repository ${name} is ${state}.`);
+  return { defaultBranch, closed };
 }

@@ -4,6 +4,7 @@ import type { CommitsSince } from '../../adapters/github/branch.ts';
 import {
   commitsOf,
   listOwnPulls,
+  NOT_OWN,
   type NotOwn,
   type OwnPull,
   readOwnPull,
@@ -143,13 +144,6 @@ function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, n
 export function notContinued(name: string, why: NotOwn): RunOutcome {
   return policyViolation('ERR_NOT_OUR_PULL_REQUEST', `${name} is not continued: ${NOT_OWN[why]}`);
 }
-
-const NOT_OWN: Readonly<Record<NotOwn, string>> = {
-  missing: 'there is no such pull request.',
-  closed: 'it is closed.',
-  'of a fork': 'its branch is in a fork, where anyone could have written it.',
-  'not ours': 'its text has no record of patchsmith, so it is not one of its pull requests.',
-};
 
 function refused(outcome: RunOutcome): ContinueFound {
   return { status: 'refused', outcome };

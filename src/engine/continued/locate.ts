@@ -37,7 +37,8 @@ interface LocateQuestion {
 export async function locate(question: LocateQuestion): Promise<LocatedPull> {
   const { env, repository, github } = question;
   const read = await readGitHubEvent(env);
-  if (read.status !== 'ok' || repository === null)
+  if (read.status === 'failed') return nothing(usageError('ERR_EVENT_UNREADABLE', read.message));
+  if (read.status === 'none' || repository === null)
     return nothing(
       usageError(
         'ERR_NOT_IN_ACTIONS',

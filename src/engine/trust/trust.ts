@@ -70,12 +70,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   const credentials = isOnGitHub ? await findPersistedCredentials(root, env) : NO_CREDENTIALS;
   const found =
     read.status === 'failed'
-      ? refused(
-          usageError(
-            'ERR_EVENT_UNREADABLE',
-            sentence(`It is unknown what started this job: ${read.message}`),
-          ),
-        )
+      ? refused(usageError('ERR_EVENT_UNREADABLE', read.message))
       : root === null
         ? checkout?.status === 'failed'
           ? refused(usageError('ERR_NO_CHECKOUT', checkout.message))

@@ -72,23 +72,6 @@ describe('an issue that asked for the work', () => {
     },
   );
 
-  testAtNight('a comment of another bot that quotes our mark is left alone', async () => {
-    const number = ask();
-    const first = await shop.publish();
-    const made = shop.upstream.issues.get(number)?.comments[0];
-    const [marker = ''] = /<!-- patchsmith:\w+ -->/.exec(made?.body ?? '') ?? [];
-    expect(made?.body.trimEnd().endsWith(marker)).toBe(true);
-    shop.upstream.issues.get(number)?.comments.splice(0);
-    const quote = `> ${marker}\n\nSummarised.`;
-    shop.github.addComment('octo/shop', number, { body: quote, author: 'digest[bot]' });
-    expect((await shop.publish()).said.comment).toMatchObject({ operation: 'created' });
-    expect(shop.upstream.issues.get(number)?.comments.map(({ body }) => body === quote)).toEqual([
-      true,
-      false,
-    ]);
-    expect(first.exitCode).toBe(0);
-  });
-
   testAtNight(
     'of two that were made at the same time only our own goes, and not that of another bot',
     async () => {

@@ -20,6 +20,11 @@ describe('a run directory is hostile input:', () => {
     await refused(/is larger than|is not the patch that the run wrote/);
   });
 
+  test('a result that is no JSON', async () => {
+    writeFileSync(join(shop.run.runDir, 'result.json'), '{');
+    await refused(/is not the result of a run/);
+  });
+
   test('a patch behind a link', async () => {
     const path = join(shop.run.runDir, 'changes.patch');
     writeFileSync(`${path}.real`, shop.run.patch);

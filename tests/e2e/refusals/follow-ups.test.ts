@@ -233,12 +233,12 @@ test('the branch was replaced, and the pull request closed, while the run worked
   expect(after).toMatchInlineSnapshot(`
     "patchsmith: done (exit 0): 1 file changed, 1 verify command passed.
     comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: Nothing was added to pull request #1: it is closed, and stays closed. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_PULL_REQUEST_MOVED]: Nothing was added to pull request #1: it is closed. The patch is kept in DIR/changes.patch.
 
     #1
     **The change could not be published**
 
-    Nothing was added to pull request #&#8203;1: it is closed, and stays closed.
+    Nothing was added to pull request #&#8203;1: it is closed.
 
     When that is settled, run it again. The patch of this run is kept among the artifacts.
 

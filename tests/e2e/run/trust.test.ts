@@ -439,7 +439,20 @@ test('a job that does not say what started it is refused', async () => {
   const run = await start({ env: { GITHUB_EVENT_NAME: '' } });
   refusedWith(run, 'ERR_EVENT_UNREADABLE', /GITHUB_EVENT_NAME is not set/);
   mkdirSync(join(checkout.root, 'x'));
-  writeFileSync(join(checkout.root, 'x/event.json'), '{');
-  const broken = await start({ env: { GITHUB_EVENT_PATH: join(checkout.root, 'x/event.json') } });
-  refusedWith(broken, 'ERR_EVENT_UNREADABLE', /the payload of issues is not as GitHub writes it/);
+  const path = join(checkout.root, 'x/event.json');
+  for (const [payload, why] of [
+    ['{', /the payload of issues is not as GitHub writes it: all of it: /],
+    ['{"issue":{"number":1}}', /the payload of issues is not as GitHub writes it: issue\.\w+: /],
+  ] as const) {
+    writeFileSync(path, payload);
+    refusedWith(await start({ env: { GITHUB_EVENT_PATH: path } }), 'ERR_EVENT_UNREADABLE', why);
+  }
+  for (const [name, field] of [
+    ['pull_request_target', 'pull_request'],
+    ['workflow_run', 'workflow_run'],
+    ['issue_comment', 'issue'],
+  ] as const) {
+    const run = await start({ event: name, payload: { action: 'created' } });
+    refusedWith(run, 'ERR_EVENT_UNREADABLE', new RegExp(`the payload of ${name} has no ${field}\\.`));
+  }
 });

@@ -13,7 +13,12 @@ import type {
   GitHubRequest,
 } from '../../../ports/github.ts';
 import { type GitHubAccess, openOctokit, openPlainOctokit } from './octokit.ts';
-import { askUntilSettled, retryAfterSeconds, type TimedAnswer } from './passing-refusals.ts';
+import {
+  askUntilSettled,
+  isSecondaryLimit,
+  retryAfterSeconds,
+  type TimedAnswer,
+} from './passing-refusals.ts';
 
 /**
  * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
@@ -48,13 +53,15 @@ export function openGitHub(access: GitHubAccess): GitHub {
       const route = 'POST /graphql';
       const url = access.apiUrl.replace(/\/api\/v3$/, '/api');
       const request = async (): Promise<GitHubAnswer<T>> => {
-        const { data } = await openPlainOctokit(access).request(`POST ${url}/graphql`, { query, variables });
-        const parsed = parsedAs(route, z.object({ data: schema }), data);
+        const asked = `POST ${url}/graphql`;
+        const response = await openPlainOctokit(access).request(asked, { query, variables });
+        const parsed = parsedAs(route, z.object({ data: schema }), response.data);
         if (parsed.status === 'ok') return { status: 'ok', data: parsed.data.data };
-        const errors = GraphQLErrors.safeParse(data);
+        const errors = GraphQLErrors.safeParse(response.data);
         const [first] = errors.success ? errors.data.errors : [];
         if (first === undefined) return parsed;
-        return { status: 'refused', refusal: { ...parsed.refusal, status: 403, message: first.message } };
+        const request = { method: 'POST' as const, url: response.url, headers: {} };
+        throw new RequestError(first.message, statusOf(first), { request, response });
       };
       return answered(access, {
         route,
@@ -132,7 +139,15 @@ const PAGE = 100;
 const MAX_PAGES = 30;
 
 /** GraphQL's refusals have status 200. */
-const GraphQLErrors = z.object({ errors: z.array(z.object({ message: z.string() })) });
+const GraphQLErrors = z.object({
+  errors: z.array(z.object({ message: z.string(), type: z.string().optional() })),
+});
+
+/** The status that REST would have given it. */
+function statusOf({ message, type }: z.infer<typeof GraphQLErrors>['errors'][number]): number {
+  if (type === 'RATE_LIMITED') return 429;
+  return /^Something went wrong while executing your query/.test(message) ? 502 : 403;
+}
 
 async function entriesOf(pages: AsyncIterable<{ data: unknown[] }>): Promise<unknown[]> {
   const all: unknown[] = [];
@@ -167,7 +182,10 @@ type ErrorResponse = NonNullable<RequestError['response']>;
 /** The seconds after which it may be asked again, as it says itself; null where it does not. */
 function pauseAskedFor({ headers }: ErrorResponse): number | null {
   const asked = headers['retry-after'];
-  return asked === undefined ? null : retryAfterSeconds(String(asked), new Date());
+  if (asked !== undefined) return retryAfterSeconds(String(asked), new Date());
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] !== '0' || !(reset > 0)) return null;
+  return Math.max(0, Math.ceil(reset - Date.now() / 1_000)) + 1;
 }
 
 /** The plugin has already waited for the limits that it recognises, by header or by wording, before their refusal gets here. */
@@ -175,8 +193,7 @@ function unlessThrottled(response: ErrorResponse): number | null | 'spent' {
   const { headers, data } = response;
   const said = z.object({ message: z.string() }).safeParse(data);
   const isKnown =
-    headers['x-ratelimit-remaining'] === '0' ||
-    (said.success && /\bsecondary rate\b/i.test(said.data.message));
+    headers['x-ratelimit-remaining'] === '0' || (said.success && isSecondaryLimit(said.data.message));
   return isKnown ? 'spent' : pauseAskedFor(response);
 }
 

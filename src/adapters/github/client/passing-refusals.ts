@@ -54,11 +54,17 @@ function pauseAfter(
   tries: number,
 ): number | null {
   if (isUnsettled(refusal)) return SETTLING_S[tries] ?? null;
-  const { status } = refusal;
-  const isLimit = retryAfterS !== 'spent' && (status === 429 || (status === 403 && retryAfterS !== null));
-  if (!isLimit) return null;
+  const { status, message } = refusal;
+  const isNamed = retryAfterS !== null || isSecondaryLimit(message);
+  const isLimit = status === 429 || (status === 403 && isNamed);
+  if (!isLimit || retryAfterS === 'spent') return null;
   const seconds = retryAfterS ?? UNSAID_LIMIT_S;
   return tries < MAX_LIMIT_WAITS && seconds <= MAX_WAIT_S ? seconds : null;
+}
+
+/** Whether GitHub asks for a pause in these words; it need not say how long. */
+export function isSecondaryLimit(message: string): boolean {
+  return /\bsecondary rate\b/i.test(message);
 }
 
 /** Whether the refusal is about something that was made a moment ago, by GitHub's words for it. */

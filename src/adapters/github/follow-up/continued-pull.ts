@@ -46,7 +46,15 @@ export interface OwnPull {
 }
 
 /** Why a pull request is not one to continue. */
-export type NotOwn = 'missing' | 'closed' | 'of a fork' | 'not ours';
+export type NotOwn = keyof typeof NOT_OWN;
+
+/** The same, as the end of a sentence. */
+export const NOT_OWN = {
+  missing: 'there is no such pull request.',
+  closed: 'it is closed.',
+  'of a fork': 'its branch is in a fork, where anyone could have written it.',
+  'not ours': 'its text has no record of patchsmith, so it is not one of its pull requests.',
+} as const;
 
 /** The pull request with this number, or why it is not an open one by patchsmith. */
 export async function readOwnPull(where: OnGitHub, number: number): Promise<OwnPull | NotOwn> {

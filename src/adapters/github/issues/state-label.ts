@@ -1,7 +1,7 @@
 /** The label of an issue that says how far the work on it has come. */
 
 import * as z from 'zod';
-import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from '../request.ts';
+import { getOrNull, getOrThrow, type OnGitHub, paginate } from '../request.ts';
 
 /** How far the work has come. */
 export type WorkState = 'running' | 'done' | 'failed';
@@ -40,17 +40,12 @@ export async function setStateLabel(
   const others = [trigger, `${trigger}:running`, `${trigger}:done`, `${trigger}:failed`];
   for (const { name } of labels)
     if (others.some((other) => isSame(name, other)) && !isSame(name, wanted))
-      await removeLabel(where, issue, name);
-}
-
-async function removeLabel({ github, owner, repo }: OnGitHub, issue: number, name: string): Promise<void> {
-  const answer = await github.ask({
-    route: 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}',
-    parameters: { owner, repo, issue_number: issue, name },
-    schema: z.unknown(),
-    isRepeatable: true,
-    planned: [],
-  });
-  // People may have taken it away in the meantime.
-  if (answer.status === 'refused' && answer.refusal.status !== 404) throw new GitHubRefused(answer.refusal);
+      // People may have taken it away in the meantime.
+      await getOrNull(where, {
+        route: 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}',
+        parameters: { issue_number: issue, name },
+        schema: z.unknown(),
+        isRepeatable: true,
+        planned: [],
+      });
 }

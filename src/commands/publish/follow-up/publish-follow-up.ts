@@ -5,7 +5,7 @@
 
 import { commitsSince } from '../../../adapters/github/branch.ts';
 import type { Clone } from '../../../adapters/github/clone.ts';
-import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
+import { NOT_OWN, type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
@@ -46,7 +46,7 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
   const name = `pull request #${followUp.pullRequest}`;
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const pull = await readOwnPull(job.upstream, followUp.pullRequest);
-    const why = typeof pull === 'string' ? WHY_NOT[pull] : whyAnother(pull, followUp);
+    const why = typeof pull === 'string' ? NOT_OWN[pull] : whyAnother(pull, followUp);
     if (typeof pull === 'string' || why !== null)
       return publishFailed('ERR_PULL_REQUEST_MOVED', `Nothing was added to ${name}: ${why} ${kept(job)}`);
     const end = await commitOn(job, pull, made);
@@ -59,13 +59,6 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
     `The branch of ${name} was updated by others ${TRIES} times in a row. Publish again.`,
   );
 }
-
-const WHY_NOT = {
-  missing: 'there is no such pull request.',
-  closed: 'it is closed, and stays closed.',
-  'of a fork': 'its branch is in a fork.',
-  'not ours': "its text no longer has patchsmith's record.",
-} as const;
 
 function whyAnother({ branch, marker }: OwnPull, followUp: FollowUp): string | null {
   return branch === followUp.branch && marker === followUp.marker

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { setStateLabel, type WorkState } from '../../../adapters/github/issues/state-label.ts';
-import { GitHubRefused, type OnGitHub, ownerAndName } from '../../../adapters/github/request.ts';
+import { GitHubRefused, getOrNull, type OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
@@ -12,7 +12,7 @@ import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { GitHub } from '../../../ports/github.ts';
 import { refusalSentence } from '../explain-refusal.ts';
-import type { IssueOfWork, Refused } from '../job.ts';
+import { type IssueOfWork, type Refused, repositoryNamed } from '../job.ts';
 
 /** Reads the issue of `--issue`. Throws `GitHubRefused` when GitHub refuses to show an issue that may exist. */
 export async function readIssueOfWork(
@@ -32,19 +32,16 @@ export async function readIssueOfWork(
     return refuse(
       `${named.repository}#${number} is not an issue of ${repository}, the repository that is published to.`,
     );
-  const answer = await github.ask({
+  const found = await getOrNull(repositoryNamed(github, repository), {
     route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
-    parameters: { ...ownerAndName(repository), issue_number: number },
+    parameters: { issue_number: number },
     schema: z.object({ html_url: z.string(), pull_request: z.unknown().optional() }),
   });
-  if (answer.status === 'refused') {
-    if (answer.refusal.status !== 404 && answer.refusal.status !== 410)
-      throw new GitHubRefused(answer.refusal);
+  if (found === null)
     return refuse(
       `there is no issue ${number} in ${repository}, or the token may not read it (issues: read).`,
     );
-  }
-  const { html_url: url, pull_request: pull } = answer.data;
+  const { html_url: url, pull_request: pull } = found;
   const askedIn = { repository, number, url, isPullRequest: pull !== undefined, isHere: true };
   return { status: 'ok', found: { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) } };
 }

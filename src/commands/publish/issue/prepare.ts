@@ -180,8 +180,7 @@ async function pullsAskedFor(
   const { pullsToContinue } = await import('../../../engine/continued/locate.ts');
   const { passGate } = await import('../../../engine/trust/gate.ts');
   const read = await readGitHubEvent(env);
-  if (read.status === 'failed')
-    return usageError('ERR_EVENT_UNREADABLE', `It is unknown what started this job: ${read.message}`);
+  if (read.status === 'failed') return usageError('ERR_EVENT_UNREADABLE', read.message);
   const event = read.status === 'ok' ? read.event : null;
   const found = await pullsToContinue(where, { asked: continued, event, env, pauseMs: PAUSE_MS });
   if (found.status === 'refused') return found.outcome;

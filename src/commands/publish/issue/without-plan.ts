@@ -1,7 +1,8 @@
 /** A run that ended before it had a plan, or that left nothing: the issue of `--issue` is where people learn why. */
 
+import { commentThere } from '../../../adapters/github/sticky-comment.ts';
 import { conclude, type PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
-import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import { noChange, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { ended, type GitHubWanted, openFor } from '../ended.ts';
@@ -23,7 +24,8 @@ export interface WithoutPlan extends GitHubWanted {
 
 /** Concludes the publication; what keeps the comment from being made is a warning, and does not hide the end. */
 export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationSoFar> {
-  const { settings, repository, publication, end, result, say, env } = input;
+  const { settings, repository, publication, result, say, env } = input;
+  let { end } = input;
   if (settings.issue === null) return conclude(publication, end);
   const { github, signal } = await openFor(input);
   const patchFile = input.patchFile ?? null;
@@ -45,10 +47,22 @@ export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationS
       isStep: input.isStep === true,
       sayMade: settings.dryRun ? () => {} : say,
     };
+    const { askedIn, marker } = read.found;
+    const there =
+      result.runId === '' && (await commentThere(job.upstream, { issue: askedIn.number, marker }));
+    if (there && numberOf(there) > numberOf(job.runUrl ?? '')) {
+      end = noChange('No run began in this workflow run: a newer one works on the issue.');
+      return null;
+    }
     await commentOnIssue(job, end);
     await labelIssue(job, end.exitCode === 0 ? 'done' : 'failed');
     return null;
   });
   if (failed !== null) publication.warnings.push(warning('WARN_NO_COMMENT', failed.reason));
   return conclude(publication, end);
+}
+
+/** The number of the workflow run that a text links to: later ones are higher. A newer run cancels one that waits for its turn. */
+function numberOf(text: string): number {
+  return Number(/\/actions\/runs\/(\d+)/.exec(text)?.[1] ?? 0);
 }

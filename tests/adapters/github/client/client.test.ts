@@ -24,7 +24,7 @@ interface Heard {
 }
 
 /** A server that gives these answers, one after the other, and remembers what it was asked. */
-async function api(answers: readonly Scripted[]) {
+async function api(answers: readonly Scripted[], secondMs = 1_000) {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request;
@@ -48,6 +48,7 @@ async function api(answers: readonly Scripted[]) {
     token: 'ghs_0123456789abcdef',
     version: '1.2.3',
     signal: stop.signal,
+    secondMs,
   });
   return { github, heard, stop, origin: () => `http://127.0.0.1:${port}` };
 }
@@ -228,6 +229,34 @@ describe('the client', () => {
     expect(await github.query(asked)).toMatchObject({ status: 'ok' });
     expect(heard.map(({ line }) => line)).toEqual(Array(4).fill('POST /api/graphql'));
     expect(heard[0]?.body).toEqual({ query: asked.query, variables: {} });
+  });
+
+  const primary = (seconds: number) => ({
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': String(Math.floor(Date.now() / 1_000) + seconds),
+  });
+  const secondary = { message: 'You have exceeded a secondary rate limit. Please wait a few minutes.' };
+  const broken = { message: 'Something went wrong while executing your query on 2026-11-27.' };
+
+  test.each<[string, Scripted]>([
+    ['a spent limit', { status: 403, headers: primary(1), body: { message: 'API rate limit exceeded' } }],
+    [
+      'a spent limit with status 200',
+      {
+        headers: primary(1),
+        body: { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] },
+      },
+    ],
+    ['a secondary limit of no said length', { status: 403, body: secondary }],
+    ['a secondary limit with status 200', { body: { errors: [secondary] } }],
+    ['a query that failed on the server', { body: { data: null, errors: [broken] } }],
+  ])('asks by GraphQL again after %s, and gives up on one that stays', async (_, answer) => {
+    const { github, heard } = await api([answer, { body: { data: { a: 1 } } }, ...Array(9).fill(answer)], 10);
+    const query = { query: 'query { a }', variables: {}, schema: z.object({ a: z.int() }) };
+    expect(await github.query(query)).toEqual({ status: 'ok', data: { a: 1 } });
+    expect(heard.length).toBe(2);
+    expect(await github.query(query)).toMatchObject({ status: 'refused' });
+    expect(heard.length).toBeLessThanOrEqual(6);
   });
 
   test('names the page of a gateway, and does not quote its HTML', async () => {

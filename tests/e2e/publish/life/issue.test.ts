@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../../src/domain/run/result.ts';
@@ -12,8 +12,8 @@ import {
   onGitHub,
   publish,
 } from '../../../support/jobs/publishing.ts';
+import { cliHere } from '../../../support/runs/in-process.ts';
 import { call } from '../../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../../support/setup/at-night.ts';
 
 let made: MadeRun;
 
@@ -91,27 +91,29 @@ describe('the issue that --issue names', () => {
     expect(comments).toEqual([expect.stringContaining(says)]);
   });
 
-  testAtNight(
-    'learns of a run that left nothing, in the comment that there is, without a path of the runner',
-    async () => {
-      const at = await there();
-      await publish(at, { args: LABEL });
-      const gone = { ...at, artifact: join(at.artifact, 'gone') };
-      expect(existsSync(gone.artifact)).toBe(false);
-      const { exitCode, said } = await publish(
-        { ...at, artifact: at.artifact },
-        {
-          args: LABEL,
-          run: gone.artifact,
-        },
-      );
-      expect([exitCode, said?.outcome]).toEqual([2, 'usage_error']);
-      const { labels, comments } = seen(at);
-      expect(labels).toEqual(['bug', 'patchsmith:failed']);
-      expect(comments).toEqual([expect.stringMatching(/^\*\*The run left no result\*\*/)]);
-      expect(comments.join()).not.toContain(at.artifact);
-    },
-  );
+  test('is left to a newer workflow run, which cancelled this one while it waited for its turn', async () => {
+    const at = await there();
+    const { artifact: cwd, token: GITHUB_TOKEN } = at;
+    const urls = { GITHUB_API_URL: at.github.url, GITHUB_SERVER_URL: at.github.serverUrl };
+    const env = { GITHUB_TOKEN, GITHUB_REPOSITORY: NAME, GITHUB_RUN_ID: '1002', ...urls };
+    const prepared = await cliHere(['prepare', ...LABEL], { cwd, env });
+    expect(prepared.exitCode, prepared.stderr).toBe(0);
+    const before = seen(at);
+    expect(before.labels).toEqual(['bug', 'patchsmith:running']);
+    const run = join(at.artifact, 'gone');
+    const ofOlder = await publish(at, { args: LABEL, run, env: { GITHUB_RUN_ID: '1001' } });
+    expect([ofOlder.exitCode, ofOlder.said?.outcome], ofOlder.stderr).toEqual([0, 'no_change']);
+    expect(seen(at)).toEqual(before);
+    const own = await publish(at, { args: LABEL, run, env: { GITHUB_RUN_ID: '1002' } });
+    expect([own.exitCode, seen(at)]).toEqual([
+      2,
+      {
+        labels: ['bug', 'patchsmith:failed'],
+        comments: [expect.stringMatching(/^\*\*The run left no result/)],
+      },
+    ]);
+    expect(seen(at).comments.join()).not.toContain(at.artifact);
+  });
 
   test('has to be there, and in the repository that is published to', async () => {
     const at = await there();
