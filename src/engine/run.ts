@@ -157,7 +157,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
     if (event.type === 'run.stopped') stop = event.stop;
-    const raised = eventWarning(event, loop.state, session.input.attempts ?? null);
+    const raised = eventWarning(event, loop.state);
     if (raised !== null) session.warn(raised);
   };
   const followed = await tryStep(async () => {

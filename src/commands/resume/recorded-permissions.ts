@@ -5,11 +5,10 @@
 
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import { type SettingKey, type Settings, settingEntries } from '../../config/schema.ts';
-import { type Attempts, capsOfChosen } from '../../domain/attempts/attempts.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+import { MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
 import { printedWord } from '../../domain/shell-word.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
@@ -75,38 +74,6 @@ export function withinToday<Start extends RunStarted>(
     },
   };
 }
-
-/**
- * The start with caps of today less what the attempts that were not chosen have spent of them, since a cap is for all of the
- * run. Why not, where nothing is left or what they have spent is not known.
- */
-export function withoutOthers<Start extends RunStarted>(
-  start: Start,
-  {
-    recorded,
-    given,
-    attempts,
-  }: { recorded: Limits; given: readonly SettingKey[]; attempts: Attempts | null },
-): Start | string {
-  if (attempts === null) return start;
-  const left = capsOfChosen(start.limits, attempts);
-  const limits = { ...start.limits };
-  for (const [cap, flag] of SHARED_CAPS) {
-    if (recorded[cap] !== null && !given.includes(cap)) continue;
-    const own = left[cap];
-    if (Number.isNaN(own))
-      return `--${flag} holds for all attempts of the run together, and what one of the others cost is not known. Cap the tokens instead: --max-total-tokens N`;
-    if (own !== null && own <= 0)
-      return `--${flag} ${start.limits[cap]} holds for all attempts of the run together, and the others have spent that much already. Pass a higher one.`;
-    limits[cap] = own;
-  }
-  return { ...start, limits };
-}
-
-const SHARED_CAPS = [
-  ['maxCostUsd', 'max-cost-usd'],
-  ['maxTotalTokens', 'max-total-tokens'],
-] as const;
 
 /** Whether pages of a host may be read where those of `hosts` may. */
 function isReadable(host: string, hosts: readonly string[]): boolean {

@@ -9,7 +9,6 @@ import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import type { SettingKey } from '../../config/schema.ts';
-import { ofWholeRun } from '../../domain/attempts/attempts.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, resumeCommand, whyStillStopped } from '../../domain/journal/continuation.ts';
@@ -30,7 +29,7 @@ import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
 import type { StoppedEarly } from '../command.ts';
 import { readUntil } from '../until-signal.ts';
-import { flagsToRepeat, withinToday, withoutOthers } from './recorded-permissions.ts';
+import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 
 /** Which run to resume. */
 export interface ResumeRequest {
@@ -103,9 +102,7 @@ async function readRecorded(
   const [recordedStart, ...rest] = read.events;
   const limits = limitsAtEnd(read.events);
   const earlier = readResult(directory);
-  const today = withinToday({ ...recordedStart, limits }, settings, given);
-  const start = withoutOthers(today, { recorded: limits, given, attempts: earlier?.attempts ?? null });
-  if (typeof start === 'string') return refused('ERR_NOT_RESUMABLE', start);
+  const start = withinToday({ ...recordedStart, limits }, settings, given);
   const events: RunEvents = [start, ...rest];
   const recorded: RecordedRun = {
     directory,
@@ -135,8 +132,7 @@ function whyEnded(recorded: RecordedRun, earlier: RunResult | null, input: RunIn
   const still = whyStillStopped(stopped, advance(stopped, resumption(recorded, stopped, input.now())));
   if (still === null) return null;
   const { runId, outcome, exitCode, reason } = earlier;
-  const whole = ofWholeRun(still, earlier.attempts);
-  const flags = flagsToContinue(whole, recorded.events[0].limits);
+  const flags = flagsToContinue(still, recorded.events[0].limits);
   const end = `The run ${runId} has ended: ${outcome} (exit ${exitCode}).`;
   return flags === null
     ? `${end} Only a run that was killed, or that a signal, a limit, the provider or a machine failure ended, can be resumed.`

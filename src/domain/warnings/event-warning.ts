@@ -1,6 +1,5 @@
 /** The warnings that events of the loop give. */
 
-import { type Attempts, ofWholeRun } from '../attempts/attempts.ts';
 import { nearCapWarning } from '../budget/caps.ts';
 import type { CompactionState } from '../compaction/compaction.ts';
 import type { ModelReplaced, ModelUse } from '../fallback/fallback.ts';
@@ -9,14 +8,13 @@ import type { RunState } from '../run/state.ts';
 import { pluralize } from '../text/words.ts';
 import { type Warning, warning } from './warning.ts';
 
-/** Null for an event that is no reason for one. `state` is that after the event; `attempts` are those of the whole run. */
+/** Null for an event that is no reason for one. `state` is that after the event; */
 export function eventWarning(
   event: RunEvent,
   { models, compaction }: Pick<RunState, 'models' | 'compaction'>,
-  attempts: Attempts | null,
 ): Warning | null {
   if (event.type === 'model.replaced') return replacementWarning(event, models);
-  if (event.type === 'budget.warned') return nearCapWarning(ofWholeRun(event, attempts));
+  if (event.type === 'budget.warned') return nearCapWarning(event);
   if (event.type === 'review.failed' && !event.again)
     return warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`);
   return compactionWarning(event, compaction);

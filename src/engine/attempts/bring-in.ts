@@ -1,22 +1,14 @@
 /**
  * Brings the chosen attempt into the user's work tree. Its directory becomes that of the run, and the run is resumed in another
  * checkout of its base: its recorded changes are applied there, its setup commands run again, and its patch is made and proven
- * again. The model is not asked, unless the attempt only stopped because its share of the caps was used up and the others left
- * something over: then it continues. If the process dies along the way, the run can be resumed.
+ * again. The model is not asked. If the process dies along the way, the run can be resumed.
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
-import {
-  type Attempts,
-  type SharedCaps,
-  withAttemptHosts,
-  withAttempts,
-  withLeftOver,
-} from '../../domain/attempts/attempts.ts';
-import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
-import type { StopReason } from '../../domain/run/limits.ts';
+import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
+import type { RunEvents } from '../../domain/run/events.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { continuing } from '../finish/crash.ts';
 import { openRun } from '../open-run.ts';
@@ -37,23 +29,19 @@ export interface Chosen extends AttemptsPlace {
 /** `session` is that of the whole run, whose locks are held. */
 export async function bringIn(
   session: Session,
-  { checkout, directory, best, attempts: chosen }: Chosen,
+  { checkout, directory, best, attempts }: Chosen,
 ): Promise<RunOutcome> {
-  const { input, startedAt, limits, result, progress } = session;
+  const { input, startedAt, limits, result } = session;
   const { watcher } = input;
   const { path } = best.attempt;
-  // If the process dies from here on, the run is resumed, and its caps are reduced by what the others have spent.
-  session.recordAndSave({ attempts: chosen });
+  // If the process dies from here on, the run is resumed.
+  session.recordAndSave({ attempts });
   takeOver(path, directory.path);
-  const { run, stop, more } = await recordedAttempt({ directory, best, attempts: chosen }, input.settings);
-  if (more !== null) progress.note(`attempt ${chosen.chosen} continues with what the others left over`);
-  const attempts = more === null ? chosen : { ...chosen, why: `${chosen.why}; ${WENT_ON}` };
+  const run = await recordedAttempt(directory);
+  const { stop } = run.state;
   const warnings = [...result.warnings, ...best.warnings];
   const earlier = earlierPartOf(run, warnings);
-  const spec = resumedRun(run, {
-    acceptChanges: false,
-    ...(stop === null || more !== null ? {} : { stop }),
-  });
+  const spec = resumedRun(run, { acceptChanges: false, ...(stop === null ? {} : { stop }) });
   const open: OpenFor = async (session) => {
     // However this ends, the result lists what exists.
     session.directory = directory;
@@ -92,32 +80,14 @@ export async function bringIn(
   );
 }
 
-/** The chosen attempt as a run to resume. `more` are its caps with what the others left over; null unless it goes on with that. */
-async function recordedAttempt(
-  { directory, best, attempts }: Pick<Chosen, 'directory' | 'best' | 'attempts'>,
-  caps: SharedCaps,
-): Promise<{ run: RecordedRun; stop: StopReason | null; more: SharedCaps | null }> {
+/** The chosen attempt as a run to resume. */
+async function recordedAttempt(directory: AttemptsPlace['directory']): Promise<RecordedRun> {
   const read = await readJournal(directory.events);
   if (read.status === 'failed') throw new Error(read.message);
-  const { stop } = await stateAfter(read.events);
-  const more = withLeftOver(caps, attempts, stop);
   const [begun, ...rest] = read.events;
-  const events: RunEvents = [{ ...begun, limits: { ...limitsAtEnd(read.events), ...more } }, ...rest];
-  const run: RecordedRun = {
-    directory,
-    events,
-    state: await stateAfter(events),
-    journalBytes: read.bytes,
-    supersedes: more === null ? null : endOf(best),
-  };
-  return { run, stop, more };
-}
-
-/** What the result says about it, after the deciding fact. */
-const WENT_ON = 'it continued with what the others left over';
-
-function endOf({ result: { outcome, exitCode, reason } }: Made): SupersededEnd {
-  return { outcome, exitCode, reason };
+  const events: RunEvents = [{ ...begun, limits: limitsAtEnd(read.events) }, ...rest];
+  const state = await stateAfter(events);
+  return { directory, events, state, journalBytes: read.bytes, supersedes: null };
 }
 
 /** The result of the attempt, with the current paths of its files. */

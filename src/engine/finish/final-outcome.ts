@@ -2,7 +2,6 @@
 
 import { access, constants } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { ofWholeRun } from '../../domain/attempts/attempts.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
@@ -48,9 +47,7 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
   const unmade = whyUnmade(decision);
   const isMade = unmade === null;
   const decided = decideOutcome({
-    stop: isMade
-      ? ofWholeRun(stop, session.input.attempts ?? null)
-      : stopOfInterruption(state, session.interrupt.reason, session.limits),
+    stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
     changedFiles: proven?.files.length ?? 0,
     setupChanged: ready.start.setupChanges.length,
     merges: (ready.start.followUp?.merge ?? null) !== null,

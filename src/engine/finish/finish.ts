@@ -3,7 +3,6 @@
  * outcome. Every step is tried, whether or not the earlier ones succeeded.
  */
 
-import { ofWholeRun } from '../../domain/attempts/attempts.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
@@ -36,8 +35,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   warnOf(session, ready, { state, steps });
   session.record(partOf(ready, { state, steps }));
   const outcome = await finalOutcome(session, ready, { loop, net, steps, denied });
-  const { attempts = null } = session.input;
-  if (loop.stop !== null) session.nextCommand = commandToContinue(session, ofWholeRun(loop.stop, attempts));
+  if (loop.stop !== null) session.nextCommand = commandToContinue(session, loop.stop);
   return { outcome, patch: steps.kept.patch };
 }
 

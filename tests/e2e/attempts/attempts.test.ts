@@ -152,7 +152,7 @@ test('they work at the same time, on copies that share their objects', async () 
   expect(stores).toEqual(Array(2).fill(`${repository.root}/.git/objects\n`));
 });
 
-test('the caps hold over all of them, by equal shares and what is left of these', async () => {
+test('the caps hold over all of them, by equal shares', async () => {
   const repository = await makeRepository(FILES);
   const reading = Array.from({ length: 30 }, (_, at) => ({
     calls: [call('run_command', { command: `echo ${at}` })],
@@ -164,40 +164,9 @@ test('the caps hold over all of them, by equal shares and what is left of these'
     args: ['--attempts', '2', '--max-total-tokens', '60000', '--max-iterations', '30'],
   });
   expect(lastLine).toContain('[ERR_LIMIT_TOKENS]: Used');
-  // Its own share, the little that the other one could not use, and what the other one has used.
-  expect(lastLine).toContain(' tokens of 60,000 (--max-total-tokens)');
+  expect(lastLine).toContain(' tokens of 30,000 (--max-total-tokens)');
   expect(totalTokens(server.bill().usage)).toBeLessThanOrEqual(60_000);
   expect(result.attempts?.list.map(({ outcome }) => outcome)).toEqual(['limit_reached', 'limit_reached']);
-});
-
-test('one that stopped only at its share continues with what the others left', async () => {
-  const repository = await makeRepository(FILES);
-  const reading = Array.from({ length: 6 }, (_, at) => ({
-    calls: [call('run_command', { command: `echo ${at}` })],
-    outputTokens: 3_000,
-  }));
-  const giveUp = {
-    calls: [call('finish', { status: 'blocked', summary: 'It is not said what is wanted.' })],
-  };
-  const { result, server, stderr, runDir } = await scriptedRun({
-    repository,
-    turns: conversations([...reading, ...wrote('ONE\ntwo\nthree\n')], [giveUp]),
-    args: ['--attempts', '2', '--max-total-tokens', '40000', '--verify', 'grep -q ONE a.txt'],
-  });
-  expect(
-    result.attempts?.list.map(({ outcome }) => outcome),
-    stderr,
-  ).toEqual(['limit_reached', 'blocked']);
-  expect(result.attempts?.why).toMatch(/; it continued with what the others left over$/);
-  expect(result.outcome, stderr).toBe('done');
-  expect(textOf(repository.root)).toBe('ONE\ntwo\nthree\n');
-  expect(result.tokens).toEqual(server.bill().usage);
-  expect(totalTokens(server.bill().usage)).toBeLessThanOrEqual(40_000);
-  const replayed = await cliHere(
-    ['replay', runDir, '--repo', repository.root, '--run-dir', join(temporaryFolder(), 'replay')],
-    { cwd: repository.root, env: ENV },
-  );
-  expect(replayed.stderr).toContain('done (exit 0)');
 });
 
 test('what is wrong from the start is reported once, without requests for the others', async () => {

@@ -96,65 +96,6 @@ test('of a killed one the journals say it, wherever they are by then, and what i
   expect((await usage()).total).toMatchObject({ runs: 1, costUsd: expect.closeTo(both, 9) });
 });
 
-test('a cap given to resume is for the whole run, with what the other attempts have spent', async () => {
-  const { repository, state, env } = await place();
-  const some = (name: string) => ({
-    calls: [call('write_file', { path: name, content: name })],
-    outputTokens: 3_000,
-  });
-  const turns = conversations([some('b'), some('c')], [some('d'), some('e')]);
-  const args = ['--attempts', '2', '--max-iterations', '2'];
-  const { runDir, result } = await scriptedRun({ repository, turns, args, env: state });
-  const more = await startClaudeServer({ turns: ['f', 'g', 'h'].map(some), apiKey: KEY });
-  onTestFinished(() => more.close());
-  const given = { ...env, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: more.url };
-  const resume = (cap: number) =>
-    cliHere(['resume', runDir, '--max-iterations', '9', '--max-cost-usd', `${cap}`, '--output', 'json'], {
-      cwd: repository.root,
-      env: given,
-    });
-  const spent = Number(result.costUsd);
-  const less = await resume(spent / 3);
-  expect(less.exitCode).toBe(2);
-  expect(less.stderr).toContain('holds for all attempts of the run together, and the others have spent that');
-  const cap = Number((spent + 0.04).toFixed(4));
-  const resumed = await resume(cap);
-  const { costUsd, reason, outcome } = JSON.parse(resumed.stdout);
-  expect(outcome, resumed.stderr).toBe('limit_reached');
-  expect(reason).toContain(`Spent $${costUsd.toFixed(4)} of $${cap} (--max-cost-usd)`);
-  expect(costUsd).toBeLessThanOrEqual(cap);
-  expect(resumed.stderr).toContain(`--max-cost-usd ${2 * cap}`);
-});
-
-test('a run that dies while the chosen attempt is brought in knows what the others have spent', async () => {
-  const { repository, env } = await place();
-  const some = { calls: [call('run_command', { command: 'true' })], outputTokens: 3_000 };
-  const giveUp = { calls: [call('finish', { status: 'blocked', summary: 'What is wanted?' })] };
-  const [write = {}, finish = {}] = wrote('ONE\n');
-  const turns = conversations([...Array.from({ length: 6 }, () => some), write, finish], [giveUp]);
-  const server = await startClaudeServer({ turns, apiKey: KEY });
-  onTestFinished(() => server.close());
-  const [runDir, died] = [join(temporaryFolder(), 'run'), join(temporaryFolder(), 'died')];
-  const given = { ...env, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
-  const where = ['--repo', repository.root, '--run-dir', runDir, '--message', 'Do it'];
-  const caps = ['--attempts', '2', '--max-total-tokens', '40000', '--verify', 'grep -q ONE a.txt'];
-  await cliHere(['run', ...where, ...caps], {
-    cwd: repository.root,
-    env: { ...given, PATH: env.PATH ?? '' },
-    onStderr(text) {
-      // Said once its journal is that of the run, before anything else is saved.
-      if (text.includes('continues with what the others left over')) copyLive(runDir, died);
-    },
-  });
-  const { attempts } = JSON.parse(readFileSync(join(died, 'result.json'), 'utf8'));
-  expect(attempts).toMatchObject({ chosen: 1, list: [{ path: runDir }, { outcome: 'blocked' }] });
-  const words = ['resume', died, '--repo', repository.root, '--max-total-tokens', '1'];
-  const resumed = await cliHere(words, { cwd: repository.root, env: given });
-  expect(resumed.stderr).toContain(
-    'holds for all attempts of the run together, and the others have spent that',
-  );
-});
-
 test('attempts that are reviewed stay within the cap together', async () => {
   const { repository, state, usage } = await place();
   const [write = {}] = wrote('ONE\n');
