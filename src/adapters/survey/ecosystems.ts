@@ -1,74 +1,241 @@
 /** Every ecosystem that is recognised. If two are equally likely, the first one wins. */
 
 import { MANAGERS } from '../../domain/packages/managers.ts';
+import type { Folder } from './folder.ts';
 import { node } from './node.ts';
-import {
-  at,
-  cacheOf,
-  type Ecosystem,
-  type Folder,
-  found,
-  group,
-  keysAt,
-  linter,
-  type Said,
-  textAt,
-} from './project.ts';
+import { at, type Ecosystem, group, textAt, unlessMade } from './project.ts';
 import { python } from './python.ts';
-import { php, ruby } from './scripted.ts';
-import { plainVersion, setup } from './workflow-step.ts';
+import { type CommandRule, type EcosystemRow, ecosystemOf, saidBy } from './row.ts';
+import { plainVersion, setup, type WorkflowStep } from './workflow-step.ts';
 
-const go: Ecosystem = {
-  name: 'Go',
-  extensions: ['.go'],
-  versionCommand: 'go version',
-  manifests: ['go.mod'],
-  async look(folder, file) {
-    const lockfile = folder.first('go.sum');
-    const needsPackages = lockfile !== null && !folder.names.has('vendor');
-    const version = plainVersion(group(/^(?:toolchain go|go[ \t]+)(\d[\d.]*)[ \t\r]*$/m, folder.text(file)));
-    const rules = folder.first('.golangci.yml', '.golangci.yaml', '.golangci.toml');
-    return {
-      manager: found('go', file),
-      lockfile,
-      setup: needsPackages ? [found(MANAGERS.go.locked, lockfile)] : [],
-      test: found('go test ./...', file),
-      lint: linter('golangci-lint run', rules, false),
-      build: found('go build ./...', file),
-      domains: needsPackages ? MANAGERS.go.hosts : [],
-      cache: needsPackages ? cacheOf(folder, 'go') : null,
-      steps: [setup('Go', 'actions/setup-go', { 'go-version': version ?? 'stable', cache: 'false' })],
-    };
-  },
-};
+const RUBY_FILES = 'Gemfile Gemfile.lock *.gemspec';
+const JVM_VERSION = /^(?:java=)?(?:[a-z]{1,20}-)?(\d+(?:\.\d+){0,3})\b/m;
+const GRADLE = '--no-daemon --console=plain';
+const CMAKE = 'cmake -B build && cmake --build build';
+const bundled = unlessMade(MANAGERS.bundler.makes, `{ ${MANAGERS.bundler.locked}; }`);
+const composed = unlessMade(MANAGERS.composer.makes, MANAGERS.composer.locked);
 
-const rust: Ecosystem = {
-  name: 'Rust',
-  extensions: ['.rs'],
-  versionCommand: 'cargo --version',
-  manifests: ['Cargo.toml'],
-  async look(folder, file) {
-    const manifest = await folder.toml(file);
-    const lockfile = folder.first('Cargo.lock');
-    const flags = `${lockfile === null ? '' : ' --locked'}${at(manifest, 'workspace') === undefined ? '' : ' --workspace'}`;
-    const tables = ['dependencies', 'dev-dependencies', 'build-dependencies', 'workspace', 'target'];
-    const needsPackages = tables.some((table) => keysAt(manifest, table).length > 0);
-    const rules = folder.first('rustfmt.toml', '.rustfmt.toml') ?? folder.inWorkflows('cargo fmt', 'rustfmt');
-    const fetch = MANAGERS.cargo[lockfile === null ? 'unlocked' : 'locked'];
-    return {
-      manager: found('cargo', file),
-      lockfile,
-      setup: needsPackages ? [found(fetch, lockfile ?? file)] : [],
-      test: found(`cargo test${flags}`, file),
-      lint: linter('cargo fmt --all --check', rules, true),
-      build: found(`cargo build${flags}`, file),
-      domains: needsPackages ? MANAGERS.cargo.hosts : [],
-      cache: needsPackages ? cacheOf(folder, 'cargo') : null,
-      steps: [{ name: 'Install Rust', run: `rustup toolchain install ${await toolchainOf(folder)}` }],
-      makes: 'target',
-    };
+const ROWS: readonly EcosystemRow[] = [
+  {
+    name: 'Go',
+    extensions: ['.go'],
+    manifests: ['go.mod'],
+    manager: 'go',
+    lockfile: 'go.sum',
+    packages: 'go',
+    setup: [[MANAGERS.go.locked, 'go.sum', ({ names }) => !names.has('vendor')]],
+    test: [['go test ./...', 'go.mod']],
+    build: [['go build ./...', 'go.mod']],
+    step: ({ text }) => {
+      const version = plainVersion(group(/^(?:toolchain go|go[ \t]+)(\d[\d.]*)[ \t\r]*$/m, text('go.mod')));
+      return setup('Go', 'actions/setup-go', { 'go-version': version ?? 'stable', cache: 'false' });
+    },
   },
-};
+  {
+    name: 'Rust',
+    extensions: ['.rs'],
+    manifests: ['Cargo.toml'],
+    manager: 'cargo',
+    lockfile: 'Cargo.lock',
+    packages: 'cargo',
+    setup: [
+      [MANAGERS.cargo.locked, 'Cargo.lock', needsCrates],
+      [MANAGERS.cargo.unlocked, 'Cargo.toml', needsCrates],
+    ],
+    test: [
+      ['cargo test --locked --workspace', 'Cargo.lock'],
+      ['cargo test --workspace', 'Cargo.toml'],
+    ],
+    lint: [['cargo fmt --all --check', 'rustfmt.toml .rustfmt.toml']],
+    build: [['cargo build --workspace', 'Cargo.toml']],
+    makes: 'target',
+    step: async (folder) => ({
+      name: 'Install Rust',
+      run: `rustup toolchain install ${await toolchainOf(folder)}`,
+    }),
+  },
+  {
+    name: 'Java',
+    extensions: ['.java', '.kt', '.scala'],
+    manifests: ['pom.xml'],
+    manager: 'maven',
+    packages: 'maven',
+    test: [
+      ['./mvnw -B -ntp test', 'mvnw'],
+      ['mvn -B -ntp test', 'pom.xml'],
+    ],
+    build: [
+      ['./mvnw -B -ntp package -DskipTests', 'mvnw'],
+      ['mvn -B -ntp package -DskipTests', 'pom.xml'],
+    ],
+    step: (folder) =>
+      java(
+        folder,
+        'pom.xml',
+        /<(?:maven\.compiler\.(?:release|source|target)|java\.version|release)>\s*([\d.]+)\s*</,
+      ),
+  },
+  {
+    name: 'Java',
+    extensions: ['.java', '.kt', '.groovy', '.scala'],
+    manifests: ['settings.gradle.kts', 'settings.gradle', 'build.gradle.kts', 'build.gradle'],
+    manager: 'gradle',
+    lockfile: 'gradle.lockfile',
+    packages: 'gradle',
+    // Its wrapper loads Gradle.
+    hosts: [...MANAGERS.gradle.hosts, 'services.gradle.org', 'downloads.gradle.org'],
+    test: [
+      [`./gradlew ${GRADLE} test`, 'gradlew'],
+      [`gradle ${GRADLE} test`, '*.gradle *.gradle.kts'],
+    ],
+    build: [
+      [`./gradlew ${GRADLE} assemble`, 'gradlew'],
+      [`gradle ${GRADLE} assemble`, '*.gradle *.gradle.kts'],
+    ],
+    step: (folder) =>
+      java(
+        folder,
+        folder.first('build.gradle.kts', 'build.gradle'),
+        /(?:JavaLanguageVersion\.of|jvmToolchain)\((\d+)\)/,
+      ),
+  },
+  {
+    name: 'Ruby',
+    extensions: ['.rb', '.rake', '.erb'],
+    manifests: ['Gemfile', '*.gemspec'],
+    manager: 'bundler',
+    lockfile: 'Gemfile.lock',
+    packages: 'bundler',
+    setup: [[bundled, RUBY_FILES]],
+    test: [
+      ['bundle exec rspec', '.rspec'],
+      ['bundle exec rspec', RUBY_FILES, /\brspec\b/],
+      ['bundle exec rails test', 'Gemfile', /^[ \t]*gem ["']rails["']/m],
+      ['bundle exec rake test', 'Rakefile', /TestTask|task[ (]:?["']?test\b/],
+    ],
+    lint: [
+      [
+        'bundle exec rubocop',
+        RUBY_FILES,
+        ({ names, text }, file) => names.has('.rubocop.yml') && /\brubocop\b/.test(text(file)),
+      ],
+    ],
+    build: [],
+    makes: MANAGERS.bundler.makes,
+    step: ({ text }) =>
+      setup('Ruby', 'ruby/setup-ruby', { 'ruby-version': plainVersion(text('.ruby-version')) ?? '3.4' }),
+  },
+  {
+    name: 'PHP',
+    extensions: ['.php'],
+    manifests: ['composer.json'],
+    manager: 'composer',
+    lockfile: 'composer.lock',
+    packages: 'composer',
+    setup: [[composed, 'composer.lock composer.json']],
+    test: [
+      ['composer test', 'composer.json', ({ json }, file) => at(json(file), 'scripts', 'test') !== undefined],
+      ['vendor/bin/pest', 'composer.json', /"pestphp\/pest"/],
+      ['vendor/bin/phpunit', 'phpunit.xml phpunit.xml.dist phpunit.dist.xml'],
+      ['vendor/bin/phpunit', 'composer.json', /"phpunit\/phpunit"/],
+    ],
+    lint: [
+      [
+        'vendor/bin/phpstan analyse --no-progress',
+        'phpstan.neon phpstan.neon.dist phpstan.dist.neon',
+        ({ text }) => text('composer.json').includes('"phpstan/phpstan"'),
+      ],
+    ],
+    build: [],
+    makes: MANAGERS.composer.makes,
+    decision:
+      'Composer downloads packages from codeload.github.com: anyone with a repository there could receive data. Decide whether commands may reach it.',
+    step: ({ json }) => {
+      const least = group(
+        /(\d{1,9}\.\d{1,9})/,
+        textAt(json('composer.json'), 'require', 'php').slice(0, 100),
+      );
+      const version = Number(least) >= 8 ? least : '8.3';
+      return setup('PHP', 'shivammathur/setup-php', { 'php-version': version, coverage: 'none' });
+    },
+  },
+  {
+    name: '.NET',
+    extensions: ['.cs', '.fs', '.vb'],
+    manifests: ['*.sln', '*.slnx', '*.csproj', '*.fsproj'],
+    manager: 'nuget',
+    lockfile: 'packages.lock.json',
+    hosts: ['api.nuget.org'],
+    test: [['dotnet test', '*.sln *.slnx *.csproj *.fsproj']],
+    build: [['dotnet build', '*.sln *.slnx *.csproj *.fsproj']],
+    step: ({ first, text, json }) => {
+      const exact = plainVersion(textAt(json('global.json'), 'sdk', 'version'));
+      const project = text(first('*.csproj', '*.fsproj', 'Directory.Build.props'));
+      const major = group(/<TargetFrameworks?>[^<]*\bnet(\d+)\.0/, project) || '9';
+      return setup('.NET', 'actions/setup-dotnet', { 'dotnet-version': exact ?? `${major}.0.x` });
+    },
+  },
+  {
+    name: 'CMake',
+    extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.cmake'],
+    manifests: ['CMakeLists.txt'],
+    manager: 'cmake',
+    test: [
+      [
+        `${CMAKE} && ctest --test-dir build --output-on-failure`,
+        'CMakeLists.txt',
+        /^[ \t]*(?:enable_testing\s*\(|include\s*\(\s*CTest\b)/im,
+      ],
+    ],
+    build: [[CMAKE, 'CMakeLists.txt']],
+    makes: 'build',
+  },
+  {
+    name: 'Meson',
+    extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.vala'],
+    manifests: ['meson.build'],
+    manager: 'meson',
+    // Its first part does nothing where there is a build.
+    test: [
+      [
+        'meson setup build && meson test -C build --print-errorlogs',
+        'meson.build',
+        /^[ \t]*(?:test\s*\(|subdir\s*\(\s*'tests?')/m,
+      ],
+    ],
+    build: [['meson setup build && meson compile -C build', 'meson.build']],
+    makes: 'build',
+    step: () => ({ name: 'Install Meson', run: 'pipx install meson ninja' }),
+  },
+  // For projects of other languages.
+  {
+    name: 'Make',
+    extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.sh'],
+    manifests: ['GNUmakefile', 'makefile', 'Makefile'],
+    manager: 'make',
+    test: makeTargets('test', 'check'),
+    lint: makeTargets('lint'),
+    build: [['make', 'GNUmakefile makefile Makefile']],
+  },
+];
+
+/** What a makefile has for tests. */
+export const makeTest = (folder: Folder) => saidBy(folder, makeTargets('test', 'check'));
+
+function makeTargets(...names: readonly string[]): CommandRule[] {
+  return names.map((name) => [
+    `make ${name}`,
+    'GNUmakefile makefile Makefile',
+    ({ text }, file) =>
+      text(file)
+        .split('\n')
+        .some((line) => /^([^\s#:=][^:=#]*)::?(?![:=])/.exec(line)?.[1]?.split(/\s+/).includes(name)),
+  ]);
+}
+
+function needsCrates({ text }: Folder): boolean {
+  return /^\[(?:workspace|target|(?:dev-|build-)?dependencies)\b/m.test(text('Cargo.toml'));
+}
 
 /** The toolchain that the project names, with its parts, as arguments of rustup. */
 async function toolchainOf(folder: Folder): Promise<string> {
@@ -83,167 +250,13 @@ async function toolchainOf(folder: Folder): Promise<string> {
   ].join(' ');
 }
 
-const maven: Ecosystem = {
-  name: 'Java',
-  extensions: ['.java', '.kt', '.scala'],
-  versionCommand: 'java --version',
-  manifests: ['pom.xml'],
-  async look(folder, file) {
-    const release = /<(?:maven\.compiler\.(?:release|source|target)|java\.version|release)>\s*([\d.]+)\s*</;
-    const run = (task: string) => tool(folder, 'mvnw', 'mvn', `-B -ntp ${task}`, file);
-    return {
-      manager: found('maven', file),
-      test: run('test'),
-      build: run('package -DskipTests'),
-      cache: cacheOf(folder, 'maven', { filledBy: run('test').text }),
-      domains: MANAGERS.maven.hosts,
-      steps: [java(folder, group(release, folder.text(file)))],
-    };
-  },
-};
-
-const gradle: Ecosystem = {
-  name: 'Java',
-  extensions: ['.java', '.kt', '.groovy', '.scala'],
-  versionCommand: 'java --version',
-  manifests: ['settings.gradle.kts', 'settings.gradle', 'build.gradle.kts', 'build.gradle'],
-  async look(folder, file) {
-    const build = folder.text(folder.first('build.gradle.kts', 'build.gradle'));
-    const language = group(/(?:JavaLanguageVersion\.of|jvmToolchain)\((\d+)\)/, build);
-    const run = (task: string) =>
-      tool(folder, 'gradlew', 'gradle', `--no-daemon --console=plain ${task}`, file);
-    // Its wrapper loads Gradle.
-    const ofWrapper = folder.names.has('gradlew') ? ['services.gradle.org', 'downloads.gradle.org'] : [];
-    return {
-      manager: found('gradle', file),
-      lockfile: folder.first('gradle.lockfile'),
-      test: run('test'),
-      build: run('assemble'),
-      cache: cacheOf(folder, 'gradle', { filledBy: run('test').text }),
-      domains: [...MANAGERS.gradle.hosts, ...ofWrapper],
-      steps: [java(folder, language)],
-    };
-  },
-};
-
-/** A command of a build tool, by its wrapper where the project has one. */
-function tool(folder: Folder, wrapper: string, name: string, task: string, file: string): Said {
-  return folder.names.has(wrapper)
-    ? found(`./${wrapper} ${task}`, `${wrapper}, ${file}`)
-    : found(`${name} ${task}`, file);
-}
-
-/** The version that a file for version managers names, else one that can compile for `release`. */
-function java(folder: Folder, release: string) {
-  const named = folder.text(folder.first('.java-version', '.sdkmanrc'));
-  const own = group(/^(?:java=)?(?:[a-z]{1,20}-)?(\d+(?:\.\d+){0,3})\b/m, named);
-  const wanted = Number(release);
+/** The version that a file for version managers names, else one that can compile for the release that `file` names. */
+function java(folder: Folder, file: string | null, release: RegExp): WorkflowStep {
+  const own = group(JVM_VERSION, folder.text(folder.first('.java-version', '.sdkmanrc')));
+  const wanted = Number(group(release, folder.text(file)));
   const version = own || (Number.isInteger(wanted) && wanted > 17 ? String(wanted) : '21');
   return setup('Java', 'actions/setup-java', { distribution: 'temurin', 'java-version': version });
 }
 
-const dotnet: Ecosystem = {
-  name: '.NET',
-  extensions: ['.cs', '.fs', '.vb'],
-  versionCommand: null,
-  manifests: ['*.sln', '*.slnx', '*.csproj', '*.fsproj'],
-  async look(folder, file) {
-    const several = [...folder.names].filter((name) => /\.slnx?$/.test(name)).length > 1;
-    const exact = plainVersion(textAt(folder.json('global.json'), 'sdk', 'version'));
-    const project = folder.text(folder.first('*.csproj', '*.fsproj', 'Directory.Build.props'));
-    const major = group(/<TargetFrameworks?>[^<]*\bnet(\d+)\.0/, project) || '9';
-    return {
-      manager: found('nuget', file),
-      lockfile: folder.first('packages.lock.json'),
-      test: found('dotnet test', file),
-      build: found('dotnet build', file),
-      domains: ['api.nuget.org'],
-      steps: [setup('.NET', 'actions/setup-dotnet', { 'dotnet-version': exact ?? `${major}.0.x` })],
-      decisions: several
-        ? ['There are several solutions, and dotnet does not choose one: name one in verify.']
-        : [],
-    };
-  },
-};
-
-const cmake: Ecosystem = {
-  name: 'CMake',
-  extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.cmake'],
-  versionCommand: 'cmake --version',
-  manifests: ['CMakeLists.txt'],
-  async look(folder, file) {
-    const build = 'cmake -B build && cmake --build build';
-    const hasTests = /^[ \t]*(?:enable_testing\s*\(|include\s*\(\s*CTest\b)/im.test(folder.text(file));
-    return {
-      manager: found('cmake', file),
-      test: hasTests ? found(`${build} && ctest --test-dir build --output-on-failure`, file) : null,
-      build: found(build, file),
-      makes: 'build',
-    };
-  },
-};
-
-const meson: Ecosystem = {
-  name: 'Meson',
-  extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.vala'],
-  versionCommand: 'meson --version',
-  manifests: ['meson.build'],
-  async look(folder, file) {
-    // Does nothing where there is a build.
-    const configure = 'meson setup build';
-    const hasTests = /^[ \t]*(?:test\s*\(|subdir\s*\(\s*'tests?')/m.test(folder.text(file));
-    return {
-      manager: found('meson', file),
-      test: hasTests ? found(`${configure} && meson test -C build --print-errorlogs`, file) : null,
-      build: found(`${configure} && meson compile -C build`, file),
-      steps: [{ name: 'Install Meson', run: 'pipx install meson ninja' }],
-      makes: 'build',
-    };
-  },
-};
-
-/** For projects of other languages, and for a test command that nothing else names. */
-const make: Ecosystem = {
-  name: 'Make',
-  extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.sh'],
-  versionCommand: null,
-  manifests: ['GNUmakefile', 'makefile', 'Makefile'],
-  async look(folder, file) {
-    return {
-      manager: found('make', file),
-      test: makeTest(folder),
-      lint: makeTarget(folder, 'lint'),
-      build: found('make', file),
-    };
-  },
-};
-
-/** What a makefile has for tests. */
-export const makeTest = (folder: Folder) => makeTarget(folder, 'test', 'check');
-
-/** `make NAME` for the first of these targets that a makefile has. */
-function makeTarget(folder: Folder, ...names: readonly string[]): Said | null {
-  const file = folder.first(...make.manifests);
-  const targets = folder
-    .text(file)
-    .split('\n')
-    .flatMap((line) => /^([^\s#:=][^:=#]*)::?(?![:=])/.exec(line)?.[1]?.split(/\s+/) ?? []);
-  const name = names.find((one) => targets.includes(one));
-  return file === null || name === undefined ? null : found(`make ${name}`, file);
-}
-
-/** `make` comes last, as the fallback. */
-export const ECOSYSTEMS: readonly Ecosystem[] = [
-  node,
-  python,
-  go,
-  rust,
-  maven,
-  gradle,
-  ruby,
-  php,
-  dotnet,
-  cmake,
-  meson,
-  make,
-];
+/** A makefile comes last, as the fallback. */
+export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, ...ROWS.map(ecosystemOf)];

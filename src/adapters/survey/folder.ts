@@ -1,32 +1,37 @@
-/** Reads a folder of a repository that anyone may have written: small regular files only, without following links. */
+/** Reads the root of a repository that anyone may have written: small regular files only, without following links. */
 
 import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readFile } from '../../files/nofollow-files.ts';
 import { textOf } from '../../files/regular-file.ts';
-import type { Folder } from './project.ts';
 
 const MAX_BYTES = 1_048_576;
-const MAX_WORKFLOWS = 30;
 const MAX_NAMES = 10_000;
 
-/** The texts of the repository's workflows, by path. */
-export type Workflows = ReadonlyMap<string, string>;
+/** A folder of the repository, for reading. Nothing in it is ever executed. */
+export interface Folder {
+  /** The files and folders in it. Links are left out. */
+  readonly names: ReadonlySet<string>;
+  /** The first of these that is there; an entry that begins with `*` names the end. */
+  first(...names: readonly string[]): string | null;
+  /** The text of a small file; empty when it is missing, a link, too large or no text. */
+  text(path: string | null): string;
+  /** A parsed file; null when it is missing or wrong. */
+  json(path: string): unknown;
+  toml(path: string): Promise<unknown>;
+}
 
-/** `prefix` is empty for the root, else ends with a slash; null when it is not a folder. */
-export function openFolder(root: string, prefix: string, workflows: Workflows): Folder | null {
-  const listed = namesIn(join(root, prefix));
-  if (listed === null) return null;
-  const names = new Set(listed);
-  const text = (path: string | null) => (path === null ? '' : readText(root, prefix + path));
+/** Without anything in it if it is not a folder. */
+export function openFolder(root: string): Folder {
+  const all = namesIn(root);
+  const names = new Set(all);
+  const text = (path: string | null) => (path === null ? '' : readText(root, path));
   return {
-    prefix,
     names,
     first(...wanted) {
       for (const one of wanted) {
-        const name = one.startsWith('*') ? listed.find((each) => each.endsWith(one.slice(1))) : one;
+        const name = one.startsWith('*') ? all.find((each) => each.endsWith(one.slice(1))) : one;
         if (name !== undefined && names.has(name)) return name;
       }
       return null;
@@ -44,31 +49,12 @@ export function openFolder(root: string, prefix: string, workflows: Workflows): 
         throw error;
       }
     },
-    inWorkflows(...texts) {
-      for (const [path, content] of workflows) if (texts.some((one) => content.includes(one))) return path;
-      return null;
-    },
   };
 }
 
-/** The workflows that are there. */
-export function readWorkflows(root: string): Workflows {
-  const folder = '.github/workflows';
-  const areFolders = ['.github', folder].every((path) =>
-    lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory(),
-  );
-  const names = areFolders ? (namesIn(join(root, folder)) ?? []) : [];
-  const workflows = new Map<string, string>();
-  for (const name of names.filter((one) => /\.ya?ml$/.test(one)).slice(0, MAX_WORKFLOWS)) {
-    const text = readText(root, `${folder}/${name}`);
-    if (text !== '') workflows.set(`${folder}/${name}`, text);
-  }
-  return workflows;
-}
-
-/** Sorted, without links; null when there is no such folder. */
-function namesIn(path: string): string[] | null {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return null;
+/** Sorted, without links. */
+function namesIn(path: string): string[] {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isFile() || entry.isDirectory())
     .map(({ name }) => name)

@@ -1,13 +1,11 @@
 /** JavaScript and TypeScript: npm, pnpm, Yarn, Bun. */
 
 import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
+import type { Folder } from './folder.ts';
 import {
   cacheOf,
   type Ecosystem,
-  type Folder,
-  found,
   group,
-  guessed,
   keysAt,
   type ProjectCache,
   type Said,
@@ -31,7 +29,6 @@ const LOCKFILES: Readonly<Record<string, Manager>> = {
 export const node: Ecosystem = {
   name: 'Node.js',
   extensions: ['.js', '.ts', '.mjs', '.cjs', '.jsx', '.tsx', '.vue', '.svelte'],
-  versionCommand: 'node --version',
   manifests: ['package.json'],
   async look(folder) {
     const manifest = folder.json('package.json');
@@ -40,52 +37,41 @@ export const node: Ecosystem = {
     const name = manager.text as Manager;
     const berry = name === 'yarn' ? berryOf(manifest, folder) : null;
     const written = (script: string) => textAt(manifest, 'scripts', script);
-    const script = (...names: readonly string[]): Said | null => {
-      const one = names.find((each) => written(each) !== '');
-      if (one === undefined) return null;
+    const script = (one: string): Said | null => {
       const run = one === 'test' && name !== 'bun' ? `${name} test` : `${name} run ${one}`;
-      return found(run, `package.json, scripts.${one}`);
+      return written(one) === '' ? null : { text: run, from: `package.json, scripts.${one}` };
     };
     const test = written('test');
-    const lint = script('lint', 'lint:check');
-    const isFixing = /--(?:fix|write)\b/.test(written('lint'));
     const isInTests = /\blint\b/.test(['pretest', 'test', 'posttest'].map(written).join('\n'));
-    const why = isFixing ? 'it changes files' : isInTests ? 'the tests run it' : null;
-    const decisions = [
-      ...(manifest === null ? ['package.json is not valid JSON: repair it.'] : []),
-      ...(/--watch(?!=false|All=false)/.test(test)
-        ? ['The script test watches for changes and never ends: name one that ends in verify.']
-        : []),
-    ];
-    const project = {
+    const fields = ['dependencies', 'devDependencies', 'optionalDependencies', 'workspaces'];
+    const hasPackages = fields.some((field) => keysAt(manifest, field).length > 0);
+    return {
       manager,
       lockfile,
+      setup: hasPackages ? [setupOf(name, lockfile, berry)] : [],
       // What `npm init` writes is none.
       test: /no test specified/.test(test) ? null : script('test'),
-      lint: lint && why !== null ? guessed(lint.text, why) : lint,
+      // One that repairs changes files, and one that the tests run need not run twice.
+      lint: isInTests || /--(?:fix|write)\b/.test(written('lint')) ? null : script('lint'),
       build: script('build'),
+      domains: hasPackages ? MANAGERS[name].hosts : [],
+      cache: hasPackages ? cacheIn(name, berry, folder) : null,
       steps: stepsOf(name, manifest, berry !== null, folder),
-      decisions,
-    };
-    const fields = ['dependencies', 'devDependencies', 'optionalDependencies', 'workspaces'];
-    if (fields.every((field) => keysAt(manifest, field).length === 0)) return project;
-    return {
-      ...project,
-      setup: [setupOf(name, lockfile, berry)],
-      domains: MANAGERS[name].hosts,
-      cache: cacheIn(name, berry, folder),
-      makes: berry?.keeps ?? MANAGERS[name].makes,
+      makes: hasPackages ? (berry?.keeps ?? MANAGERS[name].makes) : null,
+      decisions: [
+        ...(manifest === null ? ['package.json is not valid JSON: repair it.'] : []),
+        ...(/--watch(?!=false|All=false)/.test(test)
+          ? ['The script test watches for changes and never ends: name one that ends in verify.']
+          : []),
+      ],
     };
   },
 };
 
 function managerOf(manifest: unknown, lockfile: string | null): Said {
   const asked = group(/^(npm|pnpm|yarn|bun)@/, textAt(manifest, 'packageManager'));
-  if (asked !== '') return found(asked, 'package.json, packageManager');
-  const locked = lockfile === null ? undefined : LOCKFILES[lockfile];
-  return lockfile === null || locked === undefined
-    ? guessed('npm', 'there is no lockfile and no packageManager')
-    : found(locked, lockfile);
+  if (asked !== '') return { text: asked, from: 'package.json, packageManager' };
+  return { text: LOCKFILES[lockfile ?? ''] ?? 'npm', from: lockfile ?? 'package.json' };
 }
 
 /** Yarn 2 and later: what is there once it has run, and the folder that keeps packages. */
@@ -111,9 +97,9 @@ function setupOf(manager: Manager, lockfile: string | null, berry: Berry | null)
   const { locked, unlocked, makes } = MANAGERS[berry === null ? manager : 'berry'];
   const command = lockfile === null ? unlocked : locked;
   // The others leave no folder when they fail.
-  const line =
+  const text =
     manager === 'pnpm' ? unlessMade(makes, command) : `test ${berry?.made ?? `-d ${makes}`} || ${command}`;
-  return lockfile === null ? guessed(line, 'there is no lockfile') : found(line, lockfile);
+  return { text, from: lockfile ?? 'package.json' };
 }
 
 /** Packages of a workspace of pnpm have folders of their own, and what Yarn makes today depends on its settings. */

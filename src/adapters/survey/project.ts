@@ -6,18 +6,16 @@ import {
   managersOf,
   type PackageManager,
 } from '../../domain/packages/managers.ts';
+import type { Folder } from './folder.ts';
 import type { WorkflowStep } from './workflow-step.ts';
 
-/** A file in which something was found, or the reason of a guess. */
-export type Basis = { readonly found: string } | { readonly guessed: string };
-
-/** A command, or the name of a tool, with its basis. */
+/** A command, or the name of a tool, and the file of the repository that names it. */
 export interface Said {
   readonly text: string;
-  readonly basis: Basis;
+  readonly from: string;
 }
 
-/** One project of one ecosystem, in the root of a repository or in a folder of it. */
+/** The project of one ecosystem in the root of a repository. */
 export interface Project {
   readonly manager: Said;
   readonly lockfile: string | null;
@@ -31,7 +29,7 @@ export interface Project {
   readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
   readonly steps: readonly WorkflowStep[];
-  /** The folder that setup makes, which git should ignore. */
+  /** The folder that commands make, which git should ignore. */
   readonly makes: string | null;
   /** What a person has to decide, one sentence each. */
   readonly decisions: readonly string[];
@@ -54,43 +52,8 @@ export interface Ecosystem {
   readonly extensions: readonly string[];
   /** Names of files, or their ends beginning with `*`, one of which has to be there. */
   readonly manifests: readonly string[];
-  /** Prints the version of its language anywhere, without reading a project; null if no command does so quickly. */
-  readonly versionCommand: string | null;
-  /** What is left out is none. `file` is the first of `manifests` that is there. */
-  look(folder: Folder, file: string): Promise<Pick<Project, 'manager'> & Partial<Project>>;
-}
-
-/** A folder of the repository, for reading. Nothing in it is ever executed. */
-export interface Folder {
-  /** Relative to the root, with a slash at its end; empty for the root. */
-  readonly prefix: string;
-  /** The files and folders in it. Links are left out. */
-  readonly names: ReadonlySet<string>;
-  /** The first of these that is there; an entry that begins with `*` names the end. */
-  first(...names: readonly string[]): string | null;
-  /** The text of a small file; empty when it is missing, a link, too large or no text. */
-  text(path: string | null): string;
-  /** A parsed file; null when it is missing or wrong. */
-  json(path: string): unknown;
-  toml(path: string): Promise<unknown>;
-  /** The workflow file that contains one of these texts; null when none does. */
-  inWorkflows(...texts: readonly string[]): string | null;
-}
-
-/** A command that a file of the repository gives. */
-export function found(text: string, file: string): Said {
-  return { text, basis: { found: file } };
-}
-
-/** A command that is only likely. `why` completes "a guess: ". */
-export function guessed(text: string, why: string): Said {
-  return { text, basis: { guessed: why } };
-}
-
-/** A linter by the file with its rules; found if the project installs it. */
-export function linter(text: string, rules: string | null, isInstalled: boolean): Said | null {
-  if (rules === null) return null;
-  return isInstalled ? found(text, rules) : guessed(text, `${rules} has its rules, but nothing installs it`);
+  /** `file` is the first of `manifests` that is there. */
+  look(folder: Folder, file: string): Promise<Project>;
 }
 
 /**

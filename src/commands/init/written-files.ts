@@ -1,7 +1,7 @@
 /** What `init` writes and prints: templates of the docs, completed with the findings in the repository. */
 
 import { stringify } from 'yaml';
-import type { Basis, Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
+import type { Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
 import type { Survey } from '../../adapters/survey/survey.ts';
 import { stepText, type WorkflowStep } from '../../adapters/survey/workflow-step.ts';
 
@@ -32,9 +32,7 @@ export function projectFileText(project: Project | null, hasSchema = false): str
 
 /** The commands of `verify`: the tests and linter that were found, or a build if there are no tests. */
 export function verifyOf({ test, lint, build }: Project): Said[] {
-  return [test ?? build, lint !== null && 'found' in lint.basis ? lint : null].filter(
-    (said) => said !== null,
-  );
+  return [test ?? build, lint].filter((said) => said !== null);
 }
 
 /**
@@ -103,36 +101,33 @@ export function withLinter(sample: string, project: Project | null): string {
   return sample.replaceAll('`npm run lint`', () => lint);
 }
 
-/** What `init` prints about a repository: what it found and where, what it guessed and why. One line each. */
-export function surveyLines({ project, ecosystem, folder, workflows }: Survey): string[] {
-  if (project === null)
-    return ['Found no language: no manifest in the root, and none in a folder with a third of the files.'];
+/** What `init` prints about a repository: what it found and where. One line each. */
+export function surveyLines({ project, ecosystem }: Survey): string[] {
+  if (project === null) return ['Found no language: no manifest in the root.'];
   const { manager, lockfile, setup, test, lint, build, domains } = project;
   const written = new Set([...setup, ...verifyOf(project)]);
   const row = (name: string, said: Said | null) =>
     said === null
       ? `  ${name.padEnd(6)} none found`
-      : `  ${name.padEnd(6)} ${said.text}  (${basisText(said.basis)}${written.has(said) ? '' : '; not written'})`;
+      : `  ${name.padEnd(6)} ${said.text}  (${sourceOf(said)}${written.has(said) ? '' : '; not written'})`;
   return [
-    `Found ${ecosystem?.name}${folder && ` in ${folder}`}: ${manager.text}, ${basisText(manager.basis)}${lockfile === null ? '' : `, locked by ${lockfile}`}`,
+    `Found ${ecosystem?.name}: ${manager.text}, ${sourceOf(manager)}${lockfile === null ? '' : `, locked by ${lockfile}`}`,
     ...setup.map((said) => row('setup', said)),
     row('test', test),
     row('lint', lint),
     row('build', build),
     ...(domains.length === 0 ? [] : [`  hosts  ${domains.join(', ')}  (of the package manager)`]),
-    ...(workflows.length === 0 ? [] : [`  workflows that are there: ${workflows.join(', ')}`]),
   ];
 }
 
 /** Where something comes from, for people and for comments: on one line, whatever names files have. */
-function basisText(basis: Basis): string {
-  const text = 'found' in basis ? `from ${basis.found}` : `a guess: ${basis.guessed}`;
-  return text.replaceAll(/[^\x20-\x7e]/g, '?');
+function sourceOf({ from }: Said): string {
+  return `from ${from.replaceAll(/[^\x20-\x7e]/g, '?')}`;
 }
 
 function listText(key: string, commands: readonly Said[]): string {
   const entries = commands.map(
-    ({ text, basis }) => `  # ${basisText(basis)}\n  - ${stringify(text, { lineWidth: 0 }).trimEnd()}\n`,
+    (said) => `  # ${sourceOf(said)}\n  - ${stringify(said.text, { lineWidth: 0 }).trimEnd()}\n`,
   );
   return `${key}:\n${entries.join('')}`;
 }

@@ -56,9 +56,7 @@ interface Found {
 /** Begins to examine the repository, without executing anything from it. */
 export function beginOrientation(session: Session, { root, folder }: LookedAt): BegunOrientation {
   const looking = lookAt(folder);
-  const asking = looking.then(({ survey, files }) =>
-    lookupScript(root, versionCommands(survey.ecosystem?.versionCommand ?? null, files)),
-  );
+  const asking = looking.then(({ files }) => lookupScript(root, versionCommands(files)));
   asking.catch(() => undefined);
   return {
     // Errors are reported at the end.
@@ -71,9 +69,9 @@ export function beginOrientation(session: Session, { root, folder }: LookedAt): 
         project: survey.project && {
           ecosystem: survey.ecosystem?.name ?? '',
           manager: survey.project.manager.text,
-          test: foundCommand(survey.project.test),
-          lint: foundCommand(survey.project.lint),
-          build: foundCommand(survey.project.build),
+          test: survey.project.test?.text ?? null,
+          lint: survey.project.lint?.text ?? null,
+          build: survey.project.build?.text ?? null,
         },
         programs: programsIn(said),
         hosts: sandbox.level === 'none' ? null : hosts,
@@ -90,24 +88,19 @@ async function lookAt(folder: string) {
   return { survey, files };
 }
 
-/** A guess could mislead the model. */
-function foundCommand(said: { readonly text: string; readonly basis: object } | null): string | null {
-  return said !== null && 'found' in said.basis ? said.text : null;
-}
-
 async function ask(sandbox: Pick<Sandbox, 'run'>, script: string, signal: AbortSignal): Promise<string> {
   const { output } = await sandbox.run({ script, timeoutMs: LOOK_MS, signal });
   return `${output.head}${output.tail}`;
 }
 
-/** That of git, of the project and of the languages that much is written in: a launcher such as pyenv's takes 0.2 s to answer. */
-function versionCommands(ofProject: string | null, files: readonly string[]): string[] {
+/** That of git, and of the languages that much is written in: a launcher such as pyenv's takes 0.2 s to answer. */
+function versionCommands(files: readonly string[]): string[] {
   const languages = languagesOf(files);
   const least = LEAST_SHARE * languages.reduce((sum, language) => sum + language.files, 0);
   const ofLanguages = languages.map(({ name, files: count }) =>
     count >= least ? (VERSION_OF[name] ?? null) : null,
   );
-  const commands = ['git --version', ofProject, ...ofLanguages].filter((command) => command !== null);
+  const commands = ['git --version', ...ofLanguages].filter((command) => command !== null);
   return [...new Set(commands)];
 }
 

@@ -9,7 +9,7 @@ import { unlessMade } from '../../../src/adapters/survey/project.ts';
 import { type Survey, surveyRepository } from '../../../src/adapters/survey/survey.ts';
 import { stepText } from '../../../src/adapters/survey/workflow-step.ts';
 import { WORKFLOW_TEMPLATES } from '../../../src/commands/init/workflow-templates.ts';
-import { projectFileText, surveyLines, workflowText } from '../../../src/commands/init/written-files.ts';
+import { projectFileText, workflowText } from '../../../src/commands/init/written-files.ts';
 import { didYouMean } from '../../../src/config/did-you-mean.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { parseYamlMapping } from '../../../src/config/yaml.ts';
@@ -155,7 +155,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     },
     {
       setup: [
-        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]'; } || { code=$?; rm -rf .venv; (exit $code); }",
+        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]' pytest; } || { code=$?; rm -rf .venv; (exit $code); }",
       ],
       verify: ['.venv/bin/python -m pytest'],
       domains: ['pypi.org', 'files.pythonhosted.org'],
@@ -172,47 +172,6 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
       cache: 'pip',
       steps: ['python-version: "3.x"'],
-    },
-  ],
-  [
-    'pip with extras of setup.cfg, and pytest by tox.ini',
-    {
-      'setup.cfg':
-        '[metadata]\nname = a\n[options.extras_require]\ndocs = sphinx\ntesting =\n  mock\n[x]\ndev = 1\n',
-      'setup.py': 'setup(extras_require={"dev": []})',
-      'tox.ini': '[testenv]\ndeps = pytest\n',
-    },
-    {
-      setup: [
-        "test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[testing]' pytest; } || { code=$?; rm -rf .venv; (exit $code); }",
-      ],
-      verify: ['.venv/bin/python -m pytest'],
-      steps: [],
-    },
-  ],
-  [
-    'pip, and packages that only an old kind of test run would install',
-    { 'setup.py': 'setup(\n    tests_require=["pytest"],\n)\n', 'setup.cfg': '[tool:pytest]\n' },
-    {
-      setup: [
-        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . pytest; } || { code=$?; rm -rf .venv; (exit $code); }',
-      ],
-      verify: ['.venv/bin/python -m pytest'],
-      steps: [],
-    },
-  ],
-  [
-    'pip, and tests that tox runs with unittest',
-    {
-      'setup.py': '',
-      'tox.ini': '[tox]\nenvlist = py\n\n[testenv]\ncommands = {envpython} -m unittest -v {posargs}\n',
-    },
-    {
-      setup: [
-        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e .; } || { code=$?; rm -rf .venv; (exit $code); }',
-      ],
-      verify: ['.venv/bin/python -m unittest -v'],
-      steps: [],
     },
   ],
   [
@@ -315,21 +274,6 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       ],
       verify: ['bundle exec rake test'],
       steps: ['ruby-version: "3.4"'],
-    },
-  ],
-  [
-    'Ruby with Minitest by tasks of its own',
-    {
-      Gemfile: 'gem "minitest"\n',
-      Rakefile: 'Dir["tasks/*.rake"].each { load it }\n',
-      '.github/workflows/ci.yml': 'run: bundle exec rake test\n',
-    },
-    {
-      setup: [
-        'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { code=$?; rm -rf vendor/bundle; (exit $code); }',
-      ],
-      verify: ['bundle exec rake test'],
-      steps: [],
     },
   ],
   [
@@ -458,47 +402,17 @@ test('a cache is filled by what setup would have installed, where steps of a wor
   expect((await survey({ Gemfile: '', 'Gemfile.lock': '' })).project?.cache).toBeNull();
 });
 
-test('found and guessed values are distinguished, with file and reason', async () => {
-  const lines = surveyLines(
-    await survey({
-      'package.json': manifest({
-        scripts: { test: 'mocha', lint: 'eslint --fix' },
-        dependencies: { a: '1' },
-      }),
-    }),
-  );
-  expect(lines).toEqual([
-    'Found Node.js: npm, a guess: there is no lockfile and no packageManager',
-    '  setup  test -d node_modules || npm install --no-package-lock  (a guess: there is no lockfile)',
-    '  test   npm test  (from package.json, scripts.test)',
-    '  lint   npm run lint  (a guess: it changes files; not written)',
-    '  build  none found',
-    '  hosts  registry.npmjs.org  (of the package manager)',
-  ]);
-});
-
-test('a linter that the tests run is not written a second time', async () => {
-  const scripts = { pretest: 'npm run lint', test: 'node --test', lint: 'eslint .' };
-  const looked = await survey({ 'package.json': manifest({ scripts }) });
-  expect(settingsOf(looked).verify).toEqual(['npm test']);
-  expect(surveyLines(looked)).toContain('  lint   npm run lint  (a guess: the tests run it; not written)');
-});
-
 test('says what a person has to decide', async () => {
   const { decisions } = await survey({
     'package.json': manifest({ scripts: { test: 'jest --watch' }, workspaces: ['a'] }),
     '.gitmodules': '',
     '.gitattributes': '*.bin filter=lfs\n',
-    '.github/workflows/ci.yml':
-      'jobs:\n  a:\n    services:\n      db: {}\n    steps:\n      - run: sudo apt-get install jq\n',
   });
   expect(decisions.map((decision) => decision.split(/[:,]/)[0])).toEqual([
     'The script test watches for changes and never ends',
     'Commands make node_modules',
     'There are submodules',
     'There are files of Git LFS',
-    'Services such as a database are started in .github/workflows/ci.yml',
-    'System packages are installed in .github/workflows/ci.yml',
   ]);
 });
 
@@ -515,28 +429,6 @@ test('of several ecosystems the one with most files is written, and the other is
   expect(decisions).toEqual([
     'There is Node.js too: add what plans for it need to setup and verify, such as npm test.',
   ]);
-});
-
-test('a project is found in the folder that has most of the files', async () => {
-  const { root } = await makeRepository({
-    'README.md': '',
-    'services/api/go.mod': '',
-    'services/api/go.sum': '',
-    'services/api/a.go': '',
-    'docs/package.json': '{}',
-  });
-  const looked = await surveyRepository(root);
-  expect(looked.folder).toBe('services/api');
-  expect(settingsOf(looked).verify).toEqual(['cd services/api && go test ./...']);
-  expect(looked.project?.cache).toEqual({
-    manager: 'go',
-    filledBy: 'cd services/api && { go mod download; }',
-    steps: null,
-  });
-  const workflow = workflowText(templateOf('issue').workflow, looked.project);
-  expect(workflow).toContain('go-version: "stable"');
-  // Steps of a workflow begin in the root.
-  expect(workflow).not.toContain('cache: go');
 });
 
 describe('nothing of a hostile repository', () => {
