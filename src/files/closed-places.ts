@@ -3,23 +3,13 @@
  * opened again to be examined: every name relative to the descriptor of its folder, and never through a link.
  */
 
-import {
-  type BigIntStats,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { type BigIntStats, chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
 import { quotedName } from '../domain/changes/path.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { hasCode } from './failures.ts';
-import { decodeName, encodeName } from './names.ts';
+import { keepList, readList } from './name-list.ts';
 import { invisible } from './stat.ts';
 import { lookAt, O_PATH, viewing } from './tree-view.ts';
 
@@ -67,14 +57,15 @@ export class ClosedPlaces {
       return look.status === 'seen' ? [[path, markOf(look.stat)] as const] : [];
     });
     this.#asFound = new Map(found);
-    writeFileSync(file, encodeName(found.map(([path, mark]) => `${mark} ${path}\0`).join('')));
+    keepList(
+      file,
+      found.map(([path, mark]) => `${mark} ${path}`),
+    );
   }
 
   /** The same for a resumed run: what the first look of its first process could not read. */
   recall(): void {
-    const { file } = this.#parts;
-    const text = existsSync(file) ? decodeName(readFileSync(file)) : '';
-    const entries = text.split('\0').flatMap((line) => {
+    const entries = readList(this.#parts.file).flatMap((line) => {
       const [, mark, path] = /^(\d+\.\d+) (.*)$/s.exec(line) ?? [];
       return mark !== undefined && path !== undefined ? [[path, mark] as const] : [];
     });

@@ -69,13 +69,14 @@ export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
  * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their content, and
  * a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an existing file; a new one
  * gets mode 0666 less the umask. With `executable`, whoever may read the file may execute it, or nobody may, and the owner may read
- * it.
+ * it. `permissions` are those of a file that does not exist.
  */
 export function writeFile(
   root: string,
   path: RepoPath,
   bytes: Uint8Array,
   executable?: boolean,
+  permissions?: number,
 ): { status: 'ok'; created: boolean } | FileFailure {
   return inParent(root, path, 'make', (place) => {
     const step = openNamedPlace(place);
@@ -84,12 +85,13 @@ export function writeFile(
     if (step && !step.stat.isFile()) return notRegular(place, step.stat);
     const temporary = below(place.folder, `.patchsmith-${randomBytes(8).toString('hex')}.tmp`);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const file = openSync(temporary, flags, step ? 0o600 : 0o666);
+    const file = openSync(temporary, flags, step || permissions !== undefined ? 0o600 : 0o666);
     try {
       try {
         writeFileSync(file, bytes);
         if (step) takeOwner(file, step.stat);
-        fchmodSync(file, permissionsLike(step?.stat ?? fstatSync(file), executable));
+        const mode = step || permissions === undefined ? (step?.stat ?? fstatSync(file)).mode : permissions;
+        fchmodSync(file, permissionsLike(mode, executable));
       } finally {
         closeSync(file);
       }
@@ -113,7 +115,7 @@ function takeOwner(file: number, old: Stats): void {
   }
 }
 
-function permissionsLike({ mode }: Stats, executable: boolean | undefined): number {
+function permissionsLike(mode: number, executable: boolean | undefined): number {
   const permissions = mode & 0o777;
   if (executable === undefined) return permissions;
   const open = (permissions & 0o400) === 0 ? permissions | 0o600 : permissions;

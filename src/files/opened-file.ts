@@ -17,10 +17,7 @@ export type FileOpening =
   | { status: 'absent' }
   | { status: 'unreadable' };
 
-/**
- * Opens a regular file: the very inode that was examined, so that no device, named pipe or link is ever opened. A link
- * anywhere in the path counts as absent: the file behind it is not the one meant.
- */
+/** Opens a regular file: the very inode that was examined, and no device or pipe. A link anywhere in the path counts as absent. */
 export function openRegularIn(view: TreeView, path: string): FileOpening {
   let place: number | null = null;
   try {

@@ -102,10 +102,7 @@ function largerThan(maxBytes: number): FileReadFailure {
   return failedRead(`is larger than ${formatNumber(maxBytes)} bytes`);
 }
 
-/**
- * All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` provides; fails above `maxBytes`. With
- * `follow: false` a link is not followed.
- */
+/** All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` provides; fails above `maxBytes`. */
 export async function readBytes(
   path: string,
   { maxBytes, pipes = false, follow = true }: { maxBytes: number; pipes?: boolean; follow?: boolean },
@@ -147,11 +144,11 @@ export async function collect(
   return { status: 'ok', bytes: Buffer.concat(chunks) };
 }
 
-/** The text of UTF-8 bytes without a byte order mark; null if they are not UTF-8 or contain a NUL. */
-export function textOf(bytes: Uint8Array): string | null {
+/** The text of UTF-8 bytes, without a byte order mark by default; null if they are not UTF-8 or contain a NUL. */
+export function textOf(bytes: Uint8Array, { keepsMark = false } = {}): string | null {
+  if (bytes.includes(0)) return null;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return text.includes('\0') ? null : text;
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepsMark }).decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) return null;
     throw error;

@@ -1,7 +1,4 @@
-/**
- * Limits how long the runner's own work on files may take. The signal that ends it is not passed around: every git process and
- * every loop over files obeys it, including future ones.
- */
+/** Limits how long the runner's own work on files may take: every git process and every loop over files obeys it. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
@@ -25,9 +22,7 @@ const current = new AsyncLocalStorage<{ readonly signal: AbortSignal | null }>()
 /** A run that has the process to itself, with the limit of its current work, or null. */
 let alone: { signal: AbortSignal | null } | null = null;
 
-/**
- * Does the work, including everything it calls, until the signal aborts. It then rejects with `CutShort` as soon as it can.
- */
+/** Does the work, including everything it calls, until the signal aborts. It then rejects with `CutShort` as soon as it can. */
 export function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return current.run({ signal }, work);
 }

@@ -1,9 +1,6 @@
 /**
- * Reads names and stats of the work tree. Never follows a link below the root, even if a folder is replaced by one in the
- * meantime, and never throws for entries that it cannot see.
- *
- * A folder is opened by one name relative to the descriptor of its parent, and an entry is named relative to its folder's
- * descriptor, so the kernel resolves nothing that could be swapped (as in `nofollow.ts`). Needs Linux's `/proc`.
+ * Reads names and stats of the work tree. Never throws for entries that it cannot see, and never follows a link below the root, even
+ * if a folder is replaced by one: each is named relative to the descriptor of its folder, as in `nofollow.ts`.
  */
 
 import {
@@ -63,10 +60,7 @@ const MAX_OPEN = 8;
 /** Maximum bytes of a path in the kernel, without the NUL: nothing else on the machine could address anything deeper. */
 export const MAX_PATH_BYTES = 4_095;
 
-/**
- * A view of the tree below `root`, an absolute path without links. Folders stay open for the next query, so a view is for one
- * piece of work and is closed after it.
- */
+/** A view of the tree below `root`, an absolute path without links. Folders stay open until it is closed. */
 export class TreeView {
   readonly #root: string;
   /** Descriptors by path, least recently used first. */
@@ -213,10 +207,7 @@ function readSmall(path: string, most: number): FolderEntry[] | null {
   return exact.map(toEntry);
 }
 
-/**
- * The entries of the folder at `path` in no particular order; null if there are more than `most`. Throws the system's error if
- * it cannot be read.
- */
+/** The entries of the folder at `path` in no particular order; null if there are more than `most`. Throws the system's error. */
 export function readEntries(path: string, most: number): FolderEntry[] | null {
   const folder = openFolder(path);
   const entries: FolderEntry[] = [];

@@ -1,7 +1,4 @@
-/**
- * Runs git plumbing with an environment built from scratch, so that neither the user's settings nor a checkout's can
- * influence it.
- */
+/** Runs git plumbing in an environment of our own, which neither the user's settings nor a checkout's can influence. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,9 +17,7 @@ export interface GitCall {
   readonly env?: Environment;
   /** Bytes for stdin; if absent, stdin is closed. */
   readonly input?: Uint8Array;
-  /**
-   * Kills git when it aborts, in addition to the time limit of the work; the call then rejects. For calls over a network.
-   */
+  /** Kills git when it aborts, in addition to the time limit of the work; the call then rejects. For calls over a network. */
   readonly signal?: AbortSignal;
 }
 
@@ -171,6 +166,16 @@ const EMPTY_ENVIRONMENT = {
   GIT_ALLOW_PROTOCOL: '',
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_ADVICE: '0',
+};
+
+/** Who makes commits of our own. */
+export const OWN_IDENTITY = {
+  GIT_AUTHOR_NAME: 'patchsmith',
+  GIT_AUTHOR_EMAIL: 'patchsmith@localhost',
+  GIT_AUTHOR_DATE: '2026-01-01T00:00:00Z',
+  GIT_COMMITTER_NAME: 'patchsmith',
+  GIT_COMMITTER_EMAIL: 'patchsmith@localhost',
+  GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
 /** Enough for the index of several million files; more is a bug, not a repository. */

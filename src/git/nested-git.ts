@@ -77,10 +77,7 @@ export function underPolicy(
   return nested.map((one) => (isReadOnly(one.path) ? { ...one, readOnly: true } : one));
 }
 
-/**
- * The linked worktrees of this repository inside the work tree, often in an ignored folder, where nothing else looks for
- * them.
- */
+/** The linked worktrees of this repository inside the work tree, often in an ignored folder. */
 export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'commonDir'>): string[] {
   const known = join(commonDir, 'worktrees');
   return (orMissing(() => readdirSync(known)) ?? []).flatMap((name) => {

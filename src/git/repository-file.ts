@@ -28,9 +28,7 @@ export function textOfFile(path: string, reading: Reading = {}): string | null {
   return absent(path, read);
 }
 
-/**
- * Copies a file, and returns whether it existed. A link is followed only if `follow` says so. Throws `UnusableFile`.
- */
+/** Copies a file, and returns whether it existed. A link is followed only if `follow` says so. Throws `UnusableFile`. */
 export function copyIfThere(
   from: string,
   to: string,

@@ -26,12 +26,7 @@ export interface UserSettings {
 export async function readUserSettings(root: string, env: UserEnvironment): Promise<UserSettings> {
   const listed = await askGit({
     cwd: root,
-    args: [
-      'config',
-      '-z',
-      '--get-regexp',
-      '^(core\\.(autocrlf|eol|filemode|ignorecase|excludesfile|attributesfile)|filter\\..*\\.(clean|process))$',
-    ],
+    args: ['config', '-z', '--get-regexp', WANTED],
     env: userGitEnvironment(env),
   });
   // Exit code 1 means that none is set.
@@ -53,6 +48,9 @@ export async function readUserSettings(root: string, env: UserEnvironment): Prom
     filters: new Set([...values.keys()].flatMap((name) => /^filter\.(.*)\.[a-z]+$/s.exec(name)?.[1] ?? [])),
   };
 }
+
+const WANTED =
+  '^(core\\.(autocrlf|eol|filemode|ignorecase|excludesfile|attributesfile)|filter\\..*\\.(clean|process))$';
 
 /** The user's global and system configuration, for the few calls that need it. */
 export function userGitEnvironment(env: UserEnvironment): Record<string, string | undefined> {

@@ -8,12 +8,7 @@ import type { BaseRevision } from '../domain/run/events.ts';
 import type { ExceededChangeLimit } from '../domain/run/limits.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 
-/**
- * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything in
- * it.
- *
- * A plain object: a decorator is `{ ...workspace, writeFile }`, and a new method is added in one place.
- */
+/** The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything in it. */
 export interface Workspace {
   /** Absolute path of the work tree's root. */
   readonly root: string;
@@ -23,10 +18,7 @@ export interface Workspace {
   readonly sandboxGitDir: SandboxGitDir;
 
   readFile(path: RepoPath): Promise<FileRead>;
-  /**
-   * Writes exact bytes through a temporary file and a rename: creates missing folders, keeps the mode of an existing
-   * file.
-   */
+  /** Writes exact bytes through a temporary file: creates missing folders, keeps the mode of an existing file. */
   writeFile(path: RepoPath, bytes: Uint8Array): Promise<FileWrite>;
   /**
    * Files below `path` that git would see by the current rules (tracked, or not ignored), sorted; links are listed
@@ -42,10 +34,7 @@ export interface Workspace {
    * so that every state can be restored.
    */
   capture(scope: CaptureScope): Promise<PathChange[]>;
-  /**
-   * Removes git dirs that commands created and clears set-uid bits they set, for a run whose last scan of the work
-   * tree was cut short.
-   */
+  /** Removes git dirs that commands created and clears set-uid bits, for a run whose last scan was cut short. */
   sweep(): Promise<void>;
   /**
    * Restores paths to their state `before` these changes, and captures everything. Follows no links. The contents it
@@ -65,10 +54,7 @@ export interface Workspace {
    * tree.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
-  /**
-   * Repositories of the work tree, other than its own, in which something changed since the run began, sorted; git dirs
-   * aside.
-   */
+  /** Other repositories of the work tree in which something changed since the run began, sorted; git dirs aside. */
   nestedChanges(): Promise<NestedChange[]>;
   /** What the captures so far have seen. */
   notes(): WorkspaceNotes;
@@ -79,6 +65,8 @@ export interface Workspace {
    * uncommitted when the run began.
    */
   uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null>;
+  /** Records for undo, when nothing changes any more, what the run has left of ignored files. Returns how many differ. */
+  settleFiles(): Promise<number>;
   /**
    * Called once, when nothing changes any more: of the stored contents, keeps only those that are needed to undo,
    * show and replay these changes, and that the repository does not have. Null on success, otherwise the reason.
@@ -117,18 +105,14 @@ export type ReadBlobs = (
 ) => Promise<ReadonlyMap<string, Buffer | null>>;
 
 /**
- * What to capture. `all` is everything, before commands run or when none has run: what it finds is from outside, and the work
- * has begun with it. `after_commands` is everything, after removal of the git dirs that commands created, so that the files next
- * to them count as part of the work tree. Otherwise these paths.
+ * `all` is everything, before commands run or when none has run: what it finds is from outside. `after_commands` is everything,
+ * after removal of the git dirs that commands created, so that files beside them count. Otherwise these paths.
  */
 export type CaptureScope = 'all' | 'after_commands' | readonly string[];
 
 /** The outcome of putting changes back. */
 export interface PutBack {
-  /**
-   * Paths that could not be restored, why, and their current state. `isFound`: it is, or may be, a file of the user
-   * that a command moved there, so it is not attributed to the command.
-   */
+  /** Paths that could not be restored. `isFound`: it is, or may be, a file of the user that a command moved there. */
   readonly stuck: readonly { path: string; why: string; now: FileState | null; isFound: boolean }[];
   /** Other changes that the capture found. */
   readonly others: readonly PathChange[];

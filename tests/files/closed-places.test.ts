@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { recallClosedPlaces } from '../../src/files/closed-places.ts';
@@ -20,24 +20,6 @@ async function asNobody<T>(scratch: ScratchCheckout, work: () => Promise<T>): Pr
   } finally {
     process.seteuid?.(0);
   }
-}
-
-/** The same, but for a moment as root. */
-function asRoot(work: () => void): void {
-  process.seteuid?.(0);
-  try {
-    work();
-  } finally {
-    process.seteuid?.(NOBODY);
-  }
-}
-
-/** A user who is not its owner cannot open it again. */
-function giveToRoot(scratch: ScratchCheckout, folder: string): void {
-  asRoot(() => {
-    chownSync(join(scratch.root, folder), 0, 0);
-    chmodSync(join(scratch.root, folder), 0o700);
-  });
 }
 
 test('what a journal names outside of the work tree stays closed', () => {
@@ -88,23 +70,6 @@ describe.runIf(isRoot)('a user without privileges', () => {
         });
       },
     );
-
-    test('what cannot be opened again counts as hidden, not as unchanged, until it is open', async () => {
-      const scratch = new ScratchCheckout();
-      const open = await opened(scratch);
-      await asNobody(scratch, async () => {
-        const workspace = await open();
-        giveToRoot(scratch, 'a');
-        expect(await workspace.capture('all')).toEqual([]);
-        expect(workspace.notes().hidden).toEqual(['a/deep/one.txt', 'a/two.txt']);
-        asRoot(() => {
-          chmodSync(join(scratch.root, 'a'), 0o755);
-          scratch.writeInPlace('a/two.txt', 'tampered\n');
-        });
-        expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['a/two.txt']);
-        expect(workspace.notes().hidden).toEqual([]);
-      });
-    });
 
     test('what was closed before may be a way out, and is not begun with', async () => {
       const scratch = new ScratchCheckout();

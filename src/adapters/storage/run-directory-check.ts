@@ -63,6 +63,7 @@ const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
     path: /\/(?:empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|[a-z-]+\.json)$/,
     bytes: 64 * MIB,
   },
+  { path: /^kept-files$/, bytes: 128 * MIB },
   { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
   { path: /^shadow\.git\/(?=[^/]*$).*index/s, bytes: 1024 * MIB },
 ];

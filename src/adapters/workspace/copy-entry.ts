@@ -56,16 +56,6 @@ export async function copyEntry(
   }
 }
 
-/** How long a signal may wait to be heard, in milliseconds. */
-const TURN_MS = 20;
-
-/** Call after each entry of many, with what the last call returned: lets signals be heard now and then. */
-export async function endOfTurn(began: number): Promise<number> {
-  if (performance.now() - began < TURN_MS) return began;
-  await setImmediate();
-  return performance.now();
-}
-
 async function copyContent(
   descriptor: number,
   { size, mode }: Stats,

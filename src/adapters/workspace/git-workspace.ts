@@ -10,6 +10,7 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { packTree } from './kept/base-copy.ts';
+import { settleFiles } from './kept/kept-files.ts';
 import { makeUncommittedPatch } from './kept/uncommitted.ts';
 import { makeProvenPatch } from './patch/patch.ts';
 import type { WorkTreeParts } from './tree/parts.ts';
@@ -87,6 +88,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
     },
     uncommitted: async (net) =>
       base.dirty ? inTurn(() => makeUncommittedPatch(shadowDir, base, net)) : null,
+    settleFiles: () => inTurn(() => settleFiles({ root, shadowDir, format: opened.base.objectFormat })),
     keepEssentials: (changes) =>
       inTurn(async () => {
         const { keepEssentials } = await import('./kept/essentials.ts');

@@ -1,15 +1,19 @@
 /** Reopens the workspace of a run that was killed, over the shadow repository it left. */
 
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
+import { nameOf, parseRepoPath } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import { recallClosedPlaces } from '../../files/closed-places.ts';
+import { below, inParent, through } from '../../files/nofollow.ts';
+import { TEMPORARY_NAME } from '../../files/nofollow-files.ts';
 import { fileSystemTime } from '../../files/stat.ts';
+import { Breath } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/trees.ts';
@@ -18,7 +22,6 @@ import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/wor
 import { openGitWorkspace } from './git-workspace.ts';
 import { nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
-import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
@@ -209,4 +212,25 @@ async function reopenSandboxGitDir(
   const sandboxGitDir = await makeSandboxGitDir(checkout, gitDir, settings);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
   return sandboxGitDir;
+}
+
+/** Whether the path ends in a name that only a guarded write uses. */
+function isTemporary(path: string): boolean {
+  return TEMPORARY_NAME.test(nameOf(path));
+}
+
+/** Removes the temporary files beside these paths. */
+async function removeLeftovers(root: string, targets: readonly string[]): Promise<void> {
+  const breath = new Breath();
+  for (const target of targets) {
+    await breath.after(1);
+    const parsed = parseRepoPath(target);
+    if (!parsed.ok) continue;
+    // The next scan of the work tree finds and reports what cannot be examined or removed.
+    inParent(root, parsed.path, 'existing', ({ folder }) => {
+      for (const name of readdirSync(through(folder)))
+        if (TEMPORARY_NAME.test(name)) unlinkSync(below(folder, name));
+      return null;
+    });
+  }
 }

@@ -91,16 +91,7 @@ async function checkFolders({ gitDir, commonDir }: RepositoryFolders): Promise<v
     for (const name of namesIn(folder, /^[A-Z_]+$/)) checkFile(join(folder, name), MAX_INDEX_BYTES);
     for (const name of ['info', 'objects', 'refs', 'reftable', 'worktrees'])
       checkIsFolder(join(folder, name));
-    for (const name of [
-      'config',
-      'config.worktree',
-      'shallow',
-      'info/exclude',
-      'info/attributes',
-      'info/grafts',
-      'info/sparse-checkout',
-    ])
-      checkFile(join(folder, name), MAX_RULES_BYTES);
+    for (const name of RULES) checkFile(join(folder, name), MAX_RULES_BYTES);
     await checkFolder(join(folder, 'refs'), breath, MAX_POINTER_BYTES);
   }
   for (const name of namesIn(gitDir, /^(?:index$|sharedindex\.)/))
@@ -109,6 +100,11 @@ async function checkFolders({ gitDir, commonDir }: RepositoryFolders): Promise<v
   await checkFolder(join(commonDir, 'reftable'), breath);
   await checkStores(join(commonDir, 'objects'), breath);
 }
+
+const RULES = [
+  ...['config', 'config.worktree', 'shallow', 'info/exclude', 'info/attributes'],
+  ...['info/grafts', 'info/sparse-checkout'],
+];
 
 /** The object store and those it borrows from. */
 async function checkStores(first: string, breath: Breath): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Keeps what the model's commands did with git in the throwaway git dir, and removes everything that git runs or obeys:
- * looking into it later must not run the model's programs. All of this works through descriptors and follows no link.
+ * Keeps what the model's commands did with git in the throwaway git dir, and removes everything that git runs or obeys.
+ * Works through descriptors and follows no link.
  */
 
 import { closeSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';

@@ -61,12 +61,8 @@ export async function makeGitDir(
   const refs = await runGit({
     cwd: checkout.root,
     args: [
-      `--git-dir=${checkout.gitDir}`,
-      'for-each-ref',
-      '--format=%(objectname) %(refname)',
-      'refs/heads',
-      'refs/tags',
-      'refs/remotes',
+      ...[`--git-dir=${checkout.gitDir}`, 'for-each-ref', '--format=%(objectname) %(refname)'],
+      ...['refs/heads', 'refs/tags', 'refs/remotes'],
     ],
   });
   writeFileSync(join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with:\n'), refs]));
@@ -75,10 +71,7 @@ export async function makeGitDir(
   }
 }
 
-/**
- * Marks submodules as not checked out. Their git dirs are inside the real one, out of reach of commands, and git would abort
- * at the first one it cannot open.
- */
+/** Marks submodules as not checked out. Git would abort at the first whose git dir, inside the real one, it cannot open. */
 export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
   const index = join(gitDir, 'index');
   const { mtimeNs } = statSync(index, { bigint: true });

@@ -3,12 +3,13 @@
  * request, a fresh checkout of the base with the run's changes.
  */
 
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { decodeName } from '../../files/names.ts';
+import { fileSystemTime } from '../../files/stat.ts';
 import { until } from '../../files/time-limit.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -91,7 +92,8 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   const pointers = namesIn((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
   const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;
   const absent = new Set(namesIn(left));
-  const instant = instantOf(join(gitDir, 'checked-out'));
+  // No command runs in the milliseconds that follow, which the file system may not distinguish.
+  const instant = fileSystemTime(join(gitDir, 'checked-out'));
   const isChanged = (path: string) => {
     const look = lookAt(folder, path);
     return look.status === 'seen' ? look.stat.ctimeNs > instant : !absent.has(path);
@@ -113,15 +115,7 @@ function pathsOf(listed: Buffer, areSubmodules: boolean): string[] {
 }
 
 function namesIn(listed: Buffer): string[] {
-  return decodeName(listed)
-    .split('\0')
-    .filter((name) => name !== '');
-}
-
-/** The file system's current time, in ns. No command runs in the milliseconds that follow, which it may not distinguish. */
-function instantOf(file: string): bigint {
-  writeFileSync(file, '');
-  return lstatSync(file, { bigint: true }).ctimeNs;
+  return decodeName(listed).split('\0').slice(0, -1);
 }
 
 function inFolder(
@@ -130,11 +124,8 @@ function inFolder(
   input: Buffer | undefined,
 ): GitCall {
   const rules = join(shadowDir, 'rules');
-  const settings = [
-    `core.attributesFile=${join(rules, 'attributes')}`,
-    'core.protectHFS=false',
-    'core.protectNTFS=false',
-  ];
+  const attributes = `core.attributesFile=${join(rules, 'attributes')}`;
+  const settings = [attributes, 'core.protectHFS=false', 'core.protectNTFS=false'];
   return {
     cwd: folder,
     args: [...settings.flatMap((setting) => ['-c', setting]), ...args],

@@ -6,6 +6,7 @@
  */
 
 import { mkdirSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { ioFailure } from '../../files/failures.ts';
@@ -13,7 +14,7 @@ import { decodeName, encodePath } from '../../files/names.ts';
 import { type FolderEntry, TreeView } from '../../files/tree-view.ts';
 import { runGit } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
-import { copyEntry, endOfTurn } from './copy-entry.ts';
+import { copyEntry } from './copy-entry.ts';
 
 /** What to copy, and where to. */
 export interface TreeCopy {
@@ -27,9 +28,7 @@ export interface TreeCopy {
 /** `left` are the folders of other repositories. */
 export type CopiedTree = { status: 'ok'; left: string[] } | { status: 'interrupted' } | Failed;
 
-/**
- * The whole work tree. `to` must not exist; folders of other repositories are empty there. Changes nothing in the work tree.
- */
+/** The whole work tree. `to` must not exist; folders of other repositories are empty there. */
 export async function copyWorkTree(copy: TreeCopy): Promise<CopiedTree> {
   mkdirSync(`${copy.to}/.git`, { mode: 0o700, recursive: true });
   return copyFolder(copy, '', (listing) => !listing.some(({ name }) => isGitDirName(name)));
@@ -47,7 +46,7 @@ export async function copyFolder(
   try {
     if (top !== '') mkdirSync(encodePath(to, top), { mode: 0o755 });
     const folders = [top];
-    let turn = performance.now();
+    let entries = 0;
     for (const folder of folders) {
       at = folder;
       const listing = view.listFolder(folder);
@@ -61,7 +60,8 @@ export async function copyFolder(
           mkdirSync(encodePath(to, at), { mode: 0o755 });
           folders.push(at);
         } else if (!(await copyEntry(view, at, encodePath(to, at), signal))) return { status: 'interrupted' };
-        turn = await endOfTurn(turn);
+        entries += 1;
+        if (entries % 50 === 0) await setImmediate();
         if (signal.aborted) return { status: 'interrupted' };
       }
     }

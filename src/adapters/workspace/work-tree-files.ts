@@ -5,6 +5,7 @@ import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/cha
 import { foldersAround, type RepoPath } from '../../domain/changes/path.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { readFile, writeFile } from '../../files/nofollow-files.ts';
+import { textOf } from '../../files/regular-file.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import { blobId } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports/workspace.ts';
@@ -48,7 +49,12 @@ export function workTreeFiles(
       const read = readFile(root, path, MAX_READ_BYTES);
       if (read.status === 'failed') return read;
       const { bytes } = read;
-      return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
+      return {
+        status: 'ok',
+        bytes,
+        text: textOf(bytes, { keepsMark: true }),
+        blob: blobId(bytes, objectFormat),
+      };
     },
 
     async writeFile(path, bytes) {
@@ -108,15 +114,4 @@ function filterOf(glob: string): GlobMatcher {
   if (!glob.startsWith('!')) return globMatcher(glob);
   const matches = filterOf(glob.slice(1));
   return (path) => !matches(path);
-}
-
-/** Null if the bytes are not text: not UTF-8, or with a NUL. A byte order mark is kept. */
-function textOf(bytes: Buffer): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
 }

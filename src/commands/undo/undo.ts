@@ -5,25 +5,29 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { type KeptFile, keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
+import { whyKept } from '../../adapters/workspace/restore/revert.ts';
+import { keptRepositories } from '../../adapters/workspace/unwalked/kept-repositories.ts';
 import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
-import { isWithin } from '../../domain/changes/path.ts';
+import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import {
   type FoldedEvents,
+  type UndoPlan,
   type UndoStep,
   undoPlan,
   wereCommandsUnderWay,
 } from '../../domain/journal/undo.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
+import { ObjectStore } from '../../git/store/object-store.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
 /** The arguments of `patchsmith undo`. */
@@ -42,8 +46,8 @@ export interface UndoInput {
 
 /** A step and the current state of its path: yet to be undone, undone already, better left alone, or not undoable. */
 type Judged =
-  | { step: PathChange; status: 'due' }
-  | { step: PathChange; status: 'left' }
+  | { step: UndoStep; status: 'due' }
+  | { step: UndoStep; status: 'left' }
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
@@ -55,7 +59,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { directory } = found;
   const read = await readJournal(directory.events);
   if (read.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', read.message);
-  const checkout = await findCheckout(repo === null ? cwd : repoPath(cwd, repo), env);
+  const checkout = await findCheckout(repo === null ? cwd : absolutePath(cwd, repo), env);
   if (checkout.status === 'failed') return usageError('ERR_NO_CHECKOUT', checkout.message);
   const { root } = checkout.checkout;
   const run = { events: read.events, state: await stateAfter(read.events) };
@@ -79,6 +83,11 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
+    const kept = keptFiles(root, shadowDir);
+    if (kept.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', kept.message);
+    const store = new ObjectStore(gitDir, objectFormat);
+    for (const { bytes } of kept.files) store.write(Buffer.from(bytes, 'base64'), null);
+    const repositories = keptRepositories(shadowDir, root);
     const closed = recallClosedPlaces(root, shadowDir, input.say);
     const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
     const left = input.force
@@ -87,6 +96,9 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
     return await takeBack(input, run, {
       restorer,
+      root,
+      kept: kept.files,
+      openedNs: repositories.status === 'ok' ? BigInt(repositories.openedNs) : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
       result: readResult(directory),
@@ -100,6 +112,10 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
 
 interface Means {
   readonly restorer: Restorer;
+  readonly root: string;
+  readonly kept: readonly KeptFile[];
+  /** When the run opened the work tree, in ns of its file system. */
+  readonly openedNs: bigint;
   readonly removePlanted: () => Promise<RemovedGitDirs>;
   readonly clearSetIds: () => Promise<string[]>;
   /** That of the run; null if it has none. */
@@ -107,14 +123,12 @@ interface Means {
 }
 
 /** Nothing is written before every path has been judged. */
-async function takeBack(
-  input: UndoInput,
-  run: FoldedEvents,
-  { restorer, removePlanted, clearSetIds, result }: Means,
-): Promise<RunOutcome> {
+async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Promise<RunOutcome> {
   const { say } = input;
   const { events } = run;
-  const judged = await judge(events, restorer);
+  const { restorer, removePlanted, clearSetIds, result } = means;
+  const plan = undoPlan(events, means.kept);
+  const judged = await judge(plan, means);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
   if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
@@ -137,27 +151,35 @@ async function takeBack(
       'ERR_NOT_RESTORED',
       `Not everything could be restored: ${failure} Fix that and run undo again.`,
     );
+  const left = judged.flatMap(({ step, status }) => (status === 'left' ? [step] : []));
   tellWhatStays(
+    plan,
     { events, result },
-    judged.flatMap(({ step, status }) => (status === 'left' ? [step.path] : [])),
+    left.map(({ path }) => path),
     say,
   );
-  return summary(judged, stuck);
+  const lost = input.force ? [] : left.flatMap(({ path, before }) => (before === null ? [] : [path]));
+  return summary(judged, stuck, { lost, say });
 }
 
 /** Maximum number of paths with a separate line, and of paths in one sentence. */
 const MAX_LINES = 50;
 const MAX_NAMED = 10;
 
-async function judge(events: readonly RunEvent[], restorer: Restorer): Promise<Judged[]> {
-  const { steps, tangled } = undoPlan(events);
+async function judge({ steps, tangled }: UndoPlan, means: Means): Promise<Judged[]> {
+  const { restorer, root, openedNs } = means;
   await restorer.readAhead(steps.flatMap(({ before }) => (before ? [before] : [])));
   const judged: Judged[] = tangled.map((path) => ({
     step: { path, before: null, after: null },
     status: 'stuck',
     why: 'something else changed it during the run',
   }));
-  for (const step of steps) judged.push(await judgeStep(step, restorer));
+  const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null });
+  for (const step of steps) {
+    const one = await judgeStep(step, restorer);
+    const why = one.status === 'due' ? whyMoved(step) : null;
+    judged.push(why === null ? one : { step, status: 'stuck', why });
+  }
   return judged;
 }
 
@@ -173,19 +195,19 @@ async function judgeStep(step: UndoStep, restorer: Restorer): Promise<Judged> {
 
 async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<string | null> {
   const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
-  for (const { path, before } of deletionsFirst(due, (step) => step.before)) {
-    const failure = await restorer.put(path, before);
+  for (const { path, before, permissions } of deletionsFirst(due, (step) => step.before)) {
+    const failure = await restorer.put(path, before, permissions);
     if (failure !== null) return failure;
   }
   return restorer.putEmptyFolders();
 }
 
 function tellWhatStays(
+  { steps, foreign, unknown, ignored }: UndoPlan,
   { events, result }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'>,
   changed: readonly string[],
   say: (line: string) => void,
 ): void {
-  const { steps, foreign, unknown, ignored } = undoPlan(events);
   const isUndone = (path: string) => steps.some((step) => step.path === path || isWithin(step.path, path));
   const listedThere = (result?.ignoredFiles ?? []).filter((path) => !isUndone(path.replace(/\/$/, '')));
   const left = [...new Set([...ignored, ...listedThere])].sort();
@@ -198,25 +220,25 @@ function tellWhatStays(
   }
   if (result?.status !== 'finished' && events.some(({ type }) => type === 'tool.started'))
     say('Not checked: ignored files that commands wrote, since the run died before it listed them.');
-  if (changed.length > 0)
-    say(
-      `Left as they are, because git ignores them and they have changed since the run: ${listed(changed, MAX_NAMED)}.`,
-    );
-  if (unknown.length > 0)
-    say(
-      `Left as they are, because git ignored them when the run began and their contents were not stored: ${listed(unknown, MAX_NAMED)}.`,
-    );
-  if (foreign.length > 0)
-    say(`Left as they are, because something else changed them: ${listed(foreign, MAX_NAMED)}.`);
+  const stays = (why: string, paths: readonly string[]) =>
+    paths.length > 0 && say(`Left as they are, because ${why}: ${listed(paths, MAX_NAMED)}.`);
+  stays('git ignores them and they have changed since the run', changed);
+  stays('git ignored them when the run began and their contents were not stored', unknown);
+  stays('something else changed them', foreign);
 }
 
-function summary(judged: readonly Judged[], stuck: readonly string[]): RunOutcome {
-  const undone = judged.filter(({ status }) => status === 'due').length;
+/** `lost` are files that the run has changed and that are not as before. */
+function summary(
+  judged: readonly Judged[],
+  stuck: readonly string[],
+  { lost, say }: { lost: readonly string[]; say: UndoInput['say'] },
+): RunOutcome {
+  const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
+  const ignored = due.flatMap(({ path, permissions }) => (permissions === undefined ? [] : [path]));
+  if (ignored.length > 0) say(`Restored, though git ignores them: ${listed(ignored, MAX_LINES)}.`);
   const left = stuck.length > 0 ? `; ${pluralize(stuck.length, 'path')} left as listed above` : '';
-  if (undone === 0) return noChange(`Nothing to restore${left}.`);
-  return done(`${pluralize(undone, 'file')} restored to the state before the run${left}.`);
-}
-
-function repoPath(cwd: string, repo: string): string {
-  return repo.startsWith('/') ? repo : `${cwd}/${repo}`;
+  const restored = `${pluralize(due.length, 'file')} restored to the state before the run${left}.`;
+  if (lost.length > 0)
+    return internalError('ERR_NOT_RESTORED', `${restored} Not restored: ${listed(lost, MAX_NAMED)}.`);
+  return due.length === 0 ? noChange(`Nothing to restore${left}.`) : done(restored);
 }

@@ -7,6 +7,16 @@ import type { RunState } from '../run/state.ts';
 /** `mayStay`: the file is not git's, so that one that has changed since is left instead of stopping everything. */
 export interface UndoStep extends PathChange {
   readonly mayStay?: true;
+  /** Of an ignored file that was kept as it was before the run. */
+  readonly permissions?: number;
+}
+
+/** An ignored file that was kept; without `after`, it is not known what the run left. */
+interface KeptBefore {
+  readonly path: string;
+  readonly before: FileState;
+  readonly after?: FileState | null | undefined;
+  readonly permissions: number;
 }
 
 /** `steps` are sorted by path. */
@@ -30,7 +40,7 @@ export interface UndoPlan {
  * Changes by setup commands, tool calls and verify commands are the run's own, whether they are in its patch or not. Changes
  * from outside are someone's work: if they came first, the run is undone down to them.
  */
-export function undoPlan(events: readonly RunEvent[]): UndoPlan {
+export function undoPlan(events: readonly RunEvent[], kept: readonly KeptBefore[] = []): UndoPlan {
   const own = new Map<string, Own>();
   const foreign = new Set<string>();
   const unknown = new Set<string>();
@@ -52,10 +62,17 @@ export function undoPlan(events: readonly RunEvent[]): UndoPlan {
     const mayStay = isIgnored || ignored === 'from_now';
     own.set(path, known ? { ...known, after, mayStay } : { before, after, tangled: false, mayStay });
   }
+  for (const { path, before, after: left, permissions } of kept) {
+    const after = left === undefined ? (own.get(path)?.after ?? null) : left;
+    own.set(path, { before, after, tangled: false, mayStay: true, permissions });
+    unknown.delete(path);
+  }
   const paths = [...own].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    steps: paths.flatMap(([path, { before, after, tangled, mayStay }]) =>
-      tangled || sameOnDisk(before, after) ? [] : [{ path, before, after, ...(mayStay ? { mayStay } : {}) }],
+    steps: paths.flatMap(([path, { tangled, mayStay, ...step }]) =>
+      tangled || sameOnDisk(step.before, step.after)
+        ? []
+        : [{ path, ...step, ...(mayStay ? { mayStay } : {}) }],
     ),
     tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
     foreign: [...foreign].filter((path) => !own.has(path)).sort(),
@@ -102,6 +119,7 @@ interface Own {
   readonly after: FileState | null;
   tangled: boolean;
   readonly mayStay: boolean;
+  readonly permissions?: number;
 }
 
 /** A change for undo. `isExact`: the earlier content is known and stored, or there was no file. */

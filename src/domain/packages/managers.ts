@@ -103,6 +103,13 @@ export const MANAGERS = {
   },
 } as const satisfies Readonly<Record<string, Manager>>;
 
+/** Names of folders that package managers, compilers and test runners fill, and can fill again. */
+export const FILLED_FOLDERS: ReadonlySet<string> = new Set([
+  ...['node_modules', '.yarn', '.pnpm-store', '.next', '.turbo', '.cache', '.venv', 'venv', 'site-packages'],
+  ...['__pycache__', '.tox', '.nox', '.mypy_cache', '.pytest_cache', '.ruff_cache', 'vendor', '.bundle'],
+  ...['target', '.gradle', '.m2', 'Pods', 'deps', '_build'],
+]);
+
 /** A key of `MANAGERS`. */
 export type ManagerName = keyof typeof MANAGERS;
 

@@ -53,6 +53,7 @@ export async function takeSteps(
   const mayBePublished = doneValue(reviewed)?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
+  await tryStep(() => ready.workspace.settleFiles());
   const [changed, nested, ignored] = await Promise.all([
     tryStep(() => attributed(state, proven, ready.directory.shadowGit)),
     tryStep(() => nestedPart(ready)),

@@ -44,10 +44,7 @@ export function alternatesOf(alternate: string): string {
   return `${quoted(alternate)}\n`;
 }
 
-/**
- * Whether the repository still reads from this object store, as `makeRepository` set it up; others may have written to it
- * since.
- */
+/** Whether the repository still reads from this object store, as `makeRepository` set it up. */
 export function readsFrom(gitDir: string, alternate: string): boolean {
   const opening = openRegular(gitDir, 'objects/info/alternates');
   if (opening.status !== 'open') return false;

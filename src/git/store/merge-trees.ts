@@ -3,7 +3,7 @@
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Conflict, SIDES } from '../../domain/github/conflict.ts';
 import { decodeName } from '../../files/names.ts';
-import { askGit, type GitAnswer, type GitCall } from '../git.ts';
+import { askGit, type GitAnswer, type GitCall, OWN_IDENTITY } from '../git.ts';
 
 /** Trees or commits that the repository has. */
 export interface TreesToMerge {
@@ -32,7 +32,7 @@ export async function mergeTrees(
       cwd: gitDir,
       args: [`--git-dir=${gitDir}`, ...args],
       ...network,
-      env: { ...network.env, ...ENV },
+      env: { ...network.env, ...OWN_IDENTITY },
     });
   const answers: GitAnswer[] = [];
   const run = async (args: readonly string[]): Promise<string> => {
@@ -75,12 +75,3 @@ function conflictsIn(entries: readonly string[]): Conflict[] {
 }
 
 const STAGES = ['before', 'ours', 'theirs'] as const;
-
-const ENV = {
-  GIT_AUTHOR_NAME: 'patchsmith',
-  GIT_AUTHOR_EMAIL: 'patchsmith@localhost',
-  GIT_AUTHOR_DATE: '2000-01-01T00:00:00Z',
-  GIT_COMMITTER_NAME: 'patchsmith',
-  GIT_COMMITTER_EMAIL: 'patchsmith@localhost',
-  GIT_COMMITTER_DATE: '2000-01-01T00:00:00Z',
-};

@@ -70,15 +70,9 @@ async function blame(
 }
 
 /** `--incremental` is the form of `--porcelain` that does not repeat the lines themselves. */
-const BLAME = [
-  '-c',
-  'blame.ignoreRevsFile=',
-  '-c',
-  'diff.renameLimit=1000',
-  'blame',
-  '--incremental',
-  '--no-textconv',
-];
+const BLAME = '-c blame.ignoreRevsFile= -c diff.renameLimit=1000 blame --incremental --no-textconv'.split(
+  ' ',
+);
 
 /** As `git fast-import` reads it, which then prints its id. Dates are the places of the commits, so that ids are reproducible. */
 function importedAs({ message, edits }: NewCommit, at: number): string {

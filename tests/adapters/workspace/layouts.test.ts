@@ -36,29 +36,6 @@ describe('the workspace', () => {
     await expectRoundTrip(scratch, join(scratch.root, 'sub'));
   });
 
-  test('works in a linked worktree, which stays as it was', async () => {
-    const scratch = committed();
-    scratch.git('worktree', 'add', '--quiet', '-b', 'side', '../linked');
-    const main = filesBelow(join(scratch.root, '.git'));
-    scratch.root = join(scratch.folder, 'linked');
-    const checkout = await scratch.checkout();
-    expect(checkout.gitDir).toBe(join(scratch.folder, 'checkout/.git/worktrees/linked'));
-    expect(checkout.commonDir).toBe(join(scratch.folder, 'checkout/.git'));
-    await expectRoundTrip(scratch);
-    expect(filesBelow(join(scratch.folder, 'checkout/.git'))).toEqual(main);
-    const { base, sandboxGitDir } = await scratch.open();
-    expect([base().branch, sandboxGitDir.dotGitIsFile]).toEqual(['side', true]);
-  });
-
-  test('works in a shallow clone', async () => {
-    const scratch = committed();
-    scratch.write('a.txt', 'one\n');
-    scratch.commit('second');
-    scratch.git('clone', '--quiet', '--depth=1', `file://${scratch.root}`, '../shallow');
-    scratch.root = join(scratch.folder, 'shallow');
-    await expectRoundTrip(scratch);
-  });
-
   test('works in a clone that borrows its objects, over more than one step', async () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '--shared', '.', '../odd "name" # 1');
@@ -73,13 +50,6 @@ describe('the workspace', () => {
     scratch.git('clone', '--quiet', '--filter=blob:none', `file://${scratch.root}`, '../partial');
     scratch.root = join(scratch.folder, 'partial');
     scratch.git('config', 'remote.origin.url', 'file:///nonexistent');
-    await expectRoundTrip(scratch);
-  });
-
-  test('works on a detached HEAD', async () => {
-    const scratch = committed();
-    scratch.git('checkout', '--quiet', '--detach');
-    expect((await scratch.open()).base().branch).toBeNull();
     await expectRoundTrip(scratch);
   });
 
@@ -117,29 +87,6 @@ describe('the workspace', () => {
       commit: answer('rev-parse', '--verify', '--quiet', 'HEAD'),
       branchRef: answer('symbolic-ref', '--quiet', 'HEAD'),
     });
-  });
-
-  test('works with SHA-256', async () => {
-    const scratch = committed('--object-format=sha256');
-    const { base } = await scratch.open();
-    expect([base().objectFormat, base().dirty, base().tree.length]).toEqual(['sha256', false, 64]);
-    await expectRoundTrip(scratch);
-  });
-
-  test('works before the first commit', async () => {
-    const scratch = new ScratchCheckout();
-    const { base } = await scratch.open();
-    expect(base()).toEqual({
-      commit: null,
-      tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-      branch: 'main',
-      dirty: false,
-      objectFormat: 'sha1',
-    });
-    scratch.write('a.txt', 'one\n');
-    scratch.write('sub/b.txt', 'one\n');
-    expect((await scratch.open()).base().dirty).toBe(true);
-    await expectRoundTrip(scratch);
   });
 
   test.each([
@@ -271,22 +218,6 @@ describe('the workspace', () => {
     scratch.remove('z');
     const later = (await scratch.open()).sandboxGitDir;
     expect([later.nested.length, later.uncovered]).toEqual([64, []]);
-  });
-
-  test('leaves untracked repositories out, with a warning', async () => {
-    const scratch = committed();
-    scratch.git('clone', '--quiet', '.', 'nested');
-    const workspace = await scratch.open();
-    expect(workspace.base().dirty).toBe(false);
-    scratch.write('nested/a.txt', 'changed\n');
-    scratch.git('clone', '--quiet', '.', 'sub/later');
-    expect(await workspace.capture('all')).toEqual([]);
-    expect(await workspace.capture(['nested/a.txt'])).toEqual([]);
-    expect(workspace.notes().warnings).toEqual([
-      '[WARN_REPOSITORY_LEFT_OUT] "nested" is a separate repository and is left out.',
-      '[WARN_GIT_DIR_KEPT] Something outside the run created "sub/later/.git" within reach of commands.',
-      '[WARN_REPOSITORY_LEFT_OUT] "sub/later" is a separate repository and is left out.',
-    ]);
   });
 
   test('a .git in a folder hides no tracked or known file, and a new one only where nothing is tracked', async () => {

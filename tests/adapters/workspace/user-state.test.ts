@@ -81,18 +81,6 @@ describe('uncommitted work', () => {
     expect(gitState(scratch)).toEqual(before);
   });
 
-  test('a checkout as committed is not dirty', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'a\n');
-    scratch.write('b.sh', 'b\n', 0o755);
-    scratch.commit();
-    const { base } = await scratch.open();
-    expect({ dirty: base().dirty, tree: base().tree }).toEqual({
-      dirty: false,
-      tree: scratch.git('rev-parse', 'HEAD^{tree}').trim(),
-    });
-  });
-
   test('files are known by names that look like the lines git lists them in', async () => {
     const scratch = new ScratchCheckout();
     const names = [
@@ -121,15 +109,6 @@ describe('uncommitted work', () => {
     scratch.git('update-index', '--assume-unchanged', 'a.txt');
     scratch.write('a.txt', 'changed\n');
     expect((await scratch.open()).base().dirty).toBe(true);
-  });
-
-  test('an unresolved merge is used in its state on disk', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'a\n');
-    scratch.commit();
-    scratch.conflict('a.txt');
-    const { base } = await scratch.open();
-    expect(appliedByGit(scratch, base().tree, Buffer.alloc(0))).toEqual(filesBelow(scratch.root));
   });
 });
 
@@ -209,23 +188,5 @@ describe('captures', () => {
       workspace.capture('all'),
     ]);
     expect(seen.map((changes) => changes.length)).toEqual([1, 19, 0]);
-  });
-
-  test('a closed folder is examined anyway: its owner opens it', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'a\n');
-    scratch.write('folder/b.txt', 'b\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    scratch.write('a.txt', 'changed\n', 0o000);
-    scratch.forbid('folder');
-    const changes = (await workspace.capture('all')).map(({ path }) => path);
-    expect(changes).toEqual(['a.txt']);
-    // Root reads everything, and opens nothing.
-    const opened = (name: string, closed: string, open: string) =>
-      `[WARN_OPENED_AGAIN] "${name}" was closed (mode ${closed}) during the run and has been opened again (mode ${open}).`;
-    expect(workspace.notes().warnings).toEqual(
-      process.getuid?.() === 0 ? [] : [opened('folder', '0000', '0700'), opened('a.txt', '0000', '0600')],
-    );
   });
 });

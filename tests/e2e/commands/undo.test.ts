@@ -257,7 +257,7 @@ describe('a tree that moved on since the run', () => {
   });
 });
 
-test('ignored files that file tools made are removed unless they have changed, and what they replaced is named', async () => {
+test('ignored files that file tools made are removed unless they have changed, and what they replaced is restored', async () => {
   const repository = await makeRepository({ '.gitignore': 'build/\n', 'a.txt': 'old\n' });
   repository.write('build/theirs.txt', 'theirs\n');
   const { runDir, result, events } = await scriptedRun({
@@ -282,12 +282,14 @@ test('ignored files that file tools made are removed unless they have changed, a
   repository.write('build/log.txt', 'more\n');
   const end = await undo(repository, runDir);
   expect(end.exitCode, end.stderr).toBe(0);
-  expect(end.stderr).toContain(
-    'git ignores them and their earlier contents were not stored: build/theirs.txt.',
-  );
+  expect(end.stderr).toContain('Restored, though git ignores them: build/theirs.txt.');
   expect(end.stderr).toContain('git ignores them and they have changed since the run: build/log.txt.');
   const left = treeOf(repository.root);
-  expect(left).toMatchObject({ 'a.txt': '644 old\n', 'build/log.txt': '644 more\n' });
+  expect(left).toMatchObject({
+    'a.txt': '644 old\n',
+    'build/log.txt': '644 more\n',
+    'build/theirs.txt': '644 theirs\n',
+  });
   expect(left).not.toHaveProperty('build/out.txt');
 });
 
@@ -323,7 +325,7 @@ testAtNight(
     expect(left).toMatchObject({
       'made.log': '644 x\n',
       'seen.log': '644 y\n',
-      'build/theirs.txt': '644 x\n',
+      'build/theirs.txt': '644 theirs\n',
     });
     expect(left).not.toHaveProperty('same.log');
   },

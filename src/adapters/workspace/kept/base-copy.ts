@@ -5,13 +5,10 @@ import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import { askGit, runGit } from '../../../git/git.ts';
+import { askGit, OWN_IDENTITY, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 
-/**
- * Takes the objects of a tree into another git dir, so that it can do without those that `shadowDir` reads from, but leaves out
- * those of the tree `known`; null packs all. Null when that went well, else why not.
- */
+/** Takes the objects of a tree into another git dir, without those of the tree `known`. Null when that went well, else why not. */
 export async function packTree(
   shadowDir: string,
   tree: string,
@@ -28,16 +25,10 @@ export async function packTree(
 }
 
 /** Blobs may be missing, as in a partial clone. Large ones are streamed. */
-const PACK = [
-  '-c',
-  'core.bigFileThreshold=32m',
-  'pack-objects',
-  '--revs',
-  '--quiet',
-  '--window=0',
-  '--threads=1',
-  '--missing=allow-any',
-];
+const PACK =
+  '-c core.bigFileThreshold=32m pack-objects --revs --quiet --window=0 --threads=1 --missing=allow-any'.split(
+    ' ',
+  );
 
 /** Which base to copy, and where to. */
 export interface CopyRequest {
@@ -87,7 +78,7 @@ export async function copyBase({
     askGit({
       cwd: folder,
       args,
-      env: { ...COMMITTER, GIT_DIR: gitDir, GIT_WORK_TREE: folder },
+      env: { ...OWN_IDENTITY, GIT_DIR: gitDir, GIT_WORK_TREE: folder },
       ...(input === undefined ? {} : { input }),
     });
   // An invalid branch name leaves HEAD as it is.
@@ -134,15 +125,6 @@ async function whyCorrupt(gitDir: string): Promise<string | null> {
   const answer = await askGit({ cwd: gitDir, args });
   return answer.exitCode === 0 ? null : answer.stderr || 'git verify-pack gave no reason';
 }
-
-const COMMITTER = {
-  GIT_AUTHOR_NAME: 'patchsmith',
-  GIT_AUTHOR_EMAIL: 'patchsmith@localhost',
-  GIT_AUTHOR_DATE: '2026-01-01T00:00:00Z',
-  GIT_COMMITTER_NAME: 'patchsmith',
-  GIT_COMMITTER_EMAIL: 'patchsmith@localhost',
-  GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
-};
 
 /** What we write there takes some hundred bytes. */
 const MAX_CONFIG_BYTES = 64 * 1024;

@@ -93,11 +93,7 @@ async function packOwn(shadowDir: string, ids: readonly string[]): Promise<strin
   const packed = await askGit({
     cwd: shadowDir,
     args: [
-      `--git-dir=${shadowDir}`,
-      'pack-objects',
-      '--quiet',
-      '--window=0',
-      '--threads=1',
+      ...[`--git-dir=${shadowDir}`, 'pack-objects', '--quiet', '--window=0', '--threads=1'],
       join(shadowDir, 'objects/pack/pack'),
     ],
     input: Buffer.from([...new Set(ids)].map((id) => `${id}\n`).join('')),

@@ -142,30 +142,13 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, proof: 
 
 /** States everything that a configuration could change about the diff. */
 const DIFF = [
-  '-c',
-  'diff.renameLimit=1000',
-  '-c',
-  'diff.orderFile=',
-  'diff-tree',
-  '-r',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-color',
-  '--ignore-submodules=none',
-  '--submodule=short',
-  '--no-abbrev',
+  ...'-c diff.renameLimit=1000 -c diff.orderFile= diff-tree -r --no-ext-diff --no-textconv'.split(' '),
+  ...'--no-color --ignore-submodules=none --submodule=short --no-abbrev'.split(' '),
 ];
 
 const TEXT = [
-  '--patch',
-  '--binary',
-  '--full-index',
-  '--src-prefix=a/',
-  '--dst-prefix=b/',
-  '--unified=3',
-  '--inter-hunk-context=0',
-  '--diff-algorithm=myers',
-  '--indent-heuristic',
+  ...'--patch --binary --full-index --src-prefix=a/ --dst-prefix=b/'.split(' '),
+  ...'--unified=3 --inter-hunk-context=0 --diff-algorithm=myers --indent-heuristic'.split(' '),
 ];
 
 /** Parses the output of `--raw --numstat`. */

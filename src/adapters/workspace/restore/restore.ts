@@ -5,6 +5,7 @@ import { deletionsFirst, type FileState, type PathChange } from '../../../domain
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';
+import { emptyFoldersFile, readList } from '../../../files/name-list.ts';
 import { below, inParent, openNamedPlace, type Place } from '../../../files/nofollow.ts';
 import { writeFile } from '../../../files/nofollow-files.ts';
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
@@ -14,7 +15,6 @@ import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, type KeptContent } from '../../../git/store/blobs.ts';
 import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
-import { emptyFoldersFile, readList } from '../tree/name-list.ts';
 
 /** Restores files to recorded states. */
 export interface Restorer {
@@ -26,9 +26,9 @@ export interface Restorer {
   whyNot(path: string, state: FileState | null): Promise<string | null>;
   /**
    * Writes a file or link in place of what is there; null removes it, and folders that become empty. Null on success,
-   * otherwise the reason.
+   * otherwise the reason. `permissions` are those of a file that is not there.
    */
-  put(path: string, state: FileState | null): Promise<string | null>;
+  put(path: string, state: FileState | null, permissions?: number): Promise<string | null>;
   /** Recreates missing folders that were empty when the run began. Null on success, otherwise the reason. */
   putEmptyFolders(): Promise<string | null>;
 }
@@ -86,14 +86,14 @@ export async function openRestorer({
       const held = state && (await blobs.heldBy(state));
       return held?.status === 'lost' ? held.why : null;
     },
-    async put(path, state) {
+    async put(path, state, permissions) {
       await breath.after(1, state?.size);
       const act = () =>
         guarded(path, async (safe) => {
           const held = state && (await blobs.heldBy(state));
           return state === null || held === null || held.status === 'no_file'
             ? remove(root, safe, emptyFolders)
-            : put(root, safe, state, held);
+            : put(root, safe, { ...state, permissions }, held);
         });
       const why = await act();
       return why !== null && closed.open(path, 'write') ? act() : why;
@@ -129,8 +129,8 @@ interface KeptContents {
 async function isIn(root: string, path: string, state: FileState | null, contents: KeptContents) {
   const look = lookAt(root, path);
   if (look.status === 'unreadable') return false;
-  // If there is a folder in the path's place, its files appear as changes of their own.
-  if (look.status === 'absent' || look.stat.kind === 'folder')
+  // If there is a folder in the path's place, its files appear as changes of their own; pipes and the like do not.
+  if (look.status === 'absent' || look.stat.kind === 'folder' || look.stat.kind === 'special')
     return state === null || (await contents.blobs.heldBy(state)).status === 'no_file';
   if (state === null || (look.stat.kind === 'link') !== (state.mode === '120000')) return false;
   if (look.stat.kind === 'link') {
@@ -195,14 +195,19 @@ function removeIfEmpty(root: string, folder: RepoPath): boolean {
   return removed === true;
 }
 
-function put(root: string, path: RepoPath, { mode }: FileState, held: KeptContent): FileFailure | null {
+function put(
+  root: string,
+  path: RepoPath,
+  { mode, permissions }: FileState & { permissions: number | undefined },
+  held: KeptContent,
+): FileFailure | null {
   if (held.status !== 'bytes') return fileFailure('not_found', `${JSON.stringify(path)} cannot be put back.`);
   const isLink = mode === '120000';
   for (const above of foldersOf(path)) if (kindAt(root, above) === 'special') clear(root, above as RepoPath);
   const failure = isLink || kindAt(root, path) !== 'file' ? clear(root, path) : null;
   if (failure) return failure;
   if (!isLink) {
-    const written = writeFile(root, path, held.bytes, mode === '100755');
+    const written = writeFile(root, path, held.bytes, mode === '100755', permissions);
     return written.status === 'failed' ? written : null;
   }
   return inParent(root, path, 'make', ({ folder, name }) => {

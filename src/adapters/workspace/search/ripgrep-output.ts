@@ -1,7 +1,4 @@
-/**
- * Parses ripgrep's output for descriptors: `./N NUL line:text` per match, and a notice for each file that turned out to be
- * binary.
- */
+/** Parses ripgrep's output: `./N NUL line:text` per match in descriptor N, and a notice for each file that proves to be binary. */
 
 import { firstUnits } from '../../../domain/text/shorten.ts';
 import type { SearchMatch } from '../../../ports/workspace.ts';

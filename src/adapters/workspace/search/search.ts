@@ -8,7 +8,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { startOfText } from '../../../files/regular-file.ts';
 import { invisible } from '../../../files/stat.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import { O_PATH, TreeView } from '../../../files/tree-view.ts';
@@ -17,10 +17,7 @@ import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
 
 /** Maximum number of files per ripgrep: each takes an open descriptor while it is being started. */
 const MAX_BATCH = 2_048;
-/**
- * Larger files are left out: ripgrep holds a whole line in memory, and a hostile file may be a single line. They are data or
- * generated, hardly source.
- */
+/** Larger files are left out: ripgrep holds a whole line in memory, and a hostile file may be a single line. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_PATTERN_CHARS = 10_000;
 const MAX_COMPLAINT_BYTES = 8_000;
@@ -140,19 +137,10 @@ function openFilesLimit(): number {
 
 /** Single-threaded, so that files are searched in order and the same search always returns the same lines. */
 const FLAGS = [
-  '--no-config',
-  '--no-ignore',
-  '--no-messages',
-  '--threads=1',
-  '--color=never',
-  '--no-heading',
-  '--with-filename',
-  '--line-number',
-  '--null',
-  '--crlf',
-  '--no-mmap',
-  '--max-columns=2000',
-  '--max-columns-preview',
+  ...'--no-config --no-ignore --no-messages --threads=1 --color=never --no-heading'.split(' '),
+  ...'--with-filename --line-number --null --crlf --no-mmap --max-columns=2000 --max-columns-preview'.split(
+    ' ',
+  ),
 ];
 
 async function matchesOf(
@@ -169,10 +157,11 @@ async function matchesOf(
     reading.then(({ full }) => full && kill(), kill);
     const [{ matches, full }, complaint] = await Promise.all([
       reading,
-      startOf(child.stderr),
+      startOfText(child.stderr, MAX_COMPLAINT_BYTES),
       once(child, 'close'),
     ]);
-    if (child.exitCode === 2 && complaint !== '') return failedSearch('invalid_input', notValid(complaint));
+    if (child.exitCode === 2 && complaint.trim() !== '')
+      return failedSearch('invalid_input', notValid(complaint));
     if (child.exitCode === null && !full && !signal.aborted)
       throw new Error(`ripgrep was killed with ${child.signalCode}`);
     return { status: 'ok', matches, more: full };
@@ -181,14 +170,6 @@ async function matchesOf(
   }
 }
 
-async function startOf(stream: Readable | null): Promise<string> {
-  let start = Buffer.alloc(0);
-  for await (const piece of (stream ?? []) as AsyncIterable<Buffer>) {
-    start = Buffer.concat([start, piece.subarray(0, MAX_COMPLAINT_BYTES - start.length)]);
-  }
-  return start.toString('utf8').trim();
-}
-
 function notValid(complaint: string): string {
-  return `The pattern is not valid: ${complaint.replace(/^rg: /, '').slice(0, 2_000)}`;
+  return `The pattern is not valid: ${complaint.trim().replace(/^rg: /, '').slice(0, 2_000)}`;
 }

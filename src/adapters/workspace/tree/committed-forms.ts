@@ -1,6 +1,6 @@
 /**
  * The bytes that git commits where attributes or `core.autocrlf` make them others than those of the work tree. Git itself turns
- * them, in a scratch folder with copies of what was read: the same bytes, and no folder can be swapped meanwhile.
+ * copies of what was read, in a scratch folder in which nothing can be swapped.
  */
 
 import { closeSync, createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs';

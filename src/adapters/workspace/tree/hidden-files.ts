@@ -10,10 +10,10 @@ import { foldersOf } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
+import { keepList, readList } from '../../../files/name-list.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
-import { keepList, readList } from './name-list.ts';
 
 /** Where the rules are, and when the work began. */
 export interface HiddenFilesParts {
@@ -94,9 +94,8 @@ export class HiddenFiles {
   }
 
   /**
-   * The untracked paths that count. `all` are those that git finds without any rule, if rules may differ: of them, what the
-   * policy protects, rule files that it does not permit, and what git would take for a repository, are only hidden where they
-   * were hidden at the start.
+   * The untracked paths that count. Of `all`, those without any rule, what the policy protects, rule files that it does not permit,
+   * and what git would take for a repository, are only hidden where they were hidden at the start.
    */
   visible(
     untracked: readonly string[],

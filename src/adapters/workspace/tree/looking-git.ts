@@ -74,11 +74,7 @@ function ignoresCase(root: string): boolean {
 }
 
 /** Where git packages look for the attributes of the whole machine. */
-const SYSTEM_ATTRIBUTES = [
-  '/etc/gitattributes',
-  '/usr/local/etc/gitattributes',
-  '/opt/homebrew/etc/gitattributes',
-];
+const SYSTEM_ATTRIBUTES = ['', '/usr/local', '/opt/homebrew'].map((prefix) => `${prefix}/etc/gitattributes`);
 
 /** Copies nothing if there is no file, or one that git cannot read either and therefore ignores. */
 function takeRules(from: string | null, to: string, reading: Reading): void {

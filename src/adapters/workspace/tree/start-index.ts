@@ -140,10 +140,7 @@ export function setMtime(path: string, mtimeNs: bigint): void {
   utimesSync(path, seconds, seconds);
 }
 
-/**
- * Files that may have changed within the second in which they were last indexed, which git does not tell apart. `startedNs` is
- * when the run began: an older index has none.
- */
+/** Files that may have changed within the second in which they were indexed; none in an index that is older than the run. */
 export function recentlyChanged(
   index: StartIndex,
   { root, shadowDir }: { readonly root: string; readonly shadowDir: string },

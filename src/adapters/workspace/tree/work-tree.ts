@@ -56,10 +56,10 @@ export class WorkTree {
     return this.#seen.hasBelow(folder);
   }
 
-  /** Looks for the first time, and returns how the base differs from the index, and which folders are empty. */
+  /** Looks for the first time, and returns how the base differs from the index, which folders are empty, and what git ignores. */
   static async take(
     parts: WorkTreeParts,
-  ): Promise<{ tree: WorkTree; edits: States; empty: readonly string[] }> {
+  ): Promise<{ tree: WorkTree; edits: States; empty: readonly string[]; ignored: readonly string[] }> {
     const tree = new WorkTree(parts);
     const { planted, contents, hidden, setIds, git } = parts;
     const clock = tree.#clock();
@@ -86,7 +86,7 @@ export class WorkTree {
     contents.closed.keepAsFound([...closed, ...folders.unreadable]);
     tree.#warn(repositoryWarnings(seen.untracked));
     tree.#warnOfStart();
-    return { tree, edits, empty: folders.empty };
+    return { tree, edits, empty: folders.empty, ignored: seen.ignored };
   }
 
   /**

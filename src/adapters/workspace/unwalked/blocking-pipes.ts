@@ -1,7 +1,4 @@
-/**
- * Pipes and devices where git opens a file of its own accord, and would wait: rule files, and what tells a nested repository from
- * a folder. The user's git would wait for them, too.
- */
+/** Pipes and devices where git opens a file of its own accord, and would wait: rule files, and those that mark a repository. */
 
 import { lstatSync, statSync, unlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';

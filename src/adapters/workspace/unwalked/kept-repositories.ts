@@ -1,7 +1,4 @@
-/**
- * The repositories that were in the work tree when the run began, recorded for a process that resumes it: by then commands
- * may have hidden one or created another.
- */
+/** The repositories of the work tree when the run began: by its end, commands may have hidden one or created another. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,9 +15,7 @@ import { Breath } from '../../../files/time-limit.ts';
 
 const FOLDER_ITSELF = 0o10000000 /* O_PATH */ | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/**
- * Removes the entry with everything in it. Throws if it cannot be removed; an entry that is gone already is not a failure.
- */
+/** Removes the entry with everything in it, if it is there. Throws if it cannot be removed. */
 export async function removeGitDir(root: string, path: string): Promise<void> {
   const place = enterParent(root, path as RepoPath, 'existing');
   if (place.status === 'failed') {

@@ -1,33 +1,19 @@
 /**
- * Finds set-uid and set-gid bits that commands leave in the work tree. A program owned by root with such a bit gives every user
- * of the machine root access, long after the run. The sandbox's filter prevents setting one; without a filter, the bits are
- * cleared by whatever reaches the place: the walk after every command and, for ignored files, the look at the end of the run.
- * Until then they are there, as they are while the command runs.
+ * Clears set-uid and set-gid bits that commands leave in the work tree: a program of root's with one gives every user root access,
+ * long after the run. The sandbox's filter prevents setting one; without it, the walk after every command and, for ignored files,
+ * the look at the end of the run clear them.
  *
- * The ctime shows what the run did: it changes with the mode and cannot be set back. A file that had a bit before keeps it until
- * a command changes or moves the file, since its contents may then be the command's. A folder keeps a set-gid bit that it had at
- * the start under the same path, or that its parent has: folders inherit the bit automatically, and it sets the group of
- * everything inside.
- *
- * Not detected: capabilities of files, for which Node has no call. No process in the sandbox has the right to set any.
+ * The ctime shows what the run did: it cannot be set back. A file that had a bit before keeps it until a command changes or moves
+ * it. A folder keeps a set-gid bit that it had at the start, or that its parent has, from which folders inherit it.
  */
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from '../../../domain/changes/path.ts';
+import { listed } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { hasCode } from '../../../files/failures.ts';
-import { decodeName, encodeName } from '../../../files/names.ts';
+import { keepList, readList } from '../../../files/name-list.ts';
 import { type FileStat, fileStat, invisible, S_ISGID } from '../../../files/stat.ts';
 import { O_PATH, type TreeView } from '../../../files/tree-view.ts';
 
@@ -43,8 +29,8 @@ export class SetIds {
   #asFound = new Set<string>();
   /** ctime, in ns. Null during the first look, which clears nothing. */
   #sinceNs: bigint | null = null;
-  readonly #cleared = new NamedPlaces();
-  readonly #left = new NamedPlaces();
+  readonly #cleared: string[] = [];
+  readonly #left: string[] = [];
 
   constructor(file: string) {
     this.#file = file;
@@ -53,14 +39,14 @@ export class SetIds {
   /** Ends the first look: later changes are the run's. */
   begin(): void {
     if (this.#sinceNs !== null) return;
-    writeFileSync(this.#file, Buffer.concat([...this.#asFound].map((folder) => encodeName(`${folder}\0`))));
+    keepList(this.#file, [...this.#asFound]);
     this.#sinceNs = lstatSync(this.#file, { bigint: true }).ctimeNs;
   }
 
   /** The same for a resumed run, as its first process recorded it. */
   recall(): void {
     if (!existsSync(this.#file)) return;
-    this.#asFound = new Set(decodeName(readFileSync(this.#file)).split('\0').slice(0, -1));
+    this.#asFound = new Set(readList(this.#file));
     this.#sinceNs = lstatSync(this.#file, { bigint: true }).ctimeNs;
   }
 
@@ -70,7 +56,7 @@ export class SetIds {
     if (this.#sinceNs === null) {
       if (stat.kind === 'folder' && (stat.setId & S_ISGID) !== 0) this.#asFound.add(path);
     } else if (stat.ctimeNs >= this.#sinceNs && !this.#isInherited(view, path, stat)) {
-      (clear(view, path) ? this.#cleared : this.#left).add(path);
+      (clear(view, path) ? this.#cleared : this.#left).push(path);
     }
   }
 
@@ -78,13 +64,13 @@ export class SetIds {
   warnings(): Warning[] {
     const cleared = warning(
       'WARN_SET_ID_CLEARED',
-      `Commands set set-uid or set-gid bits, which were cleared: ${this.#cleared}.`,
+      `Commands set set-uid or set-gid bits, which were cleared: ${named(this.#cleared)}.`,
     );
     const left = warning(
       'WARN_SET_ID_LEFT',
-      `Commands set set-uid or set-gid bits that could not be cleared; clear them yourself: ${this.#left}.`,
+      `Commands set set-uid or set-gid bits that could not be cleared; clear them yourself: ${named(this.#left)}.`,
     );
-    return [...(this.#left.count > 0 ? [left] : []), ...(this.#cleared.count > 0 ? [cleared] : [])];
+    return [...(this.#left.length > 0 ? [left] : []), ...(this.#cleared.length > 0 ? [cleared] : [])];
   }
 
   #isInherited(view: TreeView, path: string, { kind, setId }: FileStat): boolean {
@@ -113,21 +99,9 @@ function clear(view: TreeView, path: string): boolean {
   }
 }
 
-/** Maximum number of names reported; a command could create thousands. */
-const MAX_NAMED = 5;
-const MAX_NAME_LENGTH = 200;
-
-class NamedPlaces {
-  readonly #named: string[] = [];
-  count = 0;
-
-  add(path: string): void {
-    this.count += 1;
-    if (this.#named.length < MAX_NAMED) this.#named.push(JSON.stringify(path.slice(0, MAX_NAME_LENGTH)));
-  }
-
-  toString(): string {
-    const more = this.count - this.#named.length;
-    return this.#named.join(', ') + (more > 0 ? ` and ${more} more` : '');
-  }
+function named(paths: readonly string[]): string {
+  return listed(
+    paths.map((path) => JSON.stringify(path.slice(0, 200))),
+    5,
+  );
 }

@@ -1,14 +1,9 @@
 /**
- * What the run changed where git does not look: in files that it ignores, and in other repositories of the work tree. Their
- * states are not recorded, so the kernel's times have to do: whatever was written, renamed, linked or made executable since the
- * work began has a ctime later than that, which cannot be set back. So does a folder in which names were added, removed or
- * changed, and one that was itself moved, with files in it that show no trace of the move; so folders are listed too. Set-uid and
- * set-gid bits that commands set there are cleared.
+ * What the run changed where git does not look: in files that it ignores, and in other repositories of the work tree. What was
+ * written, renamed, linked or made executable since the work began has a ctime later than that, which cannot be set back. So does a
+ * folder whose entries changed, and one that was moved, with files in it that show no trace of it: so folders are listed too.
  *
- * Not detected: an ignored file deleted from a folder that git does look into, or moved along with such a folder, whose other
- * files are in the patch.
- *
- * Costs one stat per file, once per run: 0.45 s of processor time for 50,000 files in 5,500 folders.
+ * Not detected: an ignored file deleted from a folder that git does look into, or moved along with one.
  */
 
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';

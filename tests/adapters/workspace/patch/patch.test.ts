@@ -170,19 +170,6 @@ describe('the patch', () => {
     expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
   });
 
-  test('nothing changed makes a patch without bytes', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a', 'a\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    const { bytes, files, tree, baseTree } = await patchOfAll(workspace);
-    expect({ bytes: bytes.length, files, same: tree === baseTree }).toEqual({
-      bytes: 0,
-      files: [],
-      same: true,
-    });
-  });
-
   test('the same trees give the same bytes whatever the user configured', async () => {
     const patches: string[] = [];
     for (const configuration of ['', NOISY]) {

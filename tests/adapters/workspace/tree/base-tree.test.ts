@@ -39,9 +39,3 @@ test('in the middle of a merge', async () => {
   scratch.conflict('both');
   expect(await baseTree(scratch)).toBe(treeOfAll(scratch));
 });
-
-test('before the first commit', async () => {
-  const scratch = new ScratchCheckout();
-  scratch.write('folder/new', 'new\n');
-  expect(await baseTree(scratch)).toBe(treeOfAll(scratch));
-});

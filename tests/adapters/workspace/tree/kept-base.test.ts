@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { at, ScratchCheckout } from '../scratch-checkout.ts';
+import { ScratchCheckout } from '../scratch-checkout.ts';
 
 function committed(): ScratchCheckout {
   const scratch = new ScratchCheckout();
@@ -10,27 +10,6 @@ function committed(): ScratchCheckout {
   scratch.commit();
   return scratch;
 }
-
-/** Does what a run does, and then takes the checkout away. Returns all objects of the base that the run has kept, by name. */
-async function keptOf(scratch: ScratchCheckout): Promise<string> {
-  const workspace = await scratch.open(scratch.root, { keepsBase: true });
-  await workspace.writeFile(at('a.txt'), Buffer.from('three\n'));
-  await workspace.keepEssentials(await workspace.capture('all'));
-  rmSync(join(scratch.root, '.git'), { recursive: true });
-  const { tree } = workspace.base();
-  return scratch.gitIn(scratch.folder, `--git-dir=${scratch.shadow}`, 'rev-list', '--objects', tree);
-}
-
-const NAMES = /^\w{40} \n\w{40} a.txt\n\w{40} folder\n\w{40} folder\/b.txt\n$/;
-
-test('the objects of the base are kept, loose or packed, and contents that no one had added', async () => {
-  const scratch = committed();
-  scratch.git('repack', '-q', '-a', '-d');
-  scratch.write('a.txt', 'loose\n');
-  scratch.commit();
-  scratch.write('folder/b.txt', 'not added\n');
-  expect(await keptOf(scratch)).toMatch(NAMES);
-});
 
 test('a base that cannot be kept is a warning', async () => {
   const scratch = committed();

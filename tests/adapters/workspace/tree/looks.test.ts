@@ -107,15 +107,6 @@ describe('an index entry', () => {
     expect(tree.split('\n')).toEqual(['a', 'empty', 'full', '']);
     expect(await look(workspace)).toEqual([]);
   });
-
-  test('that is unmerged is what is on disk', async () => {
-    const scratch = committed({ a: 'x\n' });
-    scratch.conflict('a');
-    const workspace = await scratch.open();
-    expect(await look(workspace)).toEqual([]);
-    scratch.write('a', 'solved\n');
-    expect(await look(workspace)).toEqual(['~a']);
-  });
 });
 
 describe('rule files', () => {

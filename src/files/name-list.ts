@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeName, encodeName } from '../../../files/names.ts';
+import { decodeName, encodeName } from './names.ts';
 
 /** The list of the folders that were empty at the start: git does not track them, and undoing a run leaves them as they were. */
 export function emptyFoldersFile(shadowDir: string): string {

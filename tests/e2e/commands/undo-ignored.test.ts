@@ -1,0 +1,188 @@
+/** What undo does with files that git ignores, and a `kept-files` that somebody else has made. */
+
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
+import { makePipe } from '../../support/files/temp-folder.ts';
+import { treeOf } from '../../support/files/tree.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+const SECRET = 'KEY=private-canary-77aa\n';
+
+const undo = ({ root }: Repository, runDir: string, ...args: string[]) =>
+  runCli(['undo', runDir, ...args], { cwd: root });
+
+async function withIgnored(): Promise<Repository> {
+  const repository = await makeRepository({ '.gitignore': '.env\nlocal/\n*.db\n', 'a.txt': 'a\n' });
+  repository.write('.env', SECRET, 0o600);
+  repository.write('local/deep/config.ini', 'local\n');
+  repository.write('local/tool', '#!/bin/sh\n', 0o755);
+  symlinkSync('../a.txt', join(repository.root, 'local/link'));
+  return repository;
+}
+
+async function runOf(repository: Repository, ...commands: string[]): Promise<FinishedRun> {
+  const run = await scriptedRun({ repository, turns: [...commands.map(command), { text: 'Done.' }] });
+  expect(run.result.exitCode, run.stderr).toBe(0);
+  return run;
+}
+
+describe('small ignored files', () => {
+  test('that a run removes or changes are restored with their modes, and are in nothing that people share', async () => {
+    const repository = await withIgnored();
+    const { root } = repository;
+    const before = treeOf(root);
+    const { runDir } = await runOf(
+      repository,
+      'git clean -fdxq; mkfifo .env; echo x > a.txt',
+      'mkdir local; echo other > local/tool',
+    );
+    expect(lstatSync(join(runDir, 'kept-files')).mode & 0o777).toBe(0o600);
+    for (const name of ['events.jsonl', 'result.json', 'report.html', 'patchsmith.log', 'changes.patch'])
+      expect(readFileSync(join(runDir, name), 'utf8'), name).not.toContain('private-canary');
+    const shadow = [`--git-dir=${join(runDir, 'shadow.git')}`, 'cat-file', '--batch-all-objects'];
+    expect(await repository.git(...shadow, '--batch-check')).not.toContain(` ${SECRET.length}\n`);
+    const end = await undo(repository, runDir);
+    expect([end.exitCode, end.stderr], end.stderr).toEqual([
+      0,
+      expect.stringContaining('Restored, though git ignores them: .env, local/deep/config.ini, local/link'),
+    ]);
+    expect(treeOf(root)).toEqual(before);
+    expect(lstatSync(join(root, '.env')).mode & 0o777).toBe(0o600);
+    expect((await undo(repository, runDir)).lastLine).toContain('Nothing to restore.');
+  });
+
+  test('that a run leaves alone are not kept, and stay deleted if a person deletes them', async () => {
+    const repository = await withIgnored();
+    const { runDir } = await runOf(repository, 'echo b > b.txt');
+    expect(existsSync(join(runDir, 'kept-files'))).toBe(false);
+    rmSync(join(repository.root, '.env'));
+    expect((await undo(repository, runDir)).exitCode).toBe(0);
+    expect(existsSync(join(repository.root, '.env'))).toBe(false);
+  });
+
+  test('that a run renames are restored; the new name goes if its contents are kept, and otherwise stays', async () => {
+    const repository = await withIgnored();
+    const large = Buffer.alloc(2 * 1024 * 1024, 'large ');
+    repository.write('data.db', large);
+    const before = treeOf(repository.root);
+    const { runDir } = await runOf(repository, 'mv .env env.txt; mv data.db data.bin; echo x > a.txt');
+    const refused = await undo(repository, runDir);
+    expect(refused.lastLine).toMatch(/^patchsmith: usage_error .* data\.bin: it is older than the run/);
+    await undo(repository, runDir, '--force');
+    const { 'data.db': _, ...others } = before;
+    const { 'data.bin': moved, ...now } = treeOf(repository.root);
+    expect([now, moved?.length]).toEqual([others, before['data.db']?.length]);
+  });
+
+  test('that somebody has changed since are left, and named', async () => {
+    const repository = await withIgnored();
+    const { runDir } = await runOf(repository, 'echo > .env; echo x > a.txt');
+    repository.write('.env', 'mine\n');
+    const end = await undo(repository, runDir);
+    expect(end.exitCode).toBe(1);
+    expect(end.lastLine).toMatch(/\[ERR_NOT_RESTORED\]: 1 file restored .* Not restored: \.env\.$/);
+    expect(readFileSync(join(repository.root, '.env'), 'utf8')).toBe('mine\n');
+    expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('a\n');
+  });
+
+  test('are restored after a run that was killed, and what a person made meanwhile stays', async () => {
+    const repository = await withIgnored();
+    const before = treeOf(repository.root);
+    const runDir = join(temporaryFolder(), 'run');
+    await scriptedRun({
+      repository,
+      turns: [command('rm -r .env local'), { fault: { kind: 'stall', afterEvents: 1 } }],
+      runDir,
+      during: async ({ pid }) => {
+        const journal = join(runDir, 'events.jsonl');
+        const isOver = () => existsSync(journal) && readFileSync(journal, 'utf8').includes('tool.completed');
+        await until('the files are gone', isOver);
+        process.kill(pid, 'SIGKILL');
+      },
+    });
+    repository.write('local/mine.txt', 'mine\n');
+    expect((await undo(repository, runDir)).exitCode).toBe(0);
+    expect(treeOf(repository.root)).toEqual({ ...before, 'local/mine.txt': '644 mine\n' });
+  });
+});
+
+describe('a planted kept-files', () => {
+  /** A file with the contents `evil`, as if it had been there before the run. */
+  const entry = (path: string, more: object = {}) => ({
+    path,
+    before: { mode: '100644', blob: createHash('sha1').update('blob 5\0evil\n').digest('hex'), size: 5 },
+    after: null,
+    permissions: 0o644,
+    bytes: Buffer.from('evil\n').toString('base64'),
+    ...more,
+  });
+
+  async function planted(...files: ReturnType<typeof entry>[]) {
+    const repository = await withIgnored();
+    const { runDir } = await runOf(repository, 'echo x > a.txt');
+    const text = JSON.stringify({ root: repository.root, files });
+    writeFileSync(join(runDir, 'kept-files'), text, { mode: 0o600 });
+    return { repository, runDir, text };
+  }
+
+  test.each(['../outside', '/etc/outside', 'local/../../outside', 'a\0b'])(
+    'leads nowhere outside: %j',
+    async (path) => {
+      const { repository, runDir } = await planted(entry(path));
+      const end = await undo(repository, runDir);
+      expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('kept-files is damaged')]);
+      expect(existsSync(join(repository.root, '../outside'))).toBe(false);
+    },
+  );
+
+  test('writes nothing in a git dir, follows no link, and replaces nothing whose contents it cannot name', async () => {
+    const zero = { mode: '100755', blob: '0'.repeat(40), size: 10 };
+    const { repository, runDir } = await planted(
+      entry('.git/hooks/post-commit'),
+      entry('local/.GIT/config'),
+      entry('out/hook'),
+      entry('.env'),
+      entry('local/link'),
+      entry('local/tool', { after: zero }),
+    );
+    const outside = temporaryFolder();
+    symlinkSync(outside, join(repository.root, 'out'));
+    const before = treeOf(repository.root);
+    expect((await undo(repository, runDir)).stderr).toContain("git's own folder");
+    await undo(repository, runDir, '--force');
+    expect(treeOf(repository.root)).toEqual({ ...before, 'a.txt': '644 a\n' });
+    expect(treeOf(outside)).toEqual({});
+    expect(existsSync(join(repository.root, '.git/hooks/post-commit'))).toBe(false);
+  });
+
+  test('is not read if it is huge, a link, a pipe, or asks for set-id bits', async () => {
+    const { repository, runDir, text } = await planted(entry('x'));
+    const file = join(runDir, 'kept-files');
+    const refused = async (why: string) => {
+      const end = await undo(repository, runDir);
+      expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining(why)]);
+      rmSync(file);
+    };
+    writeFileSync(file, text.replace('"permissions":420', '"permissions":2541'));
+    await refused('kept-files is damaged');
+    writeFileSync(file, Buffer.alloc(129 * 1024 * 1024));
+    await refused('is larger than');
+    symlinkSync('/etc/passwd', file);
+    await refused('is a link');
+    makePipe(file);
+    await refused('is neither a file nor a folder');
+  });
+});
