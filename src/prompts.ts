@@ -5,6 +5,7 @@
 
 import alreadyRed from '../prompts/already-red.md';
 import answer from '../prompts/answer.md';
+import belowRoot from '../prompts/below-root.md';
 import contextCompacted from '../prompts/context-compacted.md';
 import contextCut from '../prompts/context-cut.md';
 import contextSummary from '../prompts/context-summary.md';
@@ -30,6 +31,7 @@ import system from '../prompts/system.md';
 import task from '../prompts/task.md';
 import verifyFailed from '../prompts/verify-failed.md';
 import verifyInCheckout from '../prompts/verify-in-checkout.md';
+import { pathFrom } from './domain/changes/path.ts';
 import { asData } from './domain/conversation/conversation.ts';
 import { describeEnd, succeeded } from './domain/conversation/tool.ts';
 import { servicePlace } from './domain/review/service.ts';
@@ -99,7 +101,10 @@ export function taskPrompt(parts: TaskPromptParts): string {
   return render(task, {
     principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
     plan: planBlock(plan),
-    working_directory: workingDirectory === '' ? 'the repository root' : workingDirectory,
+    working_directory:
+      workingDirectory === ''
+        ? 'the repository root'
+        : render(belowRoot, { folder: workingDirectory }).trim(),
     orientation: orientation === '' ? '' : `\n\n${orientation}`,
     budget: budgetOf(limits),
     scope: scopeOf(plan, paths),
@@ -161,47 +166,51 @@ export function contextCutPrompt(dropped: number): string {
  * For a model that takes over from another: which paths were changed, and the runner's last message, such as a failed
  * verification; both may be empty.
  */
-export function modelReplacedPrompt(changed: readonly string[], last: string): string {
+export function modelReplacedPrompt(changed: readonly string[], folder: string, last: string): string {
   const paths =
-    changed.length === 0 ? 'No file has been changed so far.' : `Changed so far: ${named(changed)}.`;
+    changed.length === 0 ? 'No file has been changed so far.' : `Changed so far: ${named(changed, folder)}.`;
   return render(modelReplaced, { changed: paths, last: last === '' ? '' : `\n\n${last}` }).trim();
 }
 
 /** The answer to a call that was in progress when the run was killed. `changed` are paths; it may be empty. */
-export function interruptedPrompt(changed: readonly string[]): string {
-  return render(interrupted, { changed: named(changed) || 'no file' });
+export function interruptedPrompt(changed: readonly string[], folder: string): string {
+  return render(interrupted, { changed: named(changed, folder) || 'no file' });
 }
 
 /** Follows the output of commands that changed paths against the policy; empty when none did. */
-export function putBackPrompt(paths: {
-  putBack: readonly string[];
-  stuck: readonly string[];
-  hidden: readonly string[];
-  repositories: readonly string[];
-}): string {
+export function putBackPrompt(
+  paths: {
+    putBack: readonly string[];
+    stuck: readonly string[];
+    hidden: readonly string[];
+    repositories: readonly string[];
+  },
+  folder: string,
+): string {
   return [
-    ...(paths.putBack.length > 0 ? [render(putBack, { paths: named(paths.putBack) })] : []),
-    ...(paths.stuck.length > 0 ? [render(stuck, { paths: named(paths.stuck) })] : []),
-    ...(paths.repositories.length > 0 ? [repositoriesPrompt(paths.repositories)] : []),
-    ...(paths.hidden.length > 0 ? [render(hidden, { paths: named(paths.hidden) })] : []),
+    ...(paths.putBack.length > 0 ? [render(putBack, { paths: named(paths.putBack, folder) })] : []),
+    ...(paths.stuck.length > 0 ? [render(stuck, { paths: named(paths.stuck, folder) })] : []),
+    ...(paths.repositories.length > 0 ? [repositoriesPrompt(paths.repositories, folder)] : []),
+    ...(paths.hidden.length > 0 ? [render(hidden, { paths: named(paths.hidden, folder) })] : []),
   ].join('');
 }
 
 /** Follows the output of commands that made git dirs; empty when none did. */
-export function removedGitPrompt(paths: readonly string[]): string {
-  return paths.length > 0 ? render(removedGit, { paths: named(paths) }) : '';
+export function removedGitPrompt(paths: readonly string[], folder: string): string {
+  return paths.length > 0 ? render(removedGit, { paths: named(paths, folder) }) : '';
 }
 
 /** `folders` are those that git takes for repositories; `''` is the root. */
-export function repositoriesPrompt(folders: readonly string[]): string {
-  return render(repositories, { paths: named(folders.map((folder) => folder || '.')) });
+export function repositoriesPrompt(folders: readonly string[], folder: string): string {
+  return render(repositories, { paths: named(folders, folder) });
 }
 
 /** Maximum number of paths named in one answer. */
 const MAX_NAMED = 20;
 
-function named(paths: readonly string[]): string {
-  const quoted = paths.map((path) => JSON.stringify(path));
+/** As seen from the working directory. */
+function named(paths: readonly string[], folder: string): string {
+  const quoted = paths.map((path) => JSON.stringify(pathFrom(folder, path) || '.'));
   return listed(quoted, MAX_NAMED, 'file');
 }
 

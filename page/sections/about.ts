@@ -63,6 +63,7 @@ function environmentOf({ data, started }: Run): HTMLElement {
     ['Began', first === undefined ? null : moment(first.at)],
     ['Replay of', started?.replayOf ?? null],
     ['Work tree', started === null ? null : h('code', {}, started.root)],
+    ['Working directory', result.workingDirectory ? h('code', {}, result.workingDirectory) : null],
     [
       'Base',
       baseSha === null && baseBranch === null

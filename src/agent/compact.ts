@@ -97,11 +97,11 @@ function whyNoBlock({ stop, content: [block, ...more] }: LlmTurn): string | null
 
 /** What happens instead of this end; null if nothing does: there is no other model, or nothing left for another answer. */
 export function replacementFor(state: RunState, stop: StopReason): RunAction | null {
-  const { fallback, lastTurn, changes } = state;
+  const { fallback, lastTurn, changes, workingDirectory } = state;
   const why = fallback === null || lastTurn !== null ? null : whyReplace(stop);
   if (fallback === null || why === null) return null;
   const changed = changes.net().map(({ path }) => path);
-  const text = modelReplacedPrompt(changed, lastWords(state));
+  const text = modelReplacedPrompt(changed, workingDirectory, lastWords(state));
   return { type: 'model.replaced', ...why, to: fallback, text };
 }
 

@@ -38,6 +38,7 @@ export function settleInterrupted(
   found: readonly PathChange[],
   { tools, permits }: SettlementRules,
 ): Settlement {
+  const { workingDirectory } = state;
   switch (state.phase.at) {
     case 'verify':
       return {
@@ -46,7 +47,13 @@ export function settleInterrupted(
         foreign: [],
       };
     case 'tools':
-      return settleCalls(state.phase, { found, tools, permits, iteration: state.iterations });
+      return settleCalls(state.phase, {
+        found,
+        tools,
+        permits,
+        workingDirectory,
+        iteration: state.iterations,
+      });
     case 'model':
     case 'continue':
     case 'unanswered':
@@ -58,12 +65,15 @@ export function settleInterrupted(
   }
 }
 
-interface LeftTraces extends SettlementRules {
+interface LeftTraces extends SettlementRules, Pick<RunState, 'workingDirectory'> {
   readonly found: readonly PathChange[];
   readonly iteration: number;
 }
 
-function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: LeftTraces): Settlement {
+function settleCalls(
+  phase: ToolsPhase,
+  { found, tools, permits, iteration, workingDirectory }: LeftTraces,
+): Settlement {
   const open = openCalls(phase, tools);
   const claimed = new Set<PathChange>();
   const made: CommandChanges[] = [];
@@ -85,14 +95,15 @@ function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Le
     }
     for (const { call, changed } of group) {
       const paths = [...changed, ...own.map(({ path }) => path)].filter(permits);
-      if (paths.length > 0 || isCommand || isOutside) answers.push(interrupted(call, paths));
+      if (paths.length > 0 || isCommand || isOutside)
+        answers.push(interrupted(call, interruptedPrompt(paths, workingDirectory)));
     }
   }
   return { made, answers, foreign: found.filter((change) => !claimed.has(change)) };
 }
 
-function interrupted(call: ToolCall, paths: readonly string[]): RunAction {
-  const outcome = { status: 'failed', reason: 'interrupted', text: interruptedPrompt(paths) } as const;
+function interrupted(call: ToolCall, text: string): RunAction {
+  const outcome = { status: 'failed', reason: 'interrupted', text } as const;
   return { type: 'tool.completed', call: call.id, outcome, durationMs: 0 };
 }
 

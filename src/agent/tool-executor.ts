@@ -39,6 +39,8 @@ interface ExecutorParts {
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
+  /** The working directory: what the model's paths are relative to. */
+  readonly folder: string;
   /** Maximum characters of one result; results are truncated nowhere else. */
   readonly maxOutputChars: number;
   /**
@@ -107,14 +109,12 @@ export class ToolExecutor {
     }
     const room = new ImageRoom(turn.images, this.#parts.redact);
     const calls = turn.calls.filter((call) => !turn.tooMany.has(call) && !refused.includes(call));
-    const prepared = calls.map((call) =>
-      prepareCall(call, { tools: this.#tools, permits: this.#parts.permits }),
-    );
+    const prepared = calls.map((call) => prepareCall(call, { ...this.#parts, tools: this.#tools }));
     for (const lane of lanesOf(prepared)) {
       if (turn.signal.aborted || this.#parts.workspace.notes().exceeded !== null) return;
       const { iteration } = turn;
       yield* recordEarlier(lane, iteration, this.#parts);
-      const checked = await refuseRepositories(lane, this.#parts.workspace);
+      const checked = await refuseRepositories(lane, this.#parts.workspace, this.#parts.folder);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration };
       const unseen = new Map<string, FoundChange>();
       const results = await sideBySide(checked, (one) => this.#perform(one, turn, unseen));

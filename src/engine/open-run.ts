@@ -141,10 +141,11 @@ async function openParts(
   session: Session,
   { located: { checkout, directory }, admitted, begun, closing }: Stages & { closing: Closing },
 ) {
-  const { mode, hosts, shownAs = checkout.root, onProving, lookup } = admitted.sandbox;
+  const { mode, hosts, folder, shownAs = checkout.root, onProving, lookup } = admitted.sandbox;
   const options = {
     mode,
     root: checkout.root,
+    folder,
     shownAs,
     sandboxGitDir: begun.sandboxGitDir,
     scratchDir: directory.scratch,

@@ -60,6 +60,8 @@ interface FirstLook {
 interface WantedSandbox extends Pick<SandboxOptions, 'onProving' | 'lookup'> {
   readonly mode: SandboxMode;
   readonly hosts: Permitted;
+  /** The working directory. */
+  readonly folder: string;
   /** Absolute path at which commands see the work tree. Default: its own. */
   readonly shownAs?: string;
 }

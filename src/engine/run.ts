@@ -117,6 +117,7 @@ function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoo
     clock,
     redact,
     permits,
+    folder: start.workingDirectory,
     maxOutputChars: start.toolSettings.maxOutputChars,
     interruptOf: ready.interruptOf,
     outcomeOf: ready.outcomeOf,

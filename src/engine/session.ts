@@ -1,5 +1,6 @@
 /** What every run has throughout: id, redaction, progress, deadline, run directory, result. */
 
+import { join } from 'node:path';
 import { createEventStream, createEventTeller } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress/progress.ts';
 import {
@@ -135,6 +136,11 @@ export class Session {
     this.interrupt.addEventListener('abort', () => {
       if (this.result.status !== 'finished') this.progress.note(stopping(this.interrupt.reason));
     });
+  }
+
+  /** Absolute path of the folder in which commands start; null before the checkout was found. */
+  get folder(): string | null {
+    return this.root === null ? null : join(this.root, this.result.workingDirectory ?? '');
   }
 
   /** Aborted by a signal or the deadline. */

@@ -5,28 +5,23 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/append_file.md';
-import { parseRepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/words.ts';
-import type { Tool } from '../ports.ts';
+import { fileTool } from './file-tool.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { describeNotText } from './text/not-text.ts';
-import { targetOf, tooLarge, WellFormedText, written } from './written.ts';
+import { tooLarge, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;
 
 /** Adds text to the end of a file. */
-export const appendFileTool: Tool<Input> = {
+export const appendFileTool = fileTool<Input>({
   name: 'append_file',
   description,
   schema: Input,
   lane: 'write',
   aliases: { ...PATH_ALIASES, file_text: 'content', contents: 'content', text: 'content' },
-  target: targetOf,
-  async execute({ path: asked, content }, { workspace, seen }) {
-    const parsed = parseRepoPath(asked);
-    if (!parsed.ok) return failedCall('path_refused', parsed.message);
-    const { path } = parsed;
+  async execute({ path, content }, { workspace, seen }) {
     const current = await workspace.readFile(path);
     if (current.status === 'failed' && current.reason !== 'not_found')
       return failedCall(current.reason, current.message);
@@ -51,4 +46,4 @@ export const appendFileTool: Tool<Input> = {
       write,
     );
   },
-};
+});

@@ -2,14 +2,15 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/edit_file.md';
-import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import type { RepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/words.ts';
-import type { Tool, ToolResult } from '../ports.ts';
+import type { ToolResult } from '../ports.ts';
+import { fileTool } from './file-tool.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
 import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text/text-match.ts';
-import { targetOf, WellFormedText, written } from './written.ts';
+import { WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({
   path: z.string(),
@@ -26,7 +27,7 @@ const MAX_REPLACED = 100_000;
 const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** Replaces a text that occurs exactly once in a file. */
-export const editFileTool: Tool<Input> = {
+export const editFileTool = fileTool<Input>({
   name: 'edit_file',
   description,
   schema: Input,
@@ -39,11 +40,8 @@ export const editFileTool: Tool<Input> = {
     new_str: 'replace',
     replace_all: 'all',
   },
-  target: targetOf,
   async execute(input, { workspace, seen }) {
-    const parsed = parseRepoPath(input.path);
-    if (!parsed.ok) return failedCall('path_refused', parsed.message);
-    const { path } = parsed;
+    const { path } = input;
     const file = await workspace.readFile(path);
     if (file.status === 'failed') return failedCall(file.reason, file.message);
     if (file.text === null) return failedCall('not_text', `Not edited: ${describeNotText(path, file.bytes)}`);
@@ -67,7 +65,7 @@ export const editFileTool: Tool<Input> = {
     seen.edited(path, { before: file.blob, after: write.blob, total: countLines(edited) });
     return written(`Edited ${JSON.stringify(path)}: ${placesOf(text, places)}.`, write);
   },
-};
+});
 
 /** The text with its byte order mark, which must survive the edit. */
 function exactText(bytes: Uint8Array): string {

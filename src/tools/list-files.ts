@@ -2,9 +2,9 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/list_files.md';
-import { folderOf, parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import { folderOf, type RepoPath } from '../domain/changes/path.ts';
 import { pluralize } from '../domain/text/words.ts';
-import type { Tool } from '../ports.ts';
+import { fileTool } from './file-tool.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
@@ -13,31 +13,29 @@ import { printablePath } from './text/printable-path.ts';
 const MAX_LISTED = 200;
 
 const Input = z.strictObject({
-  path: z.string().describe('"." is the root'),
+  path: z.string().describe('"." is the working directory'),
   glob: z.string().min(1).optional().describe('As in .gitignore: *.ts, src/**'),
 });
 type Input = z.infer<typeof Input>;
 
 /** Lists the files below a folder. */
-export const listFilesTool: Tool<Input> = {
+export const listFilesTool = fileTool<Input>({
   name: 'list_files',
   description,
   schema: Input,
   lane: 'read',
   aliases: { directory: 'path', dir: 'path', pattern: 'glob' },
-  async execute({ path: asked, glob }, { workspace }) {
-    const parsed = parseRepoPath(asked);
-    if (!parsed.ok) return failedCall('path_refused', parsed.message);
-    const list = await workspace.listFiles(parsed.path, glob ?? null);
+  async execute({ path, glob }, { workspace }) {
+    const list = await workspace.listFiles(path, glob ?? null);
     if (list.status === 'failed') return failedCall(list.reason, list.message);
     if (list.paths.length === 0) return said('(no files)');
-    if (list.paths.length > MAX_LISTED) return said(outline(list.paths, parsed.path, glob));
+    if (list.paths.length > MAX_LISTED) return said(outline(list.paths, path, glob));
     return {
       ...said(list.paths.map(printablePath).join('\n')),
-      next: (head) => narrower(parsed.path, list.paths[countNewlines(head)] ?? '', glob),
+      next: (head) => narrower(path, list.paths[countNewlines(head)] ?? '', glob),
     };
   },
-};
+});
 
 function outline(paths: readonly string[], folder: RepoPath, glob: string | undefined): string {
   const lines = outlineOf(paths, folder, MAX_LISTED).map((line) => {

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/read_file.md';
-import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import type { RepoPath } from '../domain/changes/path.ts';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { imageIn } from '../domain/images/header.ts';
 import { describeImage, tooLargeImage } from '../domain/images/image.ts';
@@ -10,7 +10,8 @@ import { shellWord } from '../domain/shell-word.ts';
 import { firstUnits } from '../domain/text/shorten.ts';
 import { formatNumber } from '../domain/text/words.ts';
 import type { FileRead } from '../ports/workspace.ts';
-import type { DocumentReader, SeenFiles, Tool, ToolResult } from '../ports.ts';
+import type { DocumentReader, SeenFiles, ToolResult } from '../ports.ts';
+import { type FileTool, fileTool } from './file-tool.ts';
 import { failedCall, literalCall, PATH_ALIASES, said } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
@@ -26,17 +27,15 @@ const Input = z.strictObject({
 type Input = z.infer<typeof Input>;
 
 /** Reads a file, or some of its lines. Without a reader of documents, every file is text or nothing. */
-export function readFileTool(documents: DocumentReader = NO_DOCUMENTS): Tool<Input> {
-  return {
+export function readFileTool(documents: DocumentReader = NO_DOCUMENTS): FileTool<Input> {
+  return fileTool<Input>({
     name: 'read_file',
     description,
     schema: Input,
     lane: 'read',
     aliases: PATH_ALIASES,
     async execute(input, context) {
-      const parsed = parseRepoPath(input.path);
-      if (!parsed.ok) return failedCall('path_refused', parsed.message);
-      const { path } = parsed;
+      const { path } = input;
       const file = await context.workspace.readFile(path);
       if (file.status === 'failed') return unreadable(path, file, input);
       const { blob, text, bytes } = file;
@@ -47,7 +46,7 @@ export function readFileTool(documents: DocumentReader = NO_DOCUMENTS): Tool<Inp
       if (text === '') return said('(the file is empty)');
       return showLines({ path, blob, text, size: bytes.length }, input, context);
     },
-  };
+  });
 }
 
 const NO_DOCUMENTS: DocumentReader = {

@@ -23,6 +23,8 @@ export interface ToolChoice extends CommandTimes {
   readonly tools?: readonly string[] | null;
   /** Reads documents. Default: every file is text or nothing. */
   readonly documents?: DocumentReader;
+  /** The working directory, relative to the root: what paths are relative to. Default: the root. */
+  readonly folder?: string;
   /** Reads pages of the web; null where none may be read. */
   readonly pages?: PageReader | null;
   /** The answer that `finish` has to give; null if none was requested. */
@@ -35,15 +37,16 @@ export function createTools({
   answer = null,
   pages = null,
   documents,
+  folder = '',
   ...times
 }: ToolChoice): readonly Tool[] {
   const all = [
-    readFileTool(documents),
-    writeFileTool,
-    editFileTool,
-    ...(tools?.includes('append_file') ? [appendFileTool] : []),
-    listFilesTool,
-    searchTool,
+    readFileTool(documents).in(folder),
+    writeFileTool.in(folder),
+    editFileTool.in(folder),
+    ...(tools?.includes('append_file') ? [appendFileTool.in(folder)] : []),
+    listFilesTool.in(folder),
+    searchTool.in(folder),
     runCommandTool(times),
     ...(pages === null ? [] : [webFetchTool(pages)]),
     answer === null ? finishTool : finishWithAnswer(answer),

@@ -2,9 +2,9 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/search.md';
-import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import type { RepoPath } from '../domain/changes/path.ts';
 import type { SearchMatch } from '../ports/workspace.ts';
-import type { Tool } from '../ports.ts';
+import { fileTool } from './file-tool.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
@@ -20,16 +20,13 @@ const Input = z.strictObject({
 type Input = z.infer<typeof Input>;
 
 /** Searches files for a regular expression. */
-export const searchTool: Tool<Input> = {
+export const searchTool = fileTool<Input>({
   name: 'search',
   description,
   schema: Input,
   lane: 'read',
   aliases: { query: 'pattern', regex: 'pattern', include: 'glob' },
-  async execute({ pattern, path: asked, glob }, { workspace, signal }) {
-    const parsed = parseRepoPath(asked ?? '');
-    if (!parsed.ok) return failedCall('path_refused', parsed.message);
-    const { path } = parsed;
+  async execute({ pattern, path, glob }, { workspace, signal }) {
     const found = await workspace.search({
       pattern,
       path,
@@ -47,7 +44,7 @@ export const searchTool: Tool<Input> = {
       next: (head) => missingMatch(pattern, path, found.matches[countNewlines(head)]),
     };
   },
-};
+});
 
 /** Searches the file of the first match that was cut out; if that has just been searched, reads on from the match. */
 function missingMatch(pattern: string, searched: RepoPath, match: SearchMatch | undefined): string {

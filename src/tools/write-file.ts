@@ -2,28 +2,23 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/write_file.md';
-import { parseRepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/words.ts';
-import type { Tool } from '../ports.ts';
+import { fileTool } from './file-tool.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';
-import { targetOf, tooLarge, WellFormedText, written } from './written.ts';
+import { tooLarge, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;
 
 /** Writes a whole file. */
-export const writeFileTool: Tool<Input> = {
+export const writeFileTool = fileTool<Input>({
   name: 'write_file',
   description,
   schema: Input,
   lane: 'write',
   aliases: { ...PATH_ALIASES, file_text: 'content', contents: 'content' },
-  target: targetOf,
-  async execute({ path: asked, content }, { workspace, seen }) {
-    const parsed = parseRepoPath(asked);
-    if (!parsed.ok) return failedCall('path_refused', parsed.message);
-    const { path } = parsed;
+  async execute({ path, content }, { workspace, seen }) {
     const bytes = new TextEncoder().encode(content);
     const refused = tooLarge('the content has', bytes.length);
     if (refused !== null) return refused;
@@ -39,7 +34,7 @@ export const writeFileTool: Tool<Input> = {
       write,
     );
   },
-};
+});
 
 /** Names both halves, since a file whose output was cut once would be cut again. */
 function partlySeen(path: string, text: string): string {

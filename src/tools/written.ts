@@ -1,7 +1,6 @@
 /** Shared by the tools that write files. */
 
 import * as z from 'zod';
-import { parseRepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/words.ts';
 import type { FileWrite } from '../ports/workspace.ts';
 import type { ToolResult } from '../ports.ts';
@@ -21,12 +20,6 @@ export function tooLarge(what: string, bytes: number): ToolResult | null {
   const most = formatNumber(MAX_WRITE_BYTES);
   const message = `Not written: ${what} ${formatNumber(bytes)} bytes; one call writes at most ${most}.`;
   return failedCall('too_large', message);
-}
-
-/** The path as it will be recorded; null when it is not allowed. */
-export function targetOf(input: { readonly path: string }): string | null {
-  const parsed = parseRepoPath(input.path);
-  return parsed.ok ? parsed.path : null;
 }
 
 /** Reports a write, and whether it can be in the patch at all. */

@@ -135,11 +135,21 @@ async function parsePlan(text: string, name: string, place: PlaceInPlan): Promis
 
   const task = (split && !prose ? split.body : text).trim();
   if (task === '') return failed(`${name} has no task: describe the change below the front matter.`);
-  const { title, verify = [], setup = [], allow = [], protect = [] } = front.fields;
+  const {
+    working_directory: workingDirectory,
+    title,
+    verify = [],
+    setup = [],
+    allow = [],
+    protect = [],
+  } = front.fields;
   const verifyBaseline = front.fields.verify_baseline ?? false;
   return {
     status: 'ok',
-    plan: { title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect },
+    plan: {
+      ...{ title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect },
+      ...(workingDirectory === undefined ? {} : { workingDirectory }),
+    },
   };
 }
 

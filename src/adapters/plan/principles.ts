@@ -3,8 +3,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { realpath, stat } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
@@ -25,8 +25,8 @@ export interface PrinciplesQuery {
   readonly files: readonly string[] | null;
   /** The repository's work tree, absolute. */
   readonly root: string;
-  /** Relative to `root`; null for `cwd` if that is inside, otherwise `root`. */
-  readonly workingDirectory: string | null;
+  /** Relative to `root`. */
+  readonly workingDirectory: string;
   readonly cwd: string;
   /** Files inside the repository are read from here; null or absent means from the work tree. */
   readonly revision?: Revision | null;
@@ -44,9 +44,8 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
   const revision = query.revision ?? null;
   const found =
     query.files === null
-      ? await findDefaults({ root, cwd, revision }, query.workingDirectory)
+      ? await findDefaults({ root, revision }, query.workingDirectory)
       : { paths: query.files.map((file) => resolve(cwd, file)), warnings: [] };
-  if ('message' in found) return failed(found.message);
 
   const principles: PrinciplesFile[] = [];
   let left = query.maxBytes;
@@ -71,18 +70,10 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
 
 /** Every AGENTS.md from the root down, nearest last; if there is none on the way, every CLAUDE.md. */
 async function findDefaults(
-  { root, cwd, revision }: { root: string; cwd: string; revision: Revision | null },
-  workingDirectory: string | null,
-): Promise<{ paths: string[]; warnings: Warning[] } | { message: string }> {
-  const directory = await deepestFolder(root, cwd, workingDirectory);
-  if (directory === null) {
-    return {
-      message: `--working-directory ${workingDirectory} is not a folder inside the repository ${root}.`,
-    };
-  }
-  const parts = relative(root, directory)
-    .split(sep)
-    .filter((part) => part !== '');
+  { root, revision }: { root: string; revision: Revision | null },
+  workingDirectory: string,
+): Promise<{ paths: string[]; warnings: Warning[] }> {
+  const parts = workingDirectory.split('/').filter((part) => part !== '');
   const folders = [root, ...parts.map((_, depth) => join(root, ...parts.slice(0, depth + 1)))];
   const warnings: Warning[] = [];
   for (const name of ['AGENTS.md', 'CLAUDE.md']) {
@@ -108,18 +99,6 @@ async function findDefaults(
     if (paths.length > 0) return { paths, warnings };
   }
   return { paths: [], warnings };
-}
-
-/** Null when it is missing, no folder, or outside. */
-async function deepestFolder(
-  root: string,
-  cwd: string,
-  workingDirectory: string | null,
-): Promise<string | null> {
-  if (workingDirectory === null) return pathBelow(root, cwd) === null ? root : cwd;
-  const directory = await realpathOrNull(resolve(root, workingDirectory));
-  if (directory === null || pathBelow(root, directory) === null) return null;
-  return (await stat(directory)).isDirectory() ? directory : null;
 }
 
 /** Returns a string to say why it cannot be used. */

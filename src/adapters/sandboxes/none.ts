@@ -20,6 +20,8 @@ import { usageOfMarked } from './command/usage.ts';
 export interface NoneSetup {
   readonly shell: string;
   readonly root: string;
+  /** Commands start in this folder of it. */
+  readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands are most likely to write to. */
@@ -38,16 +40,17 @@ const LIFELINE_FD = 3;
 
 /** Runs commands without a sandbox. They are limited and cleaned up after, but not contained. */
 export function uncontained(setup: NoneSetup): Sandbox {
-  const { shell, limits } = setup;
+  const { shell, limits, folder } = setup;
   return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
     withScript(command.script, path, (script) => {
       const { isStrict = false, talk, env } = command;
-      const run = scriptCommand({ program: shell, name: shell, isStrict }, script);
+      const line = scriptCommand({ program: shell, name: shell, isStrict }, script);
+      const run = { line, limits, folder };
       return superviseCommand(
         (onBytes) =>
           talk === undefined
-            ? start(setup, { pipes, foreign, env, line: limitedCommand(run, limits), onBytes })
-            : startTalk(setup, { foreign, env, line: lastingCommand(run, LIFELINE_FD, limits), talk }),
+            ? start(setup, { pipes, foreign, env, line: limitedCommand(run), onBytes })
+            : startTalk(setup, { foreign, env, line: lastingCommand(run, LIFELINE_FD), talk }),
         command,
         watchdog,
       );

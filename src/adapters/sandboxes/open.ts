@@ -43,7 +43,7 @@ function hasCaches({ caches }: SandboxOptions): boolean {
 }
 
 async function openUncontained(options: SandboxOptions, warnings: Warning[]): Promise<OpenedSandbox> {
-  const { root, sandboxGitDir, hostEnv } = options;
+  const { root, folder = '', sandboxGitDir, hostEnv } = options;
   const files = await ownFolder(options);
   const home = join(files, 'home');
   await mkdir(home);
@@ -60,6 +60,7 @@ async function openUncontained(options: SandboxOptions, warnings: Warning[]): Pr
   const sandbox = uncontained({
     shell: findShell(),
     root,
+    folder,
     env: { ...env, ...git },
     files,
     pipes: new OutputPipes(files),

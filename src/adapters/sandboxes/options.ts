@@ -24,8 +24,10 @@ export interface WantedCaches {
 /** The options for opening a sandbox. */
 export interface SandboxOptions {
   readonly mode: SandboxMode;
-  /** Absolute path of the work tree's root: every command starts there. */
+  /** Absolute path of the work tree's root. */
   readonly root: string;
+  /** The folder in which every command starts, relative to the root. Default: the root. */
+  readonly folder?: string;
   /** Absolute path at which contained commands see the work tree. Default: its own. */
   readonly shownAs?: string;
   /** Absolute paths that commands see too, read-only or, with `:rw` appended, writable. */

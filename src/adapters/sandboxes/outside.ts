@@ -35,6 +35,7 @@ export async function openOutside(
   return uncontained({
     shell: findShell(),
     root: folder,
+    folder: '',
     env: { ...Object.fromEntries(given), PATH: path },
     files,
     pipes: new OutputPipes(files),

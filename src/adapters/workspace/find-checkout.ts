@@ -9,6 +9,7 @@ import { UnusableFile } from '../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { shellWord } from '../../domain/shell-word.ts';
 import { decodeName } from '../../files/names.ts';
+import { pathBelow } from '../../files/path-within.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { repositoryRoot } from '../../git/checkout-layout.ts';
@@ -69,6 +70,23 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
       head: asked.head,
     },
   };
+}
+
+/** A folder of the checkout at `root` that commands may start in, relative to it, or why `path` is none. */
+export async function folderIn(
+  root: string,
+  path: string,
+): Promise<{ status: 'ok'; folder: string } | Failed> {
+  const refused = (why: string) => failed(`The working directory ${path} ${why}.`);
+  const obstacle = obstacleTo(path);
+  if (obstacle !== null) return refused(obstacle);
+  const real = realpathSync(path);
+  const folder = pathBelow(root, real);
+  if (folder === null) return refused(`is not in the checkout ${root}`);
+  const inGitDir = whyInGitDir(real, root);
+  if (inGitDir !== null) return failed(inGitDir);
+  const nearest = await repositoryRoot(real);
+  return nearest === root ? { status: 'ok', folder } : refused(`is in another repository, ${nearest}`);
 }
 
 /** The same where a checkout is not needed: null if there is no `.git` at or above the folder. */

@@ -16,6 +16,8 @@ interface LaneParts {
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
+  /** The working directory. */
+  readonly folder: string;
 }
 
 /** A change since the last call belongs to no call and must not be attributed to the next one. */
@@ -48,7 +50,7 @@ export async function* recordChanges(
   { lane, unseen, iteration }: RanLane,
   parts: LaneParts,
 ): AsyncGenerator<RunAction, string> {
-  const { workspace, redact } = parts;
+  const { workspace, redact, folder } = parts;
   const ran = lane.flatMap((prepared) => ('refusal' in prepared ? [] : [prepared]));
   if (ran[0]?.lane === 'write') {
     for (const { call, target } of ran) {
@@ -67,7 +69,7 @@ export async function* recordChanges(
     const source = sourceOf(ran[0], ...ran.slice(1));
     const enforced = await enforcePolicy({ changes, source, iteration }, parts);
     yield* enforced.actions;
-    return redact(putBackPrompt(enforced) + removedGitPrompt(removedGit));
+    return redact(putBackPrompt(enforced, folder) + removedGitPrompt(removedGit, folder));
   }
   return '';
 }

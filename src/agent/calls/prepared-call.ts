@@ -1,6 +1,7 @@
 /** A call before it runs: its tool is looked up, its input is parsed, and the path it would write to is checked. */
 
 import type { ChangeSource } from '../../domain/changes/change.ts';
+import { pathFrom } from '../../domain/changes/path.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import type { FailureReason, Lane } from '../../domain/conversation/tool.ts';
 import { belongsTo } from '../../domain/review/git-folder.ts';
@@ -35,10 +36,12 @@ interface Preparing {
   readonly tools: ReadonlyMap<string, Tool>;
   /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
+  /** The working directory. */
+  readonly folder: string;
 }
 
 /** Parses the input of a call and checks its target against the policy. */
-export function prepareCall(call: ToolCall, { tools, permits }: Preparing): PreparedCall {
+export function prepareCall(call: ToolCall, { tools, permits, folder }: Preparing): PreparedCall {
   const tool = tools.get(call.name);
   if (!tool) {
     return refused(
@@ -59,7 +62,7 @@ export function prepareCall(call: ToolCall, { tools, permits }: Preparing): Prep
     return refused(
       call,
       'policy',
-      `The plan and the settings do not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
+      `The plan and the settings do not allow changes to ${JSON.stringify(pathFrom(folder, target))}. Leave it as it is.`,
     );
   }
   const { lane, isOutside = false } = tool;
@@ -70,14 +73,15 @@ export function prepareCall(call: ToolCall, { tools, permits }: Preparing): Prep
 export async function refuseRepositories(
   lane: readonly PreparedCall[],
   workspace: Workspace,
+  folder: string,
 ): Promise<PreparedCall[]> {
   const targets = targetsOf(lane);
   const repositories = targets.length > 0 ? await workspace.repositoriesAround(targets, targets) : [];
   return lane.map((prepared) => {
     if ('refusal' in prepared || prepared.target === null) return prepared;
     const { call, target } = prepared;
-    if (!repositories.some((folder) => belongsTo(target, folder))) return prepared;
-    return refused(call, 'policy', repositoriesPrompt(repositories).trim());
+    if (!repositories.some((one) => belongsTo(target, one))) return prepared;
+    return refused(call, 'policy', repositoriesPrompt(repositories, folder).trim());
   });
 }
 

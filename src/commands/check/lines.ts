@@ -43,9 +43,10 @@ export function linesOf(opened: Opened): CheckLine[] {
 }
 
 const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
-  'work tree': ({ root, result: { baseBranch, baseSha, baseDirty } }) => {
+  'work tree': ({ root, result: { baseBranch, baseSha, baseDirty, workingDirectory } }) => {
     const at = baseSha === null ? '' : `, ${baseBranch ?? 'detached'} @ ${baseSha.slice(0, 12)}`;
-    const tree = fine('work tree', `${root ?? 'found'}${at}`);
+    const folder = workingDirectory ? `, working directory ${workingDirectory}` : '';
+    const tree = fine('work tree', `${root ?? 'found'}${at}${folder}`);
     return baseDirty
       ? [
           {

@@ -90,6 +90,7 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
     rules: [recorded.plan, recorded.paths],
     sandbox: {
       mode: session.input.settings.sandbox === 'off' ? 'off' : 'required',
+      folder: recorded.workingDirectory,
       shownAs: recorded.root,
       hosts,
     },

@@ -2,7 +2,10 @@
 
 import { shortened, withoutTail } from '../text/shorten.ts';
 
-/** A path that has passed the rules: relative to the root, `/`-separated, no empty, `.` or `..` component. `''` is the root. */
+/**
+ * A path that has passed the rules: relative to the root, `/`-separated, no empty, `.` or `..` component. `''` is the root. Inside
+ * a file tool it is relative to the working directory, and may begin with `..`.
+ */
 export type RepoPath = string & { readonly __repoPath: unique symbol };
 
 /** A path that may be used, or the message for the model. */
@@ -12,17 +15,24 @@ const MAX_PATH_BYTES = 4_000;
 const MAX_COMPONENT_BYTES = 255;
 
 /**
- * Parses a path as the model wrote it. Nothing is decoded: `%2e`, `~`, `$HOME` and a backslash are plain characters.
- * `./a/` and `a//b` are tidied; absolute paths, `..`, NUL, `.git` in any spelling and over-long names are refused.
+ * Parses a path as the model wrote it, relative to `folder`. Nothing is decoded: `%2e`, `~`, `$HOME` and a backslash are plain
+ * characters. `./a/` and `a//b` are tidied; `../` leads from `folder` as far up as the root. Absolute paths, any other `..`, NUL,
+ * `.git` in any spelling and over-long names are refused.
  */
-export function parseRepoPath(written: string): PathVerdict {
+export function parseRepoPath(written: string, folder = ''): PathVerdict {
   const refuse = (why: string): PathVerdict => ({ ok: false, message: `${JSON.stringify(written)} ${why}` });
   if (written.includes('\0')) return refuse('contains a NUL character.');
-  if (written.startsWith('/')) return refuse('is absolute. Paths are relative to the repository root.');
+  if (written.startsWith('/'))
+    return refuse(`is absolute. Paths are relative to ${folder || 'the repository root'}.`);
   if (new TextEncoder().encode(written).length > MAX_PATH_BYTES) {
     return refuse(`is longer than ${MAX_PATH_BYTES} bytes.`);
   }
   const parts = written.split('/').filter((part) => part !== '' && part !== '.');
+  const above = folder === '' ? [] : folder.split('/');
+  while (parts[0] === '..' && above.length > 0) {
+    parts.shift();
+    above.pop();
+  }
   for (const part of parts) {
     if (part === '..') return refuse('contains "..". Paths may not leave the repository.');
     if (isRefusedName(part))
@@ -31,7 +41,18 @@ export function parseRepoPath(written: string): PathVerdict {
       return refuse(`has a component longer than ${MAX_COMPONENT_BYTES} bytes.`);
     }
   }
-  return { ok: true, path: parts.join('/') as RepoPath };
+  return { ok: true, path: [...above, ...parts].join('/') as RepoPath };
+}
+
+/** The path as seen from `folder`, both relative to the root; `''` is `folder` itself. */
+export function pathFrom(folder: string, path: string): string {
+  const above = folder === '' ? [] : folder.split('/');
+  const parts = path === '' ? [] : path.split('/');
+  while (above.length > 0 && above[0] === parts[0]) {
+    above.shift();
+    parts.shift();
+  }
+  return [...above.map(() => '..'), ...parts].join('/');
 }
 
 /** Whether a recorded path is below the root; records are untrusted. */

@@ -86,6 +86,8 @@ export const BEFORE_A_RUN = {
     usage_error: {
       ERR_NO_CHECKOUT:
         'The folder is not a checkout that git can use. Run patchsmith in one, or name one with `--repo`.',
+      ERR_WORKING_DIRECTORY:
+        'The working directory is not a folder of this checkout. Start in one, or name one with `--working-directory`.',
       ERR_WORK_TREE_BUSY:
         'Another run works in this checkout, perhaps in another container (`patchsmith-*.sock` in its git dir). Wait, or use another checkout.',
       ERR_NO_SNAPSHOT:

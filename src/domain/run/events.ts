@@ -121,6 +121,8 @@ const RunStarted = z.strictObject({
   services: z.array(Service),
   /** Absolute path of the work tree. */
   root: z.string(),
+  /** The folder in which commands start and file tools look, relative to the root; empty for the root. */
+  workingDirectory: z.string(),
   base: BaseRevision,
   plan: z.strictObject({
     title: z.string(),

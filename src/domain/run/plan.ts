@@ -81,6 +81,12 @@ export const PlanFrontMatter = z.strictObject({
     .optional()
     .describe('Run the verify commands before the work, to tell pre-existing failures from regressions'),
   setup: listOf(SetupCommand, 'a command').optional().describe('Commands run once before the model is asked'),
+  working_directory: z
+    .string(wanted('a folder'))
+    .trim()
+    .min(1, 'must not be empty; leave it out to work where the run is started')
+    .optional()
+    .describe('Folder in which the run works, relative to the root of the repository'),
   allow: listOf(PathGlob, 'a glob').optional().describe('Globs: only these paths may change'),
   protect: listOf(PathGlob, 'a glob').optional().describe('Globs: these paths may not change'),
 });
@@ -180,6 +186,8 @@ export interface Plan extends PathRules {
   /** Run the verify commands before the work as well. */
   readonly verifyBaseline: boolean;
   readonly setup: readonly string[];
+  /** Relative to the root; absent to work where the run is started. */
+  readonly workingDirectory?: string;
   /** Hash of the whole plan text as given, in hex. */
   readonly sha256: string;
 }

@@ -83,6 +83,12 @@ export const RunResult = z.strictObject({
   provider: z.string().nullable(),
   model: z.string().nullable(),
   root: z.string().nullable().describe('The checkout, on the machine of the run; null where none was found'),
+  workingDirectory: z
+    .string()
+    .nullable()
+    .describe(
+      'The folder in which commands start, relative to the root; empty for the root, null where none was found',
+    ),
   baseSha: z.string().nullable().describe('HEAD when the run started; null in a repository without commits'),
   baseBranch: z
     .string()

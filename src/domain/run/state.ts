@@ -51,6 +51,8 @@ export interface RunState extends Repeats, Spending {
   readonly phase: Phase;
   /** Absolute path of the work tree in which the run began. */
   readonly root: string;
+  /** The folder of it in which commands start; `''` is the root. */
+  readonly workingDirectory: string;
   readonly base: BaseRevision;
   /** Sequence number of the last event. */
   readonly seq: number;
@@ -136,6 +138,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     phase: { at: 'model' },
     conversation: openingOf(event),
     root: event.root,
+    workingDirectory: event.workingDirectory,
     base: event.base,
     seq: event.seq,
     startedAt: event.at,

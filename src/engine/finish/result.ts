@@ -25,7 +25,7 @@ export function emptyResult(runId: string, version: string): RunResult {
       summary: '',
       answer: null,
     },
-    replayOf: null,
+    ...{ replayOf: null, workingDirectory: null },
     ...{ plan: null, followUp: null, principles: [], paths: null, provider: null, model: null, root: null },
     ...{ baseSha: null, baseBranch: null, baseTree: null, baseDirty: null, treeSha: null },
     ...{ patch: null, uncommittedPatch: null, changedFiles: [], provenance: null, flags: [], secrets: [] },
@@ -57,14 +57,22 @@ export function refusedResult({ name, exitCode, reason, errorCode }: RunOutcome,
 export function openedPart(
   start: Pick<
     RunStarted,
-    'plan' | 'followUp' | 'paths' | 'principles' | 'provider' | 'model' | 'base' | 'sandbox'
+    | 'plan'
+    | 'followUp'
+    | 'paths'
+    | 'workingDirectory'
+    | 'principles'
+    | 'provider'
+    | 'model'
+    | 'base'
+    | 'sandbox'
   >,
 ): Partial<RunResult> {
-  const { plan, followUp, paths, principles, provider, model, base, sandbox } = start;
+  const { plan, followUp, paths, workingDirectory, principles, provider, model, base, sandbox } = start;
   return {
     plan,
     followUp,
-    paths,
+    ...{ paths, workingDirectory },
     principles,
     provider,
     model,

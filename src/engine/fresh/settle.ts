@@ -119,12 +119,12 @@ function unreadyPart(ran: RanBefore, isCheck: boolean): Pick<RunStarted, 'unread
 const READY = done('Everything that a run needs before its first request is in place.');
 
 /** What `run.started` records of the plan and the principles. */
-export function taskPart({ plan, paths, principles }: Task) {
+export function taskPart({ plan, paths, principles, workingDirectory }: Task) {
   const { title, sha256, source, allow, protect, followUp } = plan;
   return {
     followUp: followUp?.facts ?? null,
     plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
-    paths,
+    ...{ paths, workingDirectory },
     principles: principles.map(({ text: _, ...file }) => file),
   };
 }

@@ -70,6 +70,7 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
     sandbox: {
       mode: settings.sandbox,
       hosts: settings,
+      folder: task.workingDirectory,
       onProving: () => preloadProvider(session, model.choice),
       ...(orient && { lookup: orient.lookup }),
       ...(attempt && { shownAs: attempt.root }),

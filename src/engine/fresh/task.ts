@@ -1,8 +1,10 @@
 /** The task of a new run: its plan, if the account that triggered the run may start one, and the principles. */
 
+import { resolve } from 'node:path';
 import { documentReader } from '../../adapters/documents/reader.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../../adapters/plan/principles.ts';
+import { folderIn } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
 import { pathsOf } from '../../domain/changes/path-policy.ts';
 import { OPTIONAL_TOOLS, UNUSUAL_TOOLS, WRITING_TOOLS } from '../../domain/conversation/tool.ts';
@@ -61,11 +63,19 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const schema =
     outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
   if (schema?.status === 'failed') return stopped(usageError('ERR_ANSWER_SCHEMA', schema.message));
+  const found = await folderIn(
+    root,
+    settings.workingDirectory === null
+      ? resolve(root, plan.workingDirectory ?? checkout.prefix)
+      : resolve(cwd, settings.repo ?? '', settings.workingDirectory),
+  );
+  if (found.status === 'failed') return stopped(usageError('ERR_WORKING_DIRECTORY', found.message));
+  const { folder } = found;
   session.stage = 'principles';
   const principles = await readPrinciples({
     files: settings.principles,
     root,
-    workingDirectory: settings.workingDirectory,
+    workingDirectory: folder,
     cwd,
     revision: trust?.revision ?? null,
     maxBytes: settings.maxPrinciplesBytes,
@@ -86,13 +96,14 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     tools: toolsOf(session.input, {
       ...settings,
       pages: pagesOf(session.input, session.asked, settings.webFetch),
+      folder,
       documents: documentReader(),
       tools: toolNames,
       answer,
     }),
     toolNames,
     answer,
-    workingDirectory: settings.workingDirectory ?? checkout.prefix,
+    workingDirectory: folder,
   };
 }
 

@@ -40,7 +40,7 @@ export async function whyNotRunnable(
   if (commands.length === 0 || session.input.settings.preflight === 'off') return null;
   session.stage = 'verify';
   const { firstProgram } = await import('../../adapters/plan/first-program.ts');
-  const { root } = session;
+  const { folder: root } = session;
   const found = commands.map(async (command) => {
     const program = firstProgram(command);
     if (program === null) return [];

@@ -16,7 +16,7 @@ type RecordingSession = Pick<Session, 'asked'> & { input: Pick<RunInput, 'makeTo
 /** The same tools as at the start; fails if the recorded schema of the answer is invalid. */
 export async function recordedTools(
   { input, asked }: RecordingSession,
-  { toolSettings }: RunStarted,
+  { toolSettings, workingDirectory: folder }: RunStarted,
 ): Promise<{ status: 'ok'; tools: readonly Tool[] } | Failed> {
   const { answerSchema } = toolSettings;
   const { ownTools } = toolSettings;
@@ -25,6 +25,7 @@ export async function recordedTools(
   const choice = {
     ...toolSettings,
     pages: pagesOf(input, asked, toolSettings.webFetch),
+    folder,
     documents: documentReader(),
   };
   // Whoever makes their calls gives them what they take.

@@ -182,7 +182,7 @@ export async function baselineIn(
 }
 
 function setupFailed(session: Session, { command, end, output }: CommandReport, where: string): string {
-  const { directory, root } = session;
+  const { directory, folder: root } = session;
   const what = `A setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
   const hints = [
     missingIn(output, command, root),
@@ -206,7 +206,7 @@ const MAX_REFUSALS = 3;
 
 /** Why commands that ran before the work say nothing about it; null when they do. */
 async function whyNotRun(
-  { root, input }: Pick<Session, 'root' | 'input'>,
+  { folder: root, input }: Pick<Session, 'folder' | 'input'>,
   reports: readonly CommandReport[],
 ): Promise<string | null> {
   for (const { command, end, output } of reports) {

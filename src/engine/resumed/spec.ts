@@ -96,6 +96,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
     sandbox: {
       mode: start.sandbox === 'none' ? 'off' : 'required',
       hosts: start,
+      folder: start.workingDirectory,
     },
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
     // Even after the deadline a resumed run has to find out what it left behind.

@@ -17,6 +17,7 @@ function start(): { gate: Duplex; ended: Promise<[number, string]> } {
   const [sh = '', ...args] = initCommand('/bin/sh', GATE_FD, {
     line,
     limits: enforcedLimits(undefined, false),
+    folder: '',
   });
   const child = spawn(sh, args, { stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'] });
   let said = '';

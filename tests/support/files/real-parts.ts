@@ -59,6 +59,7 @@ export async function openRealParts(
     clock: Date.now,
     redact: redactorFor([SECRET]),
     permits,
+    folder: '',
     maxOutputChars: 2_000,
   });
   return { root, workspace, sandbox, executor };

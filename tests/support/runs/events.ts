@@ -32,6 +32,7 @@ export const started: RunStarted = {
   allowedPrivate: [],
   services: [],
   root: '/work',
+  workingDirectory: '',
   base: {
     commit: null,
     tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',

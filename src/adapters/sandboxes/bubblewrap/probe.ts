@@ -74,6 +74,8 @@ async function probed(setup: BubblewrapSetup, lookup: string | null): Promise<Pr
   const { PATH: path = '' } = setup.env;
   const sandbox = bubblewrapSandbox({
     ...setup,
+    // What has become of the working directory says nothing about the sandbox.
+    folder: '',
     // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
     // programs: a folder of the repository may be on PATH, and the covers are not known yet.
     env: { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' },

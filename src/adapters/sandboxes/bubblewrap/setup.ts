@@ -30,8 +30,9 @@ export interface BubblewrapSetup {
   /** The host's shell that runs scripts; its copy is among `shells`. */
   readonly shell: string;
   readonly shells: ClosedShells;
-  /** The working directory of commands. */
+  /** The root as commands see it, and the folder of it in which they start. */
   readonly directory: string;
+  readonly folder: string;
   readonly pins: Pins;
   /** Further mounts, as needed when a command is about to run. */
   readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
@@ -81,7 +82,7 @@ export async function setupFor(
   | { status: 'ok'; setup: Omit<BubblewrapSetup, 'features'>; mounts: readonly Mount[] }
   | { status: 'refused'; reason: string }
 > {
-  const { root, shownAs: at = root, sandboxGitDir, hostEnv } = options;
+  const { root, shownAs: at = root, folder = '', sandboxGitDir, hostEnv } = options;
   const services = (options.network?.services ?? []).map(({ name }) => name);
   const tunnel = listeners && TUNNEL_INSIDE;
   const view = {
@@ -124,6 +125,7 @@ export async function setupFor(
     shell,
     shells,
     directory: at,
+    folder,
     pins: pinned.pins,
     devices,
     covers: await coversOf(view),

@@ -169,7 +169,7 @@ function argsFor(
   script: ScriptPlace,
   mounts: readonly PinnedMount[],
 ): string[] {
-  const { features, env, directory, filter, numbers, shell, shells, limits } = setup;
+  const { features, env, directory, folder, filter, numbers, shell, shells, limits } = setup;
   const file = fileOf(script);
   const { isStrict = false } = command;
   const line = scriptCommand(
@@ -188,6 +188,7 @@ function argsFor(
     command: initCommand(shells.init, GATE_FD, {
       line,
       limits,
+      folder,
       errors: command.talk === undefined ? null : ERRORS_FD,
     }),
   });

@@ -5,6 +5,7 @@ import { accessSync, constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
+import { shellWord } from '../../../domain/shell-word.ts';
 import { orMissing } from '../host-files.ts';
 import { limitingScript } from './limits.ts';
 import type { ExitStatus } from './supervise-command.ts';
@@ -24,43 +25,56 @@ export function findShell(): string {
 }
 
 /** The command line that runs `line` within limits, with its errors in its output, in the order of writing. */
-export function limitedCommand(line: readonly string[], limits: EnforcedLimits): string[] {
-  return ['/bin/sh', '-c', `${limitingScript(limits)}; exec 2>&1; exec "$@"`, 'sh', ...line];
+export function limitedCommand({ line, limits, folder }: Contained): string[] {
+  const script = `${limitingScript(limits)}; exec 2>&1; ${entering(folder)}; exec "$@"`;
+  return ['/bin/sh', '-c', script, 'sh', ...line];
+}
+
+/** Goes to a folder below the current one, unless a command has put something else in its place, such as a link. */
+function entering(folder: string, to = ''): string {
+  if (folder === '') return ':';
+  const wrong = shellWord(`The working directory ${folder} is gone, or is behind a link.`);
+  const goes = `cd -P . && here=\${PWD%/} && cd -P -- ${shellWord(`./${folder}`)} && [ "$PWD" = "$here"/${shellWord(folder)} ]`;
+  return `{ ${goes}; } 2> /dev/null || { echo ${wrong} ${to}; exit 1; }`;
 }
 
 /**
  * The command line of a program that the runner talks to, with separate stderr. When the other end of the descriptor `lifeline`
  * is closed, for whatever reason, its process group is killed; the program does not get that descriptor.
  */
-export function lastingCommand(line: readonly string[], lifeline: number, limits: EnforcedLimits): string[] {
+export function lastingCommand({ line, limits, folder }: Contained, lifeline: number): string[] {
   const watch = `( read -r end <&${lifeline}; kill -9 0 ) < /dev/null > /dev/null 2>&1 &`;
-  const script = `${limitingScript(limits)}; ${watch} exec ${lifeline}<&-; exec "$@"`;
+  const script = `${limitingScript(limits)}; ${watch} exec ${lifeline}<&-; ${entering(folder, '>&2')}; exec "$@"`;
   return ['/bin/sh', '-c', script, 'sh', ...line];
 }
 
 /**
- * The command line of process 1 of a sandbox: it runs `line` within limits, with stderr merged into the output or in a separate
- * descriptor, and exits with the command's exit code. Its own errors are kept separate. First it writes a line to the descriptor
+ * The command line of process 1 of a sandbox: it runs `line` within limits, with stderr merged into the output or in the
+ * descriptor `errors`, and exits with the command's exit code. Its own errors are kept separate. First it writes a line to the descriptor
  * `gate` and waits for one in reply; without that the command is not run. The command does not get that descriptor.
  */
-export function initCommand(sh: string, gate: number, { line, limits, errors = null }: Contained): string[] {
+export function initCommand(
+  sh: string,
+  gate: number,
+  { line, limits, folder, errors = null }: Contained & { readonly errors?: number | null },
+): string[] {
   const steps = [
     // The one signal that shells handle by themselves would let a command end its own namespace with any exit code.
     'trap : INT',
     `echo >&${gate}`,
     limitingScript(limits),
     `read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
+    entering(folder, errors === null ? '' : `>&${errors}`),
     `"$@" ${errors === null ? '2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
   ];
   return [sh, '-c', steps.join('; '), 'sh', ...line];
 }
 
-/** What process 1 runs. */
+/** What is run, within which limits and in which folder below the current one; `''` is the current one. */
 export interface Contained {
   readonly line: readonly string[];
   readonly limits: EnforcedLimits;
-  /** The descriptor for its stderr; null, the default, for its output. */
-  readonly errors?: number | null;
+  readonly folder: string;
 }
 
 /** The shell, with `name` as the script's own name and as the prefix of the shell's errors. */

@@ -64,7 +64,7 @@ export class EventLines {
   }
 
   /** The first lines about a run, before any of it is carried out. */
-  banner({ patchsmith, model, provider, sandbox, plan, base }: Banner): Line[] {
+  banner({ patchsmith, model, provider, sandbox, workingDirectory, plan, base }: Banner): Line[] {
     this.#hasOpened = true;
     const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
     const recorded = provider === 'replay' ? ', recorded' : '';
@@ -72,6 +72,7 @@ export class EventLines {
       note(`patchsmith ${patchsmith} · ${model}${recorded} · sandbox ${sandbox}`),
       note(`plan: ${plan.title}`),
       note(`base: ${base.branch ?? 'detached'} @ ${at}${uncommittedIn(base)}`),
+      ...(workingDirectory === '' ? [] : [note(`working directory: ${workingDirectory}`)]),
     ];
   }
 
@@ -205,7 +206,10 @@ export class EventLines {
 }
 
 /** What the first lines of a run are made from. */
-export type Banner = Pick<RunStarted, 'patchsmith' | 'model' | 'provider' | 'sandbox' | 'base'> & {
+export type Banner = Pick<
+  RunStarted,
+  'patchsmith' | 'model' | 'provider' | 'sandbox' | 'workingDirectory' | 'base'
+> & {
   readonly plan: Pick<RunStarted['plan'], 'title'>;
 };
 
