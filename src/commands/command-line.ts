@@ -1,9 +1,11 @@
 /** The command line: argv in, exit code out. host/process.ts has the parts that it shares with the action. */
 
+import { resolve } from 'node:path';
 import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import { refusedResult } from '../engine/finish/result.ts';
+import { standingIn } from '../git/checkout-layout.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit, type HostProcess, openHostProcess, VERSION } from '../host/process.ts';
 import { taken } from '../host/terminal.ts';
@@ -61,7 +63,8 @@ async function carryOut(
       const { command } = asked;
       if (obstacle !== null) return tell(internalError('ERR_FEW_DESCRIPTORS', obstacle), { output, command });
       guard();
-      const end = await command.start(context, asked.given);
+      const folder = await standingIn(resolve(context.cwd, String(flags.repo ?? '')));
+      const end = await command.start({ ...context, folder }, asked.given);
       if (end.status === 'stopped') return tell(end.outcome, { output, command });
       return end.status === 'printed' ? end.outcome.exitCode : refuse(end.problems, { output, command });
     }

@@ -34,11 +34,11 @@ type SettingsRead =
 
 /** Settings of a command that does not carry out a plan: from flags and variables, not from a project file. */
 export function readSettings(
-  { env }: HostContext,
+  { env, folder }: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly Problem[],
 ): SettingsRead {
-  const resolved = resolveSettings({ flags, env, file: null, nearest: didYouMean });
+  const resolved = resolveSettings({ flags, env, folder, file: null, nearest: didYouMean });
   const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
   return resolved.status === 'failed' || all.length > 0
     ? { status: 'refused', problems: all }
@@ -105,13 +105,13 @@ export async function readRunParts(
   flags: Readonly<Record<string, unknown>>,
   problems: readonly Problem[],
 ): Promise<RunParts> {
-  const { env, cwd } = context;
+  const { env, cwd, folder } = context;
   // Whether the project file can be trusted is not for the file itself to decide.
   const without = settingsWithoutFile({ flags, env, nearest: didYouMean });
   const trust = without === null ? undefined : await readTrust(context, without);
   const read = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
   const file = read.status === 'ok' ? read.file : null;
-  const resolved = resolveSettings({ flags, env, file, nearest: didYouMean });
+  const resolved = resolveSettings({ flags, env, folder, file, nearest: didYouMean });
   const all = [
     ...problems,
     ...(read.status === 'failed' ? read.problems : []),

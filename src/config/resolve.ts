@@ -6,6 +6,7 @@ import {
   type ProviderEntry,
   providerNamed,
 } from '../adapters/providers/registry.ts';
+import { globFrom } from '../domain/changes/glob.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
@@ -29,6 +30,8 @@ export interface SettingInputs {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Environment;
   readonly file: ProjectFile | null;
+  /** Where one stands, relative to the root: globs of flags are relative to it. Default: the root. */
+  readonly folder?: string | undefined;
   /** The end of a message about `name`: the most similar of `known`, or `otherwise`. */
   nearest(name: string, known: readonly string[], otherwise: string): string;
 }
@@ -109,9 +112,9 @@ interface GivenValue {
 }
 
 /** The values of a setting by source; the first one counts. */
-function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): GivenValue[] {
+function givenValues({ flags, env, file, folder = '' }: SettingInputs, entry: SettingEntry): GivenValue[] {
   const given: GivenValue[] = [];
-  const flag = flags[entry.flag];
+  const flag = entry.value === 'GLOB' ? globsFrom(folder, flags[entry.flag]) : flags[entry.flag];
   if (flag !== undefined) given.push({ value: flag, source: { from: 'flag', name: `--${entry.flag}` } });
   const variable = env[entry.variable];
   if (variable) given.push({ value: variable, source: { from: 'environment', name: entry.variable } });
@@ -120,6 +123,13 @@ function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): 
     given.push({ value: file.values[entry.flag], source: { from: 'file', name } });
   }
   return given;
+}
+
+/** Values of another form have yet to be refused. */
+function globsFrom(folder: string, given: unknown): unknown {
+  const list = typeof given === 'string' ? given.split('\n') : given;
+  if (folder === '' || !Array.isArray(list)) return given;
+  return list.map((glob) => (typeof glob === 'string' ? globFrom(folder, glob.trim()) : glob));
 }
 
 function problemsOf({ value, source }: GivenValue, entry: SettingEntry): Problem[] {

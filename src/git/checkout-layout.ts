@@ -40,6 +40,12 @@ export async function repositoryRoot(start: string): Promise<string | null> {
   }
 }
 
+/** Where a folder lies in its checkout, relative to the root; empty for the root itself, and outside of a checkout. */
+export async function standingIn(folder: string): Promise<string> {
+  const root = await repositoryRoot(folder);
+  return root === null ? '' : relative(root, await realpathExisting(resolve(folder)));
+}
+
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);

@@ -16,6 +16,8 @@ export interface HostContext extends ProcessParts, RunHooks {
   hide(secret: string, variable?: string): void;
   /** Removes the secrets of the environment, and hidden values. */
   redact(text: string): string;
+  /** Where the caller of the command line stands, relative to the root of the checkout; empty for the root, or outside of one. */
+  readonly folder?: string;
   /** A workflow step gets inputs instead of flags, and messages use their names. */
   readonly isStep?: boolean;
   /** Warnings from before the run that is being started. */

@@ -7,7 +7,7 @@ import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import type { ChangedFile, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
-import { isWithin } from '../../domain/changes/path.ts';
+import { isWithin, resolvedPath } from '../../domain/changes/path.ts';
 import { type Origin, originOf } from '../../domain/changes/provenance.ts';
 import { describeCall } from '../../domain/conversation/tool.ts';
 import type { Environment } from '../../domain/environment.ts';
@@ -15,7 +15,6 @@ import { fileLine } from '../../domain/report/result-lines.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
-import { withoutTail } from '../../domain/text/shorten.ts';
 import { inertJson, oneLine } from '../../domain/text/terminal.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
@@ -26,7 +25,7 @@ import { openKeptObjects } from '../../git/store/bare-repository.ts';
 export interface BlameInput {
   /** A run directory or the id of a run. */
   readonly run: string;
-  /** A file or folder of the patch; null for all of it. */
+  /** A file or folder of the patch, as seen from `cwd` if that is in its work tree; null for all of it. */
   readonly path: string | null;
   readonly json: boolean;
   readonly redact: Redact;
@@ -71,11 +70,15 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
  * is written anew, from the journal.
  */
 async function attributed(
-  { env, path }: BlameInput,
+  { env, cwd, path }: BlameInput,
   { shadowGit: shadowDir }: RunDirectory,
-  { base: { objectFormat } }: RunStarted,
+  { root, base: { objectFormat } }: RunStarted,
   { patch, files, ledger }: { patch: Uint8Array; files: readonly ChangedFile[]; ledger: ChangeLedger },
 ): Promise<AttributedPatchFile[]> {
+  // Relative to where one stands in the work tree of the run; elsewhere, to its root.
+  const from = isWithin(cwd, root) ? cwd : root;
+  const wanted = path === null ? root : resolvedPath(from, path);
+  const isAt = (file: string | undefined) => file !== undefined && isWithin(resolvedPath(root, file), wanted);
   const folder = makeTemporaryFolder(env);
   try {
     const place = `${folder.path}/objects.git`;
@@ -84,16 +87,11 @@ async function attributed(
     const history = await keepHistory({ changes: ledger.history, takesIn, gitDir });
     return await attributePatch(
       { patch, files, history, inHurry: false },
-      (file) => isAt(file.path, path) || isAt(file.from, path),
+      (file) => isAt(file.path) || isAt(file.from),
     );
   } finally {
     folder.remove();
   }
-}
-
-function isAt(path: string | undefined, wanted: string | null): boolean {
-  const place = withoutTail(wanted?.replace(/^(?:\.(?:\/+|$))+/, '') ?? '', '/');
-  return path !== undefined && isWithin(path, place);
 }
 
 /** Descriptions such as `run_command npm test`, by the call's id. */

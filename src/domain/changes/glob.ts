@@ -41,6 +41,17 @@ function plainMatcher(rooted: string, foldersOnly: boolean): GlobMatcher | null 
   };
 }
 
+/** The glob for the same paths below the root, of one that is relative to `folder`; leading `../` leads up to the root. */
+export function globFrom(folder: string, glob: string): string {
+  if (folder === '' || /^(?:!|$)/.test(glob)) return glob;
+  const above = folder.split('/').map((name) => name.replace(/[*?[\]{}\\]/g, '\\$&'));
+  let rest = glob.replace(/^(?:\.?\/)+/, '');
+  const isRooted = rest !== glob || withoutTail(glob, '/').includes('/');
+  for (; above.length > 0 && rest.startsWith('../'); rest = rest.slice(3)) above.pop();
+  const below = isRooted || rest === '.' ? [rest === '.' ? '**' : rest] : ['**', rest];
+  return ['', ...above, ...below].join('/');
+}
+
 /**
  * Why this glob should not be relied on, as the end of a sentence that starts with it; null for one that means what it says.
  */

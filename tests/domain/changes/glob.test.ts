@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
-import { globMatcher, whyNoGlob } from '../../../src/domain/changes/glob.ts';
+import { globFrom, globMatcher, whyNoGlob } from '../../../src/domain/changes/glob.ts';
 import { randomCases } from '../../support/setup/sample.ts';
 
 const matches = (glob: string, path: string) => globMatcher(glob)(path);
@@ -56,6 +56,18 @@ describe('a glob names files as .gitignore does', () => {
     ['.', 'a', true],
   ])('%s, %s: %j', (glob, path, expected) => {
     expect(matches(glob, path)).toBe(expected);
+    const [below, beside] = ['[p]/a*', '[p]/b'].map((folder) =>
+      matches(globFrom('[p]/a*', glob), `${folder}/${path}`),
+    );
+    expect([below, beside]).toEqual([expected, false]);
+  });
+
+  test('one of a folder leads up as far as the root', () => {
+    expect(['../b/*', '../../c', '../../../d'].map((glob) => globFrom('x/y', glob))).toEqual([
+      '/x/b/*',
+      '/c',
+      '/../d',
+    ]);
   });
 
   test('stars, question marks and folders agree with another matcher', () => {

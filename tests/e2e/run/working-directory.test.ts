@@ -91,6 +91,17 @@ test('flag, front matter and the place where one stands decide, in this order', 
   expect([flagged.result.workingDirectory, flagged.result.outcome]).toEqual([FOLDER, 'done']);
 });
 
+test('globs and paths of the command line are relative to where one stands', async () => {
+  const both = { calls: [...fix.calls, call('write_file', { path: '../b/x.txt', content: 'no\n' })] };
+  const kept = await runIn(FOLDER, [both, done], { args: ['--allow', './*.txt'] });
+  expect(kept.result).toMatchObject({ outcome: 'done', changedFiles: [{ path: 'packages/a/x.txt' }] });
+  expect(kept.said[1]).toContain('do not allow changes to "../b/x.txt"');
+  const blamed = (path: string) =>
+    runCli(['blame', kept.runDir, path], { cwd: join(kept.root, 'packages/b') });
+  expect((await blamed('../a/x.txt')).stdout).toContain('packages/a/x.txt');
+  expect((await blamed('x.txt')).exitCode).toBe(2);
+});
+
 test('a replay, and undo from anywhere, know where the run worked', async () => {
   const { runDir, root } = await runIn(FOLDER, [fix, command('sh test.sh && echo made > made.txt'), done]);
   const env = { XDG_STATE_HOME: temporaryFolder() };
