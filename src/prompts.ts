@@ -104,7 +104,7 @@ export function taskPrompt(parts: TaskPromptParts): string {
     working_directory:
       workingDirectory === ''
         ? 'the repository root'
-        : render(belowRoot, { folder: workingDirectory }).trim(),
+        : render(belowRoot, { folder: attribute(workingDirectory) }).trim(),
     orientation: orientation === '' ? '' : `\n\n${orientation}`,
     budget: budgetOf(limits),
     scope: scopeOf(plan, paths),

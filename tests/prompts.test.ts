@@ -99,7 +99,7 @@ Test.
 Cache the {{answer}}.
 </plan>
 
-Working directory: packages/a
+Working directory: "packages/a": commands start there, and tools take paths from there, with \`../\` up to the root. Globs, principles and GitHub name paths from the root
 
 Tracked: 2 files. src/ 2.
 

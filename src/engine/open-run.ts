@@ -74,7 +74,7 @@ async function openInOrder(session: Session, spec: RunSpec, closing: Closing): P
   const refusal = whyNotUncontained(session.input.trust, sandbox) ?? admitted.whyNotIn?.(sandbox) ?? null;
   if (refusal !== null) return stopped(refusal);
   warnOfReadableSecrets(session, sandbox);
-  const hopeless = (await admitted.whyHopeless?.(parts)) ?? null;
+  const hopeless = (await admitted.whyHopeless?.(sandbox)) ?? null;
   if (hopeless !== null) return stopped(usageError('ERR_PROGRAM_MISSING', hopeless));
   const taken = await take(session, { located, admitted, begun });
   if (taken.status === 'stopped') return taken;
@@ -141,7 +141,7 @@ async function openParts(
   session: Session,
   { located: { checkout, directory }, admitted, begun, closing }: Stages & { closing: Closing },
 ) {
-  const { mode, hosts, folder, shownAs = checkout.root, onProving, lookup } = admitted.sandbox;
+  const { mode, hosts, folder, shownAs = checkout.root, onProving } = admitted.sandbox;
   const options = {
     mode,
     root: checkout.root,
@@ -152,7 +152,6 @@ async function openParts(
     ...sandboxSettings(session.input),
     ...(await wantedCaches(session.input, checkout, (one) => session.warn(one))),
     ...(onProving && { onProving }),
-    ...(lookup && { lookup }),
   };
   const opening = Promise.all([admitted.openProvider(), openContained(session, { options, hosts, closing })]);
   const both = await raceAbort(admitted.giveUp, opening);

@@ -46,18 +46,11 @@ export interface Admitted {
   /** Why the run cannot continue in this sandbox; null if it can. */
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;
   /** Why the run cannot succeed whatever the model does, found before the model is asked; null if nothing was found. */
-  whyHopeless?(opened: FirstLook): Promise<string | null>;
-}
-
-/** What is open before the workspace is taken, and what is known by then. */
-interface FirstLook {
-  readonly sandbox: Sandbox;
-  /** The output of the requested sandbox's `lookup`; null if it was not run. */
-  readonly lookedUp: string | null;
+  whyHopeless?(sandbox: Sandbox): Promise<string | null>;
 }
 
 /** The sandbox that a run asks for. */
-interface WantedSandbox extends Pick<SandboxOptions, 'onProving' | 'lookup'> {
+interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
   readonly mode: SandboxMode;
   readonly hosts: Permitted;
   /** The working directory. */

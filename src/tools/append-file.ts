@@ -6,10 +6,9 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/append_file.md';
 import { formatNumber } from '../domain/text/words.ts';
-import { fileTool } from './file-tool.ts';
+import { fileTool, tooLarge, WellFormedText, written } from './file-tool.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { describeNotText } from './text/not-text.ts';
-import { tooLarge, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;

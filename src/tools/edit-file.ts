@@ -5,12 +5,11 @@ import description from '../../prompts/tools/edit_file.md';
 import type { RepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/words.ts';
 import type { ToolResult } from '../ports.ts';
-import { fileTool } from './file-tool.ts';
+import { fileTool, WellFormedText, written } from './file-tool.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
 import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text/text-match.ts';
-import { WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({
   path: z.string(),

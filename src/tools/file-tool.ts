@@ -1,5 +1,6 @@
-/** What tools on files share: their paths are relative to the working directory, those of workspace and records to the root. */
+/** What tools on files share. Their paths are relative to the working directory, those of workspace and records to the root. */
 
+import * as z from 'zod';
 import {
   foldersAround,
   type PathVerdict,
@@ -7,8 +8,10 @@ import {
   pathFrom,
   type RepoPath,
 } from '../domain/changes/path.ts';
+import { formatNumber } from '../domain/text/words.ts';
+import type { FileWrite } from '../ports/workspace.ts';
 import type { Tool, ToolContext, ToolResult } from '../ports.ts';
-import { failedCall } from './result.ts';
+import { failedCall, said } from './result.ts';
 
 interface PathInput {
   /** Default: the working directory. */
@@ -97,4 +100,25 @@ function seenFrom(folder: string, context: ToolContext): ToolContext {
       coverage: (path, blob) => seen.coverage(rooted(path), blob),
     },
   };
+}
+
+/** Maximum bytes of a file that one call writes: no tool could read a larger one, so it is left to commands. */
+const MAX_WRITE_BYTES = 8 * 1024 * 1024;
+
+/** Text that UTF-8 can represent: half a surrogate pair would silently become another character. */
+export const WellFormedText = z.string().refine((text) => !/\p{Surrogate}/u.test(text), {
+  error: 'holds half a surrogate pair, which is not valid Unicode',
+});
+
+/** Refuses more than one call may write; `what` is the subject of the sentence and its verb. */
+export function tooLarge(what: string, bytes: number): ToolResult | null {
+  if (bytes <= MAX_WRITE_BYTES) return null;
+  const most = formatNumber(MAX_WRITE_BYTES);
+  const message = `Not written: ${what} ${formatNumber(bytes)} bytes; one call writes at most ${most}.`;
+  return failedCall('too_large', message);
+}
+
+/** Reports a write, and whether it can be in the patch at all. */
+export function written(report: string, write: Extract<FileWrite, { status: 'ok' }>): ToolResult {
+  return said(write.ignored ? `${report} Git ignores this path, so it will not be in the patch.` : report);
 }

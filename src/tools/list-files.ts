@@ -13,7 +13,7 @@ import { printablePath } from './text/printable-path.ts';
 const MAX_LISTED = 200;
 
 const Input = z.strictObject({
-  path: z.string().describe('"." is the working directory'),
+  path: z.string().describe('"." for all'),
   glob: z.string().min(1).optional().describe('As in .gitignore: *.ts, src/**'),
 });
 type Input = z.infer<typeof Input>;
@@ -38,16 +38,15 @@ export const listFilesTool = fileTool<Input>({
 });
 
 function outline(paths: readonly string[], folder: RepoPath, glob: string | undefined): string {
-  const lines = outlineOf(paths, folder, MAX_LISTED).map((line) => {
-    if (line.kind === 'file') return printablePath(line.path);
-    if (line.kind === 'folder')
-      return `${printablePath(`${line.path}/`)}  (${pluralize(line.files, 'file')})`;
-    const where = line.folder === '' ? 'the root' : printablePath(`${line.folder}/`);
-    const what = line.folders > 0 ? `${pluralize(line.folders, 'more folder')} with ` : '';
-    return `… and ${what}${pluralize(line.files, what === '' ? 'more file' : 'file')} in ${where}`;
-  });
+  const entries = outlineOf(paths, folder);
+  const lines = entries.map(([entry, files]) =>
+    entry.endsWith('/') ? `${printablePath(entry)}  (${pluralize(files, 'file')})` : printablePath(entry),
+  );
+  const rest = entries.slice(MAX_LISTED).reduce((sum, [, files]) => sum + files, 0);
+  const more = rest === 0 ? [] : [`… and ${pluralize(rest, 'more file')}`];
   const hint = glob === undefined ? 'List a folder, or give a glob' : 'List a folder, or narrow the glob';
-  return `${lines.join('\n')}\n[${pluralize(paths.length, 'file')} in all. ${hint}.]`;
+  const end = `[${pluralize(paths.length, 'file')} in all. ${hint}.]`;
+  return [...lines.slice(0, MAX_LISTED), ...more, end].join('\n');
 }
 
 /** Lists the folder of the first path that was cut out; in a flat folder, the names with the same beginning. */
@@ -62,91 +61,26 @@ function narrower(listed: RepoPath, missing: string, glob: string | undefined): 
   });
 }
 
-/** A line of an outline: a file, a collapsed folder, or the number of other files or folders in a folder. */
-type OutlineLine =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'folder'; readonly path: string; readonly files: number }
-  | { readonly kind: 'more'; readonly folder: string; readonly files: number; readonly folders: number };
-
-/** Maximum numbers of files and of folders that are named for one folder. They leave room for the counts of the rest. */
-const MAX_FILES_OF_FOLDER = 50;
-const MAX_FOLDERS_OF_FOLDER = 100;
-
-interface ListedFolder {
-  readonly path: string;
-  readonly folders: Map<string, ListedFolder>;
-  readonly files: string[];
-  /** Files at any depth. */
-  count: number;
-  open: boolean;
-}
-
-/**
- * At most `maxLines` lines (152 or more) about the files below `root` (`''` is the top), in the order of `paths`; the first
- * level is always open. The folders with the fewest entries are opened first, level by level.
- */
-function outlineOf(paths: readonly string[], root: string, maxLines: number): OutlineLine[] {
-  const top = treeOf(paths, root);
-  top.open = true;
-  let left = maxLines - linesOf(top);
-  for (let level = shownFolders(top); level.length > 0; level = foldersIn(level)) {
-    for (const folder of [...level].sort((a, b) => linesOf(a) - linesOf(b))) {
-      // When expanded, it does not take a separate line.
-      const more = linesOf(folder) - 1;
-      if (more > left) break;
-      folder.open = true;
-      left -= more;
-    }
-  }
-  return [...outlined(top)];
-}
-
-function treeOf(paths: readonly string[], root: string): ListedFolder {
-  const top = folderAt(root);
-  const start = root === '' ? 0 : root.length + 1;
+/** The entries of `root`; folders that fit are replaced by their own entries, the smallest first. Each with its number of files. */
+function outlineOf(paths: readonly string[], root: string): [entry: string, files: number][] {
+  const inside = new Map<string, Map<string, number>>();
   for (const path of paths) {
-    let folder = top;
-    folder.count += 1;
-    for (let slash = path.indexOf('/', start); slash !== -1; slash = path.indexOf('/', slash + 1)) {
-      const name = path.slice(0, slash);
-      const inner: ListedFolder = folder.folders.get(name) ?? folderAt(name);
-      folder.folders.set(name, inner);
-      inner.count += 1;
-      folder = inner;
+    let [entry, folder] = [path, folderOf(path)];
+    for (;;) {
+      const entries = inside.get(folder) ?? new Map<string, number>();
+      inside.set(folder, entries.set(entry, (entries.get(entry) ?? 0) + 1));
+      if (folder === root) break;
+      [entry, folder] = [`${folder}/`, folderOf(folder)];
     }
-    folder.files.push(path);
   }
-  return top;
-}
-
-function folderAt(path: string): ListedFolder {
-  return { path, folders: new Map(), files: [], count: 0, open: false };
-}
-
-function foldersIn(folders: readonly ListedFolder[]): ListedFolder[] {
-  return folders.filter(({ open }) => open).flatMap((folder) => shownFolders(folder));
-}
-
-function shownFolders({ folders }: ListedFolder): ListedFolder[] {
-  return [...folders.values()].slice(0, MAX_FOLDERS_OF_FOLDER);
-}
-
-/** Lines of a folder that is open and whose own folders are not. */
-function linesOf({ folders, files }: ListedFolder): number {
-  const ofFolders = Math.min(folders.size, MAX_FOLDERS_OF_FOLDER + 1);
-  return ofFolders + Math.min(files.length, MAX_FILES_OF_FOLDER + 1);
-}
-
-function* outlined(folder: ListedFolder): Generator<OutlineLine> {
-  if (!folder.open) {
-    yield { kind: 'folder', path: folder.path, files: folder.count };
-    return;
+  const shown = new Map(inside.get(root));
+  for (;;) {
+    const closed = [...shown.keys()].filter((entry) => entry.endsWith('/'));
+    const sized = closed.map((entry) => [entry, inside.get(entry.slice(0, -1)) ?? new Map()] as const);
+    const [smallest] = sized.sort(([, a], [, b]) => a.size - b.size);
+    if (smallest === undefined || shown.size - 1 + smallest[1].size > MAX_LISTED) break;
+    shown.delete(smallest[0]);
+    for (const [entry, files] of smallest[1]) shown.set(entry, files);
   }
-  for (const path of folder.files.slice(0, MAX_FILES_OF_FOLDER)) yield { kind: 'file', path };
-  const more = folder.files.length - MAX_FILES_OF_FOLDER;
-  if (more > 0) yield { kind: 'more', folder: folder.path, files: more, folders: 0 };
-  for (const inner of shownFolders(folder)) yield* outlined(inner);
-  const rest = [...folder.folders.values()].slice(MAX_FOLDERS_OF_FOLDER);
-  const files = rest.reduce((sum, { count }) => sum + count, 0);
-  if (rest.length > 0) yield { kind: 'more', folder: folder.path, files, folders: rest.length };
+  return [...shown].sort(([a], [b]) => (a < b ? -1 : 1));
 }

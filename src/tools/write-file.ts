@@ -3,10 +3,9 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/write_file.md';
 import { formatNumber } from '../domain/text/words.ts';
-import { fileTool } from './file-tool.ts';
+import { fileTool, tooLarge, WellFormedText, written } from './file-tool.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';
-import { tooLarge, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;

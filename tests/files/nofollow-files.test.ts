@@ -27,6 +27,8 @@ import { viewing } from '../../src/files/tree-view.ts';
 /** Root may read and write everything, and only root can give a file away: such tests run as the one or the other. */
 const IS_ROOT = process.getuid?.() === 0;
 
+const failed = (reason: string, message: string) => ({ status: 'failed', reason, message });
+
 let base: string;
 let root: string;
 
@@ -151,12 +153,12 @@ describe('reading', () => {
   test('names the nearest existing names of what is missing', () => {
     mkdirSync(join(root, 'src', 'empty'), { recursive: true });
     for (const name of ['server.ts', 'client.ts', 'README']) put(`src/${name}`, '');
-    expect(read('src/sever.ts')).toEqual({
-      status: 'failed',
-      reason: 'not_found',
-      message:
+    expect(read('src/sever.ts')).toEqual(
+      failed(
+        'not_found',
         '"src/sever.ts" does not exist. Nearest names in "src": "server.ts", "client.ts", "README", "empty/".',
-    });
+      ),
+    );
     expect(read('scr/server.ts')).toMatchObject({
       message: '"scr" does not exist. Nearest names in the repository root: "src/".',
     });
@@ -182,11 +184,9 @@ describe('reading', () => {
   test.skipIf(IS_ROOT)('says when permission is missing', () => {
     put('closed', 'x');
     chmodSync(join(root, 'closed'), 0);
-    expect(read('closed')).toEqual({
-      status: 'failed',
-      reason: 'path_refused',
-      message: '"closed" cannot be read: permission denied (EACCES).',
-    });
+    expect(read('closed')).toEqual(
+      failed('path_refused', '"closed" cannot be read: permission denied (EACCES).'),
+    );
   });
 });
 
@@ -281,11 +281,9 @@ describe('writing', () => {
 
   test.skipIf(IS_ROOT)('a read-only folder is reported as such', () => {
     mkdirSync(join(root, 'closed'), { mode: 0o555 });
-    expect(write('closed/file', 'x')).toEqual({
-      status: 'failed',
-      reason: 'path_refused',
-      message: '"closed/file" cannot be written: permission denied (EACCES).',
-    });
+    expect(write('closed/file', 'x')).toEqual(
+      failed('path_refused', '"closed/file" cannot be written: permission denied (EACCES).'),
+    );
   });
 });
 

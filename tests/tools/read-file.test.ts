@@ -7,6 +7,9 @@ import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-work
 
 let workspace: PlainWorkspace;
 
+const ok = (text: string) => ({ status: 'ok', text });
+const failed = (reason: string, text: string) => ({ status: 'failed', reason, text });
+
 beforeEach(() => {
   workspace = plainWorkspace();
 });
@@ -32,20 +35,15 @@ describe('text', () => {
 
   test('is shown from a line on, and for a number of lines, with a notice of where that is', async () => {
     workspace.put('file.txt', numbered(5));
-    expect(await read({ path: 'file.txt', offset: 2, limit: 2 })).toEqual({
-      status: 'ok',
-      text: 'line 2\nline 3\n[Lines 2-3 of 5]',
-    });
+    expect(await read({ path: 'file.txt', offset: 2, limit: 2 })).toEqual(
+      ok('line 2\nline 3\n[Lines 2-3 of 5]'),
+    );
     expect(await coverage('file.txt')).toBe('part');
-    expect(await read({ path: 'file.txt', offset: 4, limit: 99 })).toEqual({
-      status: 'ok',
-      text: 'line 4\nline 5\n[Lines 4-5 of 5]',
-    });
+    expect(await read({ path: 'file.txt', offset: 4, limit: 99 })).toEqual(
+      ok('line 4\nline 5\n[Lines 4-5 of 5]'),
+    );
     expect(await coverage('file.txt')).toBe('part');
-    expect(await read({ path: 'file.txt', limit: 1 })).toEqual({
-      status: 'ok',
-      text: 'line 1\n[Lines 1-1 of 5]',
-    });
+    expect(await read({ path: 'file.txt', limit: 1 })).toEqual(ok('line 1\n[Lines 1-1 of 5]'));
     expect(await coverage('file.txt')).toBe('all');
   });
 
@@ -56,11 +54,9 @@ describe('text', () => {
 
   test('has no line beyond its end', async () => {
     workspace.put('file.txt', 'one\ntwo');
-    expect(await read({ path: 'file.txt', offset: 3 })).toEqual({
-      status: 'failed',
-      reason: 'invalid_input',
-      text: 'Line 3 is beyond the end: "file.txt" has 2 lines.',
-    });
+    expect(await read({ path: 'file.txt', offset: 3 })).toEqual(
+      failed('invalid_input', 'Line 3 is beyond the end: "file.txt" has 2 lines.'),
+    );
   });
 });
 
@@ -70,10 +66,11 @@ describe('a large file', () => {
     const notice = (from: number, to: number, rest: object) =>
       `[Lines ${from}-${to} of 150 (153,600 bytes): one call shows at most 102,400 bytes. Next: read_file ${JSON.stringify(rest)}]`;
     const beginning = await read({ path: 'big.txt' }, 200_000);
-    expect(beginning).toEqual({
-      status: 'ok',
-      text: `${`${'x'.repeat(1023)}\n`.repeat(100)}${notice(1, 100, { path: 'big.txt', offset: 101, limit: 50 })}`,
-    });
+    expect(beginning).toEqual(
+      ok(
+        `${`${'x'.repeat(1023)}\n`.repeat(100)}${notice(1, 100, { path: 'big.txt', offset: 101, limit: 50 })}`,
+      ),
+    );
     expect(await coverage('big.txt')).toBe('part');
     expect((await read({ path: 'big.txt', offset: 40 }, 200_000)).text).toContain(
       notice(40, 139, { path: 'big.txt', offset: 140, limit: 11 }),
@@ -94,10 +91,9 @@ describe('a large file', () => {
   test('with a single line over 100 KB is shown from its start, and the rest through a command', async () => {
     workspace.put("it's.min.js", 'é'.repeat(60_000));
     const next = `run_command ${JSON.stringify({ command: `sed -n '1p' './it'\\''s.min.js' | cut -c 40001-60000` })}`;
-    expect(await read({ path: "it's.min.js" })).toEqual({
-      status: 'ok',
-      text: `${'é'.repeat(20_000)}\n[Line 1 has 120,000 bytes, of which this is the beginning. Next: ${next}]`,
-    });
+    expect(await read({ path: "it's.min.js" })).toEqual(
+      ok(`${'é'.repeat(20_000)}\n[Line 1 has 120,000 bytes, of which this is the beginning. Next: ${next}]`),
+    );
     expect(await coverage("it's.min.js")).toBe('none');
   });
 
@@ -106,10 +102,9 @@ describe('a large file', () => {
     const why = '"huge" has 1,000,100 bytes; files over 1,000,000 bytes are not read whole.';
     const next = (from: number, to: number) =>
       `Next: run_command {"command":"sed -n '${from},${to}p' ./huge"}`;
-    expect(await read({ path: 'huge' }, 200_000)).toEqual({
-      status: 'ok',
-      text: `${`${'x'.repeat(99)}\n`.repeat(1_024)}[Lines 1-1024. ${why} ${next(1_025, 1_424)}]`,
-    });
+    expect(await read({ path: 'huge' }, 200_000)).toEqual(
+      ok(`${`${'x'.repeat(99)}\n`.repeat(1_024)}[Lines 1-1024. ${why} ${next(1_025, 1_424)}]`),
+    );
     expect((await read({ path: 'huge', limit: 2 })).text).toBe(
       `${`${'x'.repeat(99)}\n`.repeat(2)}[Lines 1-2. ${why} ${next(3, 4)}]`,
     );
@@ -181,11 +176,12 @@ describe('what is not UTF-8 text', () => {
     ],
   ])('%s is named for what it is', async (path, bytes, kind, first, next) => {
     workspace.put(path, bytes);
-    expect(await read({ path })).toEqual({
-      status: 'failed',
-      reason: 'not_text',
-      text: `"${path}" is ${kind}, not UTF-8 text: ${bytes.length} bytes, first bytes ${first}.${next}`,
-    });
+    expect(await read({ path })).toEqual(
+      failed(
+        'not_text',
+        `"${path}" is ${kind}, not UTF-8 text: ${bytes.length} bytes, first bytes ${first}.${next}`,
+      ),
+    );
   });
 });
 
@@ -230,11 +226,12 @@ describe('an image', () => {
 
   test('that is too large for any API is refused by size, and a broken one by kind', async () => {
     workspace.put('huge.png', pngHeader(100_000, 100_000));
-    expect(await read({ path: 'huge.png' })).toEqual({
-      status: 'failed',
-      reason: 'too_large',
-      text: '"huge.png" is a PNG image of 100,000 x 100,000 pixels, 33 bytes, and images of more than 8,000 pixels a side are not shown.',
-    });
+    expect(await read({ path: 'huge.png' })).toEqual(
+      failed(
+        'too_large',
+        '"huge.png" is a PNG image of 100,000 x 100,000 pixels, 33 bytes, and images of more than 8,000 pixels a side are not shown.',
+      ),
+    );
     workspace.put('half.png', pngImage().subarray(0, 20));
     expect(await read({ path: 'half.png' })).toMatchObject({ reason: 'not_text' });
     workspace.put('pixel.gif', GIF);

@@ -63,10 +63,3 @@ test('a cut result names the file with missing matches, and within one file the 
     'read_file {"path":"a","offset":3,"limit":100}',
   );
 });
-
-test('paths outside are refused', async () => {
-  expect(await search({ pattern: 'x', path: '/etc' })).toMatchObject({
-    status: 'failed',
-    reason: 'path_refused',
-  });
-});

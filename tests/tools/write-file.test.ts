@@ -7,6 +7,9 @@ import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-work
 
 let workspace: PlainWorkspace;
 
+const ok = (text: string) => ({ status: 'ok', text });
+const failed = (reason: string, text: string) => ({ status: 'failed', reason, text });
+
 beforeEach(() => {
   workspace = plainWorkspace({ ignored: (path) => path.startsWith('build/') });
 });
@@ -17,18 +20,12 @@ const write = (path: string, content: string) => workspace.call(writeFileTool, {
 const onDisk = (path: string) => readFileSync(join(workspace.root, path), 'utf8');
 
 test('a new file gets exactly the content, in folders that are made for it', async () => {
-  expect(await write('src/a/b.ts', 'é\r\n')).toEqual({
-    status: 'ok',
-    text: 'Created "src/a/b.ts": 4 bytes.',
-  });
+  expect(await write('src/a/b.ts', 'é\r\n')).toEqual(ok('Created "src/a/b.ts": 4 bytes.'));
   expect(onDisk('src/a/b.ts')).toBe('é\r\n');
 });
 
 test('empty content is content', async () => {
-  expect(await write('pkg/__init__.py', '')).toEqual({
-    status: 'ok',
-    text: 'Created "pkg/__init__.py": 0 bytes.',
-  });
+  expect(await write('pkg/__init__.py', '')).toEqual(ok('Created "pkg/__init__.py": 0 bytes.'));
   expect(onDisk('pkg/__init__.py')).toBe('');
 });
 
@@ -70,10 +67,9 @@ test('what the model has written itself it may write again', async () => {
 });
 
 test('a path that git ignores is written, with a note that it is not in the patch', async () => {
-  expect(await write('build/out.js', 'x')).toEqual({
-    status: 'ok',
-    text: 'Created "build/out.js": 1 bytes. Git ignores this path, so it will not be in the patch.',
-  });
+  expect(await write('build/out.js', 'x')).toEqual(
+    ok('Created "build/out.js": 1 bytes. Git ignores this path, so it will not be in the patch.'),
+  );
 });
 
 test('half a surrogate pair is refused by the schema; a whole one is fine', () => {
@@ -100,10 +96,8 @@ test('folders and paths outside are refused', async () => {
 
 test('a content of more than 8 MiB is refused with both numbers, and nothing is written', async () => {
   const most = 8 * 1024 * 1024;
-  expect(await write('big.txt', 'é'.repeat(most / 2 + 1))).toEqual({
-    status: 'failed',
-    reason: 'too_large',
-    text: 'Not written: the content has 8,388,610 bytes; one call writes at most 8,388,608.',
-  });
+  expect(await write('big.txt', 'é'.repeat(most / 2 + 1))).toEqual(
+    failed('too_large', 'Not written: the content has 8,388,610 bytes; one call writes at most 8,388,608.'),
+  );
   expect(() => onDisk('big.txt')).toThrow('ENOENT');
 });

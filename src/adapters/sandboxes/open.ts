@@ -68,5 +68,5 @@ async function openUncontained(options: SandboxOptions, warnings: Warning[]): Pr
     writable: [root, files, '/tmp'],
   });
   const all = hasCaches(options) ? [...warnings, NO_CACHES] : warnings;
-  return { status: 'ok', sandbox, warnings: all, shown: [], lookedUp: null };
+  return { status: 'ok', sandbox, warnings: all, shown: [] };
 }

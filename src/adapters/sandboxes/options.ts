@@ -45,11 +45,6 @@ export interface SandboxOptions {
   readonly isNetworkClosed?: boolean;
   /** The environment in which to find toolchains. Commands get only a small part of it. */
   readonly hostEnv: Environment;
-  /**
-   * A script that the command which proves the sandbox runs at its end, with the PATH of commands; it has to come to an end by
-   * itself. Null for none.
-   */
-  readonly lookup?: () => Promise<string | null>;
   /** Called while a first command proves the sandbox, which takes some milliseconds: time for other work. */
   readonly onProving?: () => void;
 }
@@ -62,13 +57,12 @@ export interface ShownPlace {
 
 /** An open sandbox, or why there is none. */
 export type OpenedSandbox =
-  /** `warnings` are sentences for people; `lookedUp` is the output of `lookup`, null if it was not run. */
+  /** `warnings` are sentences for people. */
   | {
       status: 'ok';
       sandbox: Sandbox;
       warnings: Warning[];
       shown: ShownPlace[];
-      lookedUp: string | null;
     }
   /** The options cannot be fulfilled; `reason` names the one. */
   | { status: 'refused'; reason: string }

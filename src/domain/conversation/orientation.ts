@@ -13,8 +13,8 @@ export interface KnownRepository {
   readonly files: readonly string[];
   /** Null when no ecosystem was recognised. */
   readonly project: RecognisedProject | null;
-  /** Programs that commands find, with their versions where they are known. */
-  readonly programs: readonly { readonly name: string; readonly version: string | null }[];
+  /** Programs that commands find. */
+  readonly programs: readonly string[];
   /** Hosts that commands reach; null without a sandbox, where all of them are reached. */
   readonly hosts: readonly string[] | null;
 }
@@ -33,11 +33,9 @@ export interface RecognisedProject {
 /** Some lines of at most `MAX_ORIENTATION_CHARS` characters together; empty when nothing is known. */
 export function orientation({ files, project, programs, hosts }: KnownRepository): string {
   if (files.length === 0 && programs.length === 0) return '';
-  const languages = languagesOf(files).map(({ name, files: count }) => `${name} ${formatNumber(count)}`);
   const around = [
-    languages.length === 0 ? '' : `Languages by files: ${languages.join(', ')}.`,
     project === null ? '' : projectLine(project),
-    programs.length === 0 ? '' : `Commands find: ${programs.map(programText).join(', ')}.`,
+    programs.length === 0 ? '' : `Commands find: ${programs.join(', ')}.`,
     networkLine(hosts),
   ].filter((line) => line !== '');
   const room = MAX_ORIENTATION_CHARS - around.join('\n').length - 1;
@@ -53,10 +51,6 @@ function projectLine({ ecosystem, manager, test, lint, build }: RecognisedProjec
 }
 
 const MAX_COMMAND_CHARS = 100;
-
-function programText({ name, version }: KnownRepository['programs'][number]): string {
-  return version === null ? name : `${name} ${plain(version)}`;
-}
 
 /** Hosts that do not fit are in the system prompt anyway. */
 function networkLine(hosts: readonly string[] | null): string {
@@ -123,62 +117,4 @@ const MAX_TEXT_CHARS = 100;
 
 function plain(text: string): string {
   return shortened(withinLine(text), MAX_TEXT_CHARS).replace(/\p{Surrogate}/gu, '\ufffd');
-}
-
-/** A language and its number of files. */
-export interface Language {
-  readonly name: string;
-  readonly files: number;
-}
-
-/** How many languages are named. */
-const MAX_LANGUAGES = 5;
-
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  TypeScript: 'ts tsx mts cts',
-  JavaScript: 'js jsx mjs cjs',
-  Vue: 'vue',
-  Svelte: 'svelte',
-  Python: 'py pyi',
-  Go: 'go',
-  Rust: 'rs',
-  Java: 'java',
-  Kotlin: 'kt kts',
-  Scala: 'scala',
-  Groovy: 'groovy',
-  Ruby: 'rb rake erb',
-  PHP: 'php',
-  'C#': 'cs',
-  'F#': 'fs',
-  'Visual Basic': 'vb',
-  C: 'c h',
-  'C++': 'cc cpp cxx hpp',
-  Swift: 'swift',
-  Dart: 'dart',
-  Elixir: 'ex exs',
-  Haskell: 'hs',
-  Lua: 'lua',
-  Perl: 'pl pm',
-  R: 'r R',
-  SQL: 'sql',
-  Shell: 'sh bash',
-  Zig: 'zig',
-};
-
-const LANGUAGE_OF = new Map(
-  Object.entries(EXTENSIONS).flatMap(([name, ends]) => ends.split(' ').map((end) => [end, name] as const)),
-);
-
-/** Those with most files, largest first. */
-export function languagesOf(files: readonly string[]): Language[] {
-  const counts = new Map<string, number>();
-  for (const path of files) {
-    const dot = path.lastIndexOf('.');
-    const name = dot === -1 ? undefined : LANGUAGE_OF.get(path.slice(dot + 1));
-    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return [...counts]
-    .map(([name, count]) => ({ name, files: count }))
-    .sort((one, other) => other.files - one.files || (one.name < other.name ? -1 : 1))
-    .slice(0, MAX_LANGUAGES);
 }

@@ -58,10 +58,9 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
   if (refusal !== null) return stopped(refusal);
   session.record(taskPart(task));
   session.stage = 'sandbox';
-  // A copy has no history that could be asked, and commands see it as the work tree.
+  // A copy has no history that could be asked.
   const root = attempt?.root ?? checkout.root;
-  const folder = join(root, task.workingDirectory);
-  const orient = isCheck ? null : beginOrientation(session, { root, folder });
+  const orient = isCheck ? null : beginOrientation(join(root, task.workingDirectory));
   let orientation = '';
   return {
     status: 'ok',
@@ -72,7 +71,6 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
       hosts: settings,
       folder: task.workingDirectory,
       onProving: () => preloadProvider(session, model.choice),
-      ...(orient && { lookup: orient.lookup }),
       ...(attempt && { shownAs: attempt.root }),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },
@@ -92,11 +90,11 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
     },
     whyNotIn: (sandbox) => whyNotInSandbox(session, sandbox),
     // What setup commands make is looked up after them.
-    async whyHopeless({ sandbox, lookedUp }) {
+    async whyHopeless(sandbox) {
       session.record({ sandbox: sandbox.level });
       const [hopeless, oriented = ''] = await Promise.all([
         plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
-        orient?.end({ sandbox, lookedUp, hosts: hostsOf(sandbox, settings) }),
+        orient?.({ sandbox, hosts: hostsOf(sandbox, settings), signal: session.interrupt }),
       ]);
       orientation = oriented;
       return hopeless;

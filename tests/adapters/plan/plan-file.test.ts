@@ -9,11 +9,13 @@ import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
 
+type Given = Partial<Parameters<typeof readPlan>[0]>;
+
+const read = (plan: string | null, cwd: string, more: Given = {}) =>
+  readPlan({ plan, message: null, stdin: Readable.from([]), cwd, root: cwd, ...more });
+
 /** Reads a plan file with this content. */
-function planOf(content: string | Uint8Array): Promise<PlanRead> {
-  const cwd = tempFolder({ 'plan.md': content });
-  return readPlan({ plan: 'plan.md', message: null, stdin: Readable.from([]), cwd, root: cwd });
-}
+const planOf = (content: string | Uint8Array) => read('plan.md', tempFolder({ 'plan.md': content }));
 
 const failedWith = (message: string): PlanRead => ({ status: 'failed', message });
 
@@ -27,6 +29,12 @@ const bare = {
   source: fromFile,
 };
 
+/** The plan of this text. */
+const ok = (text: string | Uint8Array, plan: object) => ({
+  status: 'ok',
+  plan: { ...bare, ...plan, sha256: sha256(text) },
+});
+
 test('a plan with front matter is its fields and the rest as the task', async () => {
   const text = [
     '---',
@@ -36,6 +44,7 @@ test('a plan with front matter is its fields and the rest as the task', async ()
     '  - npm run lint',
     'verify_baseline: true',
     'setup: ["npm ci"]',
+    'working_directory: app',
     'allow: ["src/**"]',
     'protect: [src/legacy/]',
     '---',
@@ -44,20 +53,17 @@ test('a plan with front matter is its fields and the rest as the task', async ()
     'Do it.',
     '',
   ].join('\n');
-  expect(await planOf(text)).toEqual({
-    status: 'ok',
-    plan: {
-      title: 'Count the quantity',
-      task: '# Task\nDo it.',
-      verify: ['npm test', 'npm run lint'],
-      verifyBaseline: true,
-      setup: ['npm ci'],
-      allow: ['src/**'],
-      protect: ['src/legacy/'],
-      source: fromFile,
-      sha256: sha256(text),
-    },
-  });
+  const plan = {
+    title: 'Count the quantity',
+    task: '# Task\nDo it.',
+    verify: ['npm test', 'npm run lint'],
+    verifyBaseline: true,
+    setup: ['npm ci'],
+    workingDirectory: 'app',
+    allow: ['src/**'],
+    protect: ['src/legacy/'],
+  };
+  expect(await planOf(text)).toEqual(ok(text, plan));
 });
 
 describe('the task is all of', () => {
@@ -68,27 +74,21 @@ describe('the task is all of', () => {
     ['a text that begins with an empty line and a rule', '\n---\ntitle: x', '---', '---\ntitle: x'],
     ['a text that begins with four dashes', '----\nFix it', '----', '----\nFix it'],
   ])('%s', async (_, text, title, task) => {
-    expect(await planOf(text)).toEqual({
-      status: 'ok',
-      plan: { ...bare, title, task, sha256: sha256(text) },
-    });
+    expect(await planOf(text)).toEqual(ok(text, { title, task }));
   });
 });
 
 test('a byte order mark and Windows line ends change nothing but the hash', async () => {
   const text = '\ufeff---\r\ntitle: T\r\nverify: [npm test]\r\n---\r\nDo it.\r\nNow.\r\n';
-  expect(await planOf(text)).toEqual({
-    status: 'ok',
-    plan: { ...bare, title: 'T', task: 'Do it.\nNow.', verify: ['npm test'], sha256: sha256(text) },
-  });
+  const plan = { title: 'T', task: 'Do it.\nNow.', verify: ['npm test'] };
+  expect(await planOf(text)).toEqual(ok(text, plan));
 });
+
+const DO_IT = { title: 'Do it.', task: 'Do it.' };
 
 test('front matter can be empty, and can end with dots', async () => {
   for (const text of ['---\n---\nDo it.', '---\n# only a comment\n...\nDo it.']) {
-    expect(await planOf(text)).toEqual({
-      status: 'ok',
-      plan: { ...bare, title: 'Do it.', task: 'Do it.', sha256: sha256(text) },
-    });
+    expect(await planOf(text)).toEqual(ok(text, DO_IT));
   }
 });
 
@@ -184,18 +184,8 @@ test('front matter that nothing closes is refused', async () => {
 
 test('a list of front matter can be a single text, with an entry a line', async () => {
   const text = '---\nverify: npm test\nsetup: |\n  npm ci\n\n  npm run build\nallow: src\n---\nDo it.';
-  expect(await planOf(text)).toEqual({
-    status: 'ok',
-    plan: {
-      ...bare,
-      title: 'Do it.',
-      task: 'Do it.',
-      verify: ['npm test'],
-      setup: ['npm ci', 'npm run build'],
-      allow: ['src'],
-      sha256: sha256(text),
-    },
-  });
+  const lists = { verify: ['npm test'], setup: ['npm ci', 'npm run build'], allow: ['src'] };
+  expect(await planOf(text)).toEqual(ok(text, { ...DO_IT, ...lists }));
 });
 
 test('a plan without a task is refused', async () => {
@@ -219,40 +209,27 @@ test('a plan of a mebibyte is read and one byte more is refused', async () => {
 
 test('a path that cannot be read is named with the reason', async () => {
   const cwd = tempFolder({ 'folder/a': '' });
-  const read = (plan: string) => readPlan({ plan, message: null, stdin: Readable.from([]), cwd, root: cwd });
-  expect(await read('nowhere.md')).toEqual(failedWith('The plan nowhere.md does not exist.'));
-  expect(await read('folder/a/b')).toEqual(failedWith('The plan folder/a/b does not exist.'));
-  expect(await read('folder')).toEqual(failedWith('The plan folder is a folder.'));
-  expect(await read('/dev/null')).toEqual(failedWith('The plan /dev/null is not a file.'));
+  expect(await read('nowhere.md', cwd)).toEqual(failedWith('The plan nowhere.md does not exist.'));
+  expect(await read('folder/a/b', cwd)).toEqual(failedWith('The plan folder/a/b does not exist.'));
+  expect(await read('folder', cwd)).toEqual(failedWith('The plan folder is a folder.'));
+  expect(await read('/dev/null', cwd)).toEqual(failedWith('The plan /dev/null is not a file.'));
 });
 
 test('a plan can come through a named pipe', async () => {
   const cwd = tempFolder();
   const pipe = join(cwd, 'pipe');
   makePipe(pipe);
-  const reading = readPlan({ plan: 'pipe', message: null, stdin: Readable.from([]), cwd, root: cwd });
+  const reading = read('pipe', cwd);
   await execa('sh', ['-c', 'printf "Do it." > pipe'], { cwd });
-  expect(await reading).toEqual({
-    status: 'ok',
-    plan: {
-      ...bare,
-      source: { kind: 'file', path: 'pipe' },
-      title: 'Do it.',
-      task: 'Do it.',
-      sha256: sha256('Do it.'),
-    },
-  });
+  expect(await reading).toEqual(ok('Do it.', { ...DO_IT, source: { kind: 'file', path: 'pipe' } }));
 });
 
 test('a dash reads stdin, whole characters even when they arrive in pieces', async () => {
   const bytes = Buffer.from('Grüße');
   const stdin = Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]);
-  expect(await readPlan({ plan: '-', message: null, stdin, cwd: '/', root: '/' })).toEqual({
-    status: 'ok',
-    plan: { ...bare, source: { kind: 'stdin' }, title: 'Grüße', task: 'Grüße', sha256: sha256(bytes) },
-  });
-  const empty = await readPlan({ plan: '-', message: null, stdin: Readable.from([]), cwd: '/', root: '/' });
-  expect(empty).toEqual(
+  const plan = { source: { kind: 'stdin' }, title: 'Grüße', task: 'Grüße' };
+  expect(await read('-', '/', { stdin })).toEqual(ok(bytes, plan));
+  expect(await read('-', '/')).toEqual(
     failedWith('The plan on stdin has no task: describe the change below the front matter.'),
   );
 });
@@ -261,7 +238,7 @@ test('waiting for a stdin that never ends stops with the run', async () => {
   const stop = new AbortController();
   const stdin = new PassThrough();
   stdin.write('Do');
-  const reading = readPlan({ plan: '-', message: null, stdin, cwd: '/', root: '/', signal: stop.signal });
+  const reading = read('-', '/', { stdin, signal: stop.signal });
   stop.abort();
   expect(await reading).toEqual(
     failedWith('The plan on stdin was not read completely because the run was stopped.'),
@@ -271,20 +248,12 @@ test('waiting for a stdin that never ends stops with the run', async () => {
 test('a message is used as the task unchanged', async () => {
   const stdin = Readable.from(['never read']);
   const message = '---\ntitle: x\n---\nDo it.\n';
-  expect(await readPlan({ plan: null, message, stdin, cwd: '/', root: '/' })).toEqual({
-    status: 'ok',
-    plan: {
-      ...bare,
-      source: { kind: 'message' },
-      title: '---',
-      task: '---\ntitle: x\n---\nDo it.',
-      sha256: sha256(message),
-    },
-  });
-  expect(await readPlan({ plan: null, message: ' ', stdin, cwd: '/', root: '/' })).toEqual(
+  const plan = { source: { kind: 'message' }, title: '---', task: message.trim() };
+  expect(await read(null, '/', { message, stdin })).toEqual(ok(message, plan));
+  expect(await read(null, '/', { message: ' ', stdin })).toEqual(
     failedWith('The message is empty: say what to change.'),
   );
-  expect(await readPlan({ plan: null, message: null, stdin, cwd: '/', root: '/' })).toEqual(
+  expect(await read(null, '/', { stdin })).toEqual(
     failedWith('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.'),
   );
   expect(stdin.readableDidRead).toBe(false);
@@ -292,28 +261,18 @@ test('a message is used as the task unchanged', async () => {
 
 test('a file that is replaced between two runs has another hash', async () => {
   const cwd = tempFolder({ 'plan.md': 'One.' });
-  const read = () => readPlan({ plan: 'plan.md', message: null, stdin: Readable.from([]), cwd, root: cwd });
-  const first = await read();
+  const plan = { title: 'One.', task: 'One.' };
+  expect(await read('plan.md', cwd)).toEqual(ok('One.', plan));
   writeFileSync(join(cwd, 'plan.md'), 'One. ');
-  const second = await read();
-  expect([first, second]).toEqual([
-    { status: 'ok', plan: { ...bare, title: 'One.', task: 'One.', sha256: sha256('One.') } },
-    { status: 'ok', plan: { ...bare, title: 'One.', task: 'One.', sha256: sha256('One. ') } },
-  ]);
+  expect(await read('plan.md', cwd)).toEqual(ok('One. ', plan));
 });
 
 test("the source of a file's plan is its path in the repository, or as given where it lies outside", async () => {
   const root = tempFolder({ 'app/plans/tidy.md': 'Do it.' });
   const outside = tempFolder({ 'plan.md': 'Do it.' });
   const sourceOf = async (plan: string) => {
-    const read = await readPlan({
-      plan,
-      message: null,
-      stdin: Readable.from([]),
-      cwd: join(root, 'app'),
-      root,
-    });
-    return read.status === 'ok' ? read.plan.source : read;
+    const found = await read(plan, join(root, 'app'), { root });
+    return found.status === 'ok' ? found.plan.source : found;
   };
   expect(await sourceOf('plans/tidy.md')).toEqual({ kind: 'file', path: 'app/plans/tidy.md' });
   const path = join(outside, 'plan.md');

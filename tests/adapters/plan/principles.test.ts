@@ -19,6 +19,8 @@ const whole = (path: string, text: string) => ({
 
 const ok = (...principles: unknown[]) => ({ status: 'ok', principles, warnings: [] });
 
+const failed = (message: string) => ({ status: 'failed', message });
+
 describe('without named files', () => {
   const files = { 'AGENTS.md': 'root', 'a/AGENTS.md': 'a', 'a/b/c/AGENTS.md': 'c', 'x/AGENTS.md': 'x' };
 
@@ -71,14 +73,8 @@ describe('without named files', () => {
   test('a pipe or folder with that name is reported and does not block', async () => {
     const root = tempFolder({ 'a/AGENTS.md/file': '' });
     makePipe(join(root, 'AGENTS.md'));
-    expect(await read(root)).toEqual({
-      status: 'failed',
-      message: 'The principles AGENTS.md is not a file.',
-    });
-    expect(await read(join(root, 'a'))).toEqual({
-      status: 'failed',
-      message: 'The principles AGENTS.md is a folder.',
-    });
+    expect(await read(root)).toEqual(failed('The principles AGENTS.md is not a file.'));
+    expect(await read(join(root, 'a'))).toEqual(failed('The principles AGENTS.md is a folder.'));
   });
 });
 
@@ -94,14 +90,9 @@ describe('named files', () => {
 
   test('must exist and be text', async () => {
     const root = tempFolder({ latin: new Uint8Array([0xfc]) });
-    expect(await read(root, { files: ['nowhere.md'] })).toEqual({
-      status: 'failed',
-      message: 'The principles nowhere.md does not exist.',
-    });
-    expect(await read(root, { files: ['latin'] })).toEqual({
-      status: 'failed',
-      message: 'The principles latin is not UTF-8 text.',
-    });
+    const named = (file: string) => read(root, { files: [file] });
+    expect(await named('nowhere.md')).toEqual(failed('The principles nowhere.md does not exist.'));
+    expect(await named('latin')).toEqual(failed('The principles latin is not UTF-8 text.'));
   });
 });
 

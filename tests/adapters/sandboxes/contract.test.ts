@@ -18,6 +18,8 @@ const exited = (exitCode: number): CommandEnd => ({
 });
 const timedOut: CommandEnd = { ...exited(0), exitCode: null, timedOut: true };
 const interrupted: CommandEnd = { ...exited(0), exitCode: null, interrupted: true };
+/** How a command ended whose whole output is kept. */
+const said = (end: CommandEnd, head: string) => ({ end, output: { head, omitted: 0, tail: '' }, signs: [] });
 
 describe.each([
   { mode: 'required', level: 'namespaces+seccomp' },
@@ -30,11 +32,9 @@ describe.each([
 
   test('tells exit code and output, errors among the output in the order of writing', async () => {
     const { run } = await open(makePlace(), mode);
-    expect(await run('for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 7')).toEqual({
-      end: exited(7),
-      output: { head: 'out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n', omitted: 0, tail: '' },
-      signs: [],
-    });
+    expect(await run('for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 7')).toEqual(
+      said(exited(7), 'out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n'),
+    );
   });
 
   test('a missing command ends with exit code 127 and the shell’s message', async () => {
@@ -96,22 +96,16 @@ describe.each([
 
   test('standard input is closed, so that cat returns at once', async () => {
     const { run } = await open(makePlace(), mode);
-    expect(await run('cat; read -r line || echo "nothing to read"')).toEqual({
-      end: exited(0),
-      output: { head: 'nothing to read\n', omitted: 0, tail: '' },
-      signs: [],
-    });
+    expect(await run('cat; read -r line || echo "nothing to read"')).toEqual(
+      said(exited(0), 'nothing to read\n'),
+    );
   });
 
   test('a background process does not hold the command and does not outlive it', async () => {
     const { run } = await open(makePlace(), mode);
     const seconds = oddSeconds();
     const result = await run(`sleep ${seconds} & (setsid sleep ${seconds} &) ; echo started`);
-    expect(result).toEqual({
-      end: exited(0),
-      output: { head: 'started\n', omitted: 0, tail: '' },
-      signs: [],
-    });
+    expect(result).toEqual(said(exited(0), 'started\n'));
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -125,11 +119,7 @@ describe.each([
       (timeoutMs) => run(script, { timeoutMs }),
       ({ output }) => output.head !== '',
     );
-    expect(result).toEqual({
-      end: timedOut,
-      output: { head: 'up to here\n', omitted: 0, tail: '' },
-      signs: [],
-    });
+    expect(result).toEqual(said(timedOut, 'up to here\n'));
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -149,11 +139,7 @@ describe.each([
     const result = run(`echo begun; touch begun; sleep ${seconds}`, { signal: stop.signal });
     await until('the command has begun', () => existsSync(join(root, 'begun')));
     stop.abort();
-    expect(await result).toEqual({
-      end: interrupted,
-      output: { head: 'begun\n', omitted: 0, tail: '' },
-      signs: [],
-    });
+    expect(await result).toEqual(said(interrupted, 'begun\n'));
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -188,11 +174,7 @@ describe.each([
     const { run, runDir } = await open(makePlace(), mode);
     const before = readdirSync(join(runDir, 'scratch'), { recursive: true }).length;
     const result = await run(`: ${'x'.repeat(1024 * 1024)}\necho "it's" \\\n"long"; exit 5`);
-    expect(result).toEqual({
-      end: exited(5),
-      output: { head: "it's long\n", omitted: 0, tail: '' },
-      signs: [],
-    });
+    expect(result).toEqual(said(exited(5), "it's long\n"));
     expect(readdirSync(join(runDir, 'scratch'), { recursive: true })).toHaveLength(before);
   });
 
@@ -215,14 +197,9 @@ describe.each([
 
   test('no key, token or control variable of the host reaches a command', async () => {
     const secrets = Object.fromEntries(
-      [
-        'ANTHROPIC_API_KEY',
-        'GITHUB_TOKEN',
-        'ACTIONS_RUNTIME_TOKEN',
-        'GITHUB_ENV',
-        'NPM_TOKEN',
-        'HTTPS_PROXY',
-      ].map((name) => [name, `canary-${name}`]),
+      'ANTHROPIC_API_KEY GITHUB_TOKEN ACTIONS_RUNTIME_TOKEN GITHUB_ENV NPM_TOKEN HTTPS_PROXY'
+        .split(' ')
+        .map((name) => [name, `canary-${name}`]),
     );
     const { text } = await open(makePlace(), mode, { ...process.env, ...secrets });
     const names = (await text('env')).split('\n').map((line) => line.split('=')[0]);
@@ -247,21 +224,21 @@ describe.each([
       const { text } = await open(makePlace(), mode, { PATH: process.env.PATH, ...locale });
       return text('echo "$LANG $LC_ALL $LANGUAGE"; cat /missing 2>&1 || true');
     };
-    const said = 'cat: /missing: No such file or directory';
-    expect(await languageIn({ LANG: 'de_DE.UTF-8' })).toBe(`de_DE.UTF-8  en\n${said}\n`);
-    expect(await languageIn({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' })).toBe(`de_DE.UTF-8 C \n${said}\n`);
-    expect(await languageIn({ LANGUAGE: 'de' })).toBe(`C.UTF-8  \n${said}\n`);
+    const missing = 'cat: /missing: No such file or directory';
+    expect(await languageIn({ LANG: 'de_DE.UTF-8' })).toBe(`de_DE.UTF-8  en\n${missing}\n`);
+    expect(await languageIn({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' })).toBe(`de_DE.UTF-8 C \n${missing}\n`);
+    expect(await languageIn({ LANGUAGE: 'de' })).toBe(`C.UTF-8  \n${missing}\n`);
   });
 
   test("git works in the tree and leaves the user's repository as it was", async () => {
     const place = makePlace();
     const { root, text } = await open(place, mode);
     const before = snapshot(root);
-    const said = await text(`
+    const told = await text(`
       git status --porcelain && git log --format=%s && git mv hello.txt moved.txt && git commit --quiet --message Moved
       echo more >> moved.txt && git stash --quiet && cat moved.txt && git stash pop --quiet && cat moved.txt
       git log --format='%s by %an' && git branch other && git cat-file -p HEAD~1:hello.txt`);
-    expect(said).toBe('Start\nhello\nhello\nmore\nMoved by patchsmith\nStart by a\nhello\n');
+    expect(told).toBe('Start\nhello\nhello\nmore\nMoved by patchsmith\nStart by a\nhello\n');
     expect(snapshot(root)).toEqual(before);
     expect(readdirSync(root)).toEqual(['.git', 'moved.txt']);
   });

@@ -18,16 +18,11 @@ const nodeProject = {
 
 test('it names folders by size, top-level files, the project, programs and the network', () => {
   const files = ['package.json', 'README.md', 'tests/a.js', 'src/a.js', 'src/b/c.js'];
-  const programs = [
-    { name: 'git', version: null },
-    { name: 'node', version: '24.1.0' },
-  ];
-  expect(orientation({ files, project: nodeProject, programs, hosts: [] })).toBe(
+  expect(orientation({ files, project: nodeProject, programs: ['git', 'node'], hosts: [] })).toBe(
     [
       'Tracked: 5 files. src/ 2, tests/ 1; README.md, package.json.',
-      'Languages by files: JavaScript 3.',
       'Project: Node.js (npm); test: npm test; build: npm run build.',
-      'Commands find: git, node 24.1.0.',
+      'Commands find: git, node.',
       'Network: none.',
     ].join('\n'),
   );
@@ -48,7 +43,7 @@ test('of a large repository it names the largest folders and says what is left',
   const text = orientation({ ...unknown, files: [...files, ...files.map((_, n) => `file-${n}.md`)] });
   expect(text.length).toBeLessThanOrEqual(MAX_ORIENTATION_CHARS);
   expect(text).toMatch(
-    /^Tracked: 90,300 files\. package-299\/ 300, package-298\/ 299, .* and \d+ more folders; file-0\.md, .* and 45,\d+ more files\.\nLanguages by files: TypeScript 45,150\.\nNetwork: none\.$/,
+    /^Tracked: 90,300 files\. package-299\/ 300, package-298\/ 299, .* and \d+ more folders; file-0\.md, .* and 45,\d+ more files\.\nNetwork: none\.$/,
   );
 });
 
@@ -74,11 +69,10 @@ test('whatever the names are, it is short, starts no line of its own and hides n
         }),
         { nil: null },
       ),
-      fc.array(fc.record({ name: fc.constantFrom('git', 'node'), version: command }), { maxLength: 5 }),
-      (files, project, programs) => {
-        const text = orientation({ files, project, programs, hosts: [] });
+      (files, project) => {
+        const text = orientation({ files, project, programs: ['git'], hosts: [] });
         const letters = text.length + 3 * (text.match(/[^\0-\x7f]/g)?.length ?? 0);
-        if (/^[\0-\x7f]*$/.test(JSON.stringify([project, programs])))
+        if (/^[\0-\x7f]*$/.test(JSON.stringify(project)))
           expect(letters).toBeLessThanOrEqual(MAX_ORIENTATION_CHARS);
         expect(text.split('\n').length).toBeLessThanOrEqual(5);
         expect(text).not.toMatch(/[\p{Surrogate}\u202e]|##\[/u);

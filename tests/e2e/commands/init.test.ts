@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { type CliEnd, runCli } from '../../support/runs/cli.ts';
 
 afterAll(removeFolders);
 
@@ -10,6 +10,9 @@ const written = (root: string) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => !path.startsWith('.git/') && /\.(yml|md)$/.test(path))
     .sort();
+
+const refused = ({ exitCode, lastLine }: CliEnd, why: string) =>
+  expect([exitCode, lastLine]).toEqual([2, expect.stringContaining(why)]);
 
 test.each(['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'long', 'fork'])(
   'init %s writes the workflow of the docs and the plans that it names',
@@ -37,11 +40,8 @@ test('with --app the jobs that publish log in as a GitHub App, which fork has no
   expect(text.match(/name: Log in as the GitHub App/g)).toHaveLength(2);
   expect(end.stderr).toContain('the secret PATCHSMITH_APP_KEY');
   expect(end.stderr).not.toContain('Allow GitHub Actions to create');
-  const refused = await runCli(['init', 'fork', '--app'], { cwd: root });
-  expect([refused.exitCode, refused.lastLine]).toEqual([
-    2,
-    expect.stringContaining('--app: the workflow fork publishes nothing'),
-  ]);
+  const fork = await runCli(['init', 'fork', '--app'], { cwd: root });
+  refused(fork, '--app: the workflow fork publishes nothing');
 });
 
 test('without a name it is the workflow for issues', async () => {
@@ -112,10 +112,7 @@ test('nothing is written through a link', async () => {
   const elsewhere = temporaryFolder();
   symlinkSync(elsewhere, join(root, '.github'));
   const end = await runCli(['init', 'issue'], { cwd: root });
-  expect([end.exitCode, end.lastLine]).toEqual([
-    2,
-    expect.stringContaining('".github" is a symbolic link to'),
-  ]);
+  refused(end, '".github" is a symbolic link to');
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
@@ -131,15 +128,10 @@ test('a file where a folder has to be is reported', async () => {
 test('an unknown name and a folder without a repository are reported', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const unknown = await runCli(['init', 'isue'], { cwd: root });
-  expect([unknown.exitCode, unknown.lastLine]).toEqual([
-    2,
-    expect.stringContaining(
-      'Unknown template "isue". Templates: issue, comment, checks, conflicts, schedule, matrix, long, fork.',
-    ),
-  ]);
+  refused(
+    unknown,
+    'Unknown template "isue". Templates: issue, comment, checks, conflicts, schedule, matrix, long, fork.',
+  );
   const nowhere = await runCli(['init'], { cwd: temporaryFolder() });
-  expect([nowhere.exitCode, nowhere.lastLine]).toEqual([
-    2,
-    expect.stringContaining('is not in a git repository'),
-  ]);
+  refused(nowhere, 'is not in a git repository');
 });

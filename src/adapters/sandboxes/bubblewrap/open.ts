@@ -109,16 +109,15 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
   const shown = [...shownPlaces(mounts, [files, options.sandboxGitDir.gitDir]), ...caches.shown];
   const numbers = await numbersFile(files, setup.limits);
   const limits = enforcedLimits(options.limits, true, numbers !== null);
-  const lookup = (await options.lookup?.()) ?? null;
   let listeners = place.listeners;
-  const proving = prove({ ...setup, numbers, limits }, lookup).then((proven) => {
+  const proving = prove({ ...setup, numbers, limits }).then((proven) => {
     if (proven.status !== 'unavailable') return proven;
     // bubblewrap may not set what is below /proc: the watch counts alone.
-    if (proven.reason.includes(PID_MAX)) return prove(setup, lookup);
+    if (proven.reason.includes(PID_MAX)) return prove(setup);
     if (!proven.reason.includes(NOT_LISTENING)) return proven;
     if (options.isNetworkClosed !== true) return { ...proven, reason: NO_WAY };
     listeners = null;
-    return prove({ ...setup, numbers, limits, listeners }, lookup);
+    return prove({ ...setup, numbers, limits, listeners });
   });
   // By then the command is running.
   await setImmediate();
@@ -128,7 +127,7 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     setup.pins.close();
     return proven;
   }
-  const { sandbox, lookedUp, unfiltered } = proven;
+  const { sandbox, unfiltered } = proven;
   if (unfiltered !== null) {
     const weaker = `The sandbox has no system call filter (${unfiltered}); its level is namespaces.`;
     warnings.push(warning('WARN_SANDBOX_UNFILTERED', weaker));
@@ -144,7 +143,7 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     setup.pins.close();
     place.devices.close();
   };
-  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown, lookedUp };
+  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown };
 }
 
 const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: async () => undefined };

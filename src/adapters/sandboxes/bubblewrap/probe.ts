@@ -19,22 +19,16 @@ const PROBE_MS = 30_000;
 /** The features of the newest bubblewrap. */
 const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
 
-/** `lookedUp` is what `lookup` printed, and `unfiltered` why there is no system call filter: null for none, and where there is one. */
+/** `unfiltered` is why there is no system call filter; null where there is one. */
 type ProvenSandbox =
-  | { status: 'ok'; sandbox: Sandbox; lookedUp: string | null; unfiltered: string | null }
+  | { status: 'ok'; sandbox: Sandbox; unfiltered: string | null }
   | { status: 'unavailable'; reason: string };
 
-/**
- * Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. `lookup` is a
- * script that the proof runs at its end: a sandbox of its own would cost every start of a run five programs.
- */
-export async function prove(
-  setup: Omit<BubblewrapSetup, 'features'>,
-  lookup: string | null,
-): Promise<ProvenSandbox> {
+/** Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. */
+export async function prove(setup: Omit<BubblewrapSetup, 'features'>): Promise<ProvenSandbox> {
   const { filter } = setup;
   const tried = (features: BubblewrapFeatures, with_ = filter) =>
-    probed({ ...setup, features, filter: with_ }, lookup);
+    probed({ ...setup, features, filter: with_ });
   const best = await tried(NEWEST);
   if (best.status === 'ok' && filter !== null) return best;
   const features = await featuresOf(setup.program);
@@ -69,9 +63,8 @@ type Probed = Extract<ProvenSandbox, { status: 'ok' }> | { status: 'failed'; fai
 const CONTAINED = 'contained\n';
 
 /** The sandbox if every assertion held, or what went wrong. */
-async function probed(setup: BubblewrapSetup, lookup: string | null): Promise<Probed> {
+async function probed(setup: BubblewrapSetup): Promise<Probed> {
   const { files, numbers, pipes } = setup;
-  const { PATH: path = '' } = setup.env;
   const sandbox = bubblewrapSandbox({
     ...setup,
     // What has become of the working directory says nothing about the sandbox.
@@ -103,8 +96,7 @@ async function probed(setup: BubblewrapSetup, lookup: string | null): Promise<Pr
     [ ! -e ${quoted(files)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
-    echo contained
-    ${lookup === null ? '' : `PATH=${quoted(path)}\n${lookup}`}`;
+    echo contained`;
   try {
     const { end, output } = await sandbox.run({
       script,
@@ -115,8 +107,7 @@ async function probed(setup: BubblewrapSetup, lookup: string | null): Promise<Pr
     const said = `${output.head}${output.tail}`;
     if (said.startsWith(NOT_LISTENING)) return failedProbe(NOT_LISTENING);
     if (!said.startsWith(CONTAINED)) return failedProbe(said.trim() || 'the probe did not run');
-    const lookedUp = lookup === null ? null : said.slice(CONTAINED.length);
-    return { status: 'ok', sandbox: bubblewrapSandbox(setup), lookedUp, unfiltered: null };
+    return { status: 'ok', sandbox: bubblewrapSandbox(setup), unfiltered: null };
   } catch (error) {
     // bubblewrap's message when the machine does not let it work.
     if (error instanceof BubblewrapFailure) return failedProbe(error.message);
