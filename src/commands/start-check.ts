@@ -114,9 +114,9 @@ async function checkParts(
     priceLine(settings),
     ...publishing,
   ];
-  // Who sees that the key is missing need not wait for the tests.
   if (!isJson) await handOver(context, printedPage(context, pageOf(before)));
-  const { session, outcome } = await openChecked(context, parts);
+  const hasFailed = before.some(({ status }) => status === 'failed');
+  const { session, outcome } = await openChecked(context, parts, hasFailed);
   const { result } = session;
   const opened = {
     result,
@@ -125,6 +125,7 @@ async function checkParts(
     root: session.root,
     hasTask: namesTask(settings),
     willCompareFailures: settings.verifyBaseline,
+    hasRun: !hasFailed,
   };
   const kept = await keptResult(session, outcome);
   const lines = [...before, ...linesOf(opened)];
@@ -136,6 +137,7 @@ async function checkParts(
 async function openChecked(
   context: HostContext,
   { settings, key, otherKeys, notes, trust, servers }: ValidParts,
+  withoutCommands: boolean,
 ) {
   for (const one of [key ?? [], Object.values(otherKeys)].flat()) context.hide(one);
   let session: Session | null = null;
@@ -147,7 +149,7 @@ async function openChecked(
       otherKeys,
       env: withoutKey(context.env),
       startNotes: [...(context.startNotes ?? []), ...notes],
-      isCheck: true,
+      ...{ isCheck: true, withoutCommands },
       servers,
       ...(trust === undefined ? {} : { trust }),
     },

@@ -68,6 +68,8 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly holdsWorkTree?: boolean;
   /** Only the steps before the first request, for a caller that prints the findings. Default: false. */
   readonly isCheck?: boolean;
+  /** A check that has failed already: it runs no setup or verify command. */
+  readonly withoutCommands?: boolean;
 }
 
 /** One of several attempts of a run: a copy of its work tree, over the same repository. */

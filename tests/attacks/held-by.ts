@@ -113,7 +113,8 @@ export const HOLDS = {
   path: {
     label: 'path rules',
     reach: 'everywhere',
-    means: 'paths of tools are relative, taken literally, and name neither `..` nor `.git` in any spelling',
+    means:
+      'tool paths are relative, taken literally, lead no further up than the root and name no `.git` in any spelling',
   },
   descriptors: {
     label: 'descriptors',

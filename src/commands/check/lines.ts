@@ -25,6 +25,8 @@ export interface Opened {
   /** Whether a task was given; without one the rest is checked anyway. */
   readonly hasTask: boolean;
   readonly willCompareFailures: boolean;
+  /** The commands were run, as far as the check came. */
+  readonly hasRun: boolean;
 }
 
 /** The lines of the stages, and of what lies between them. */
@@ -33,6 +35,8 @@ export function linesOf(opened: Opened): CheckLine[] {
   const reached = OPENING_STAGES.indexOf(stage);
   const isWell = outcome.exitCode === 0;
   return OPENING_STAGES.flatMap((part, at): CheckLine[] => {
+    if (isWell && !opened.hasRun && /^(?:setup|verify)$/.test(part))
+      return [skipped(part, 'not run: something above failed')];
     if (isWell || at < reached) return FOUND[part](opened);
     if (at > reached) return part === 'model' ? [] : [skipped(part, `not reached: ${stage} comes first`)];
     // What went well in it before is shown, too.

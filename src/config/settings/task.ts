@@ -145,8 +145,8 @@ export const REPOSITORY_SETTINGS = {
     help: 'Git checkout to work in', defaultHelp: 'the current one' }),
   workingDirectory: path().nullable().default(null).register(about, {
     flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
-    help: 'Read AGENTS.md files from the root down to this folder, relative to the repository',
-    defaultHelp: 'the current folder, else the root' }),
+    help: 'Folder in which the run works, relative to the current one or --repo',
+    defaultHelp: "the plan's, else the current folder" }),
   rulesFrom: text().nullable().default(null).register(about, {
     flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
     help: 'Commit of this repository to read project file, principles and plan file from, instead of the work tree',

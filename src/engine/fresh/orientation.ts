@@ -11,7 +11,7 @@ const PROGRAMS =
 const LOOK_MS = 2_000;
 
 /** What is known once the sandbox is open. */
-interface Opened {
+interface SandboxSeen {
   readonly sandbox: Sandbox;
   readonly hosts: readonly string[];
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ interface Opened {
  * Begins to examine the working directory, without executing anything from it. What it returns gives the text of `orientation`,
  * which is empty if nothing is known.
  */
-export function beginOrientation(folder: string): (opened: Opened) => Promise<string> {
+export function beginOrientation(folder: string): (opened: SandboxSeen) => Promise<string> {
   const looking = lookAt(folder);
   // Errors are reported at the end.
   looking.catch(() => undefined);

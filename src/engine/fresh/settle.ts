@@ -59,7 +59,7 @@ export async function settleFresh(place: PlacedRun, opened: Oriented): Promise<S
 
 async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Stopped> {
   const { session, directory, task } = place;
-  const { isCheck = false, settings, version } = session.input;
+  const { isCheck = false, withoutCommands, settings, version } = session.input;
   const { provider, sandbox, workspace, own } = opened;
   session.stage = 'setup';
   const known = {
@@ -72,6 +72,7 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
   };
   session.progress.banner(known);
   session.recordAndSave(openedPart(known));
+  if (withoutCommands) return stopped(READY);
   const { plan, verify, baseline } = task;
   const commands = { setup: plan.setup, verify, baseline: isCheck ? verify : baseline };
   const ran = await runBefore(

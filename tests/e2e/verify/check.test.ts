@@ -133,13 +133,12 @@ test('what is wrong stands on one page, each part as far as it could be looked a
   const { exitCode, stdout, runs, state, repository } = await check({
     frontMatter: { setup: ['echo oops > a.txt; echo why >&2; exit 4'], verify: ['npm test'] },
     args: ['--output', 'json', '--model', 'claude-none'],
-    env: { ANTHROPIC_API_KEY: '' },
   });
   const report = checkReportIn(stdout);
   expect([exitCode, report.exitCode, report.outcome]).toEqual([2, 2, 'usage_error']);
   expect(report.lines.map(({ part, status }) => `${status} ${part}`)).toEqual([
     'ok settings',
-    'failed key',
+    'ok key',
     'note price',
     'skipped publishing',
     'ok work tree',
@@ -150,11 +149,6 @@ test('what is wrong stands on one page, each part as far as it could be looked a
     'skipped verify',
   ]);
   const said = Object.fromEntries(report.lines.map(({ part, code, said, fix }) => [part, [code, said, fix]]));
-  expect(said.key).toEqual([
-    'ERR_NO_KEY',
-    'ANTHROPIC_API_KEY is not set',
-    expect.stringContaining('set it in the environment'),
-  ]);
   expect(said.plan).toEqual([null, expect.any(String), null]);
   expect(said.setup?.[0]).toBe('ERR_SETUP_FAILED');
   expect(said.setup?.[1]).toContain('setup command failed, exit code 4 after');
@@ -173,6 +167,15 @@ test('what is wrong stands on one page, each part as far as it could be looked a
     0,
     'a\n',
   ]);
+});
+
+test('without a key no command runs, and all else is looked at', async () => {
+  const frontMatter = { setup: ['touch made'], verify: ['npm test'] };
+  const { exitCode, stdout, repository } = await check({ frontMatter, env: { ANTHROPIC_API_KEY: '' } });
+  const [, key, , , , plan, , , setup, verify] = statuses(stdout);
+  expect([exitCode, key, plan, setup, verify]).toEqual([2, 'FAILED key', 'ok plan', '- setup', '- verify']);
+  expect(stdout).toContain('ANTHROPIC_API_KEY is not set');
+  expect(existsSync(join(repository.root, 'made'))).toBe(false);
 });
 
 test('settings, token and sandbox are named when they are what is wrong', async () => {
