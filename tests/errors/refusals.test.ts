@@ -85,6 +85,7 @@ test.each<[string, string[], Parameters<typeof codesOf>[1]?]>([
     ['run', '-m', 'x', '--provider', 'replay', '--recording', 'nowhere.jsonl', '--sandbox', 'off'],
   ],
   ['ERR_PLAN_UNREADABLE', ['run', '--plan', 'nowhere.md', ...played]],
+  ['ERR_WORKING_DIRECTORY', ['run', '-m', 'x', '--working-directory', 'nowhere', ...played]],
   ['ERR_PRINCIPLES_UNREADABLE', ['run', '-m', 'x', '--principles', 'nowhere.md', ...played]],
   ['ERR_ANSWER_SCHEMA', ['run', '-m', 'x', '--output-schema', 'nowhere.json', ...played]],
   ['ERR_COMMAND_CANNOT_FAIL', ['run', '-m', 'x', '--verify', 'npm test &', ...played]],

@@ -137,7 +137,6 @@ test('a working directory that is none of the repository is refused', async () =
   symlinkSync(temporaryFolder(), join(root, 'out'));
   await execa('git', ['init', '--quiet', 'nested'], { cwd: root });
   const why = {
-    nowhere: 'does not exist',
     'x.txt': 'is not a folder',
     out: 'is not in the checkout',
     '..': 'is not in the checkout',
