@@ -7,9 +7,6 @@ import type { Sandbox } from '../../ports.ts';
 const PROGRAMS =
   'git node npm pnpm yarn bun deno python3 pip uv go cargo java mvn gradle ruby bundle php composer dotnet make cmake gcc';
 
-/** Time limit for looking them up, in milliseconds. */
-const LOOK_MS = 2_000;
-
 /** What is known once the sandbox is open. */
 interface SandboxSeen {
   readonly sandbox: Sandbox;
@@ -29,7 +26,7 @@ export function beginOrientation(folder: string): (opened: SandboxSeen) => Promi
     const script = `for name in ${PROGRAMS}; do if command -v "$name" > /dev/null 2>&1; then echo "$name"; fi; done`;
     const [{ survey, files }, { output }] = await Promise.all([
       looking,
-      sandbox.run({ script, timeoutMs: LOOK_MS, signal }),
+      sandbox.run({ script, timeoutMs: 2_000, signal }),
     ]);
     return orientation({
       files,
