@@ -71,16 +71,6 @@ ${MARKER}`);
     expect(text).toMatch(/^- note .*src\/a\.ts.*, line 3: A \\\*\\\*name/m);
   });
 
-  test('of a draft says that it is one', () => {
-    const pullRequest = {
-      number: 12,
-      draft: true,
-      draftReasons: ['verification failed'],
-      operation: 'updated',
-    } as const;
-    expect(commentText(facts({ pullRequest }))).toMatch(/^\*\*Pull request updated\*\*: #12 \(draft\)\n/);
-  });
-
   test.each([
     [true, [], 'It is still a draft, although this run gives no reason for it.'],
     [false, ['verification failed'], 'The pull request says why it should be a draft.'],
@@ -90,44 +80,6 @@ ${MARKER}`);
     );
     expect(text).toContain(says);
     expect(text).not.toContain('ready for review');
-  });
-
-  test('of a run that stopped early says why that was, and not why it was therefore not published', () => {
-    const result = finishedRun({
-      outcome: 'limit_reached',
-      reason: 'Reached the limit of 25 iterations (--max-iterations).',
-    });
-    const outcome: RunOutcome = {
-      name: 'usage_error',
-      exitCode: 2,
-      errorCode: 'ERR_NOTHING_TO_PUBLISH',
-      reason: 'The run ended as limit_reached.',
-    };
-    expect(
-      commentText(facts({ result, outcome, runUrl: null })),
-    ).toBe(`**A limit ended the run before the work was done**
-
-Reached the limit of 25 iterations (--max-iterations).
-
-Raise the limit or ask for less at once. The unfinished patch is among the artifacts; \`--publish-unfinished\` makes a draft of it.
-
-In the model's own words:
-
-> Amounts are rounded to the cent, half to even, and a test says so.
-
-${MARKER}`);
-  });
-
-  test('of a patch that does not fit names the files', () => {
-    const outcome: RunOutcome = {
-      name: 'publish_failed',
-      exitCode: 11,
-      errorCode: 'ERR_PATCH_CONFLICT',
-      reason: 'The patch does not fit onto main.',
-    };
-    const conflicts = [{ path: 'src/money.ts', why: 'both sides changed it' }];
-    const text = commentText(facts({ outcome, conflicts, result: finishedRun({ summary: '' }) }));
-    expect(text).toContain('The patch does not fit onto main.\n\n- `src/money.ts`: both sides changed it\n');
   });
 
   test.each([
@@ -174,20 +126,6 @@ ${MARKER}`);
     expect(reason).toBe('The very reason.');
     expect(next).toMatch(/^[^>].{20,} \[Log and artifacts\]\(.*\)\.$/);
     expect(rest.at(-1)).toBe(MARKER);
-  });
-
-  test('of a wrong input names it as written', () => {
-    const reason = 'protct: there is no such input; the nearest is protect';
-    const result = { ...finishedRun({ outcome: 'usage_error', reason, summary: '' }), plan: null };
-    const text = commentText(
-      facts({
-        result,
-        outcome: { name: 'usage_error', exitCode: 2, reason, errorCode: 'ERR_UNKNOWN_INPUT' },
-      }),
-    );
-    expect(text).toMatch(
-      /^\*\*The run could not begin\*\*\n\nprotct: there is no such input; the nearest is protect\.\n\nNo model was asked\./,
-    );
   });
 
   test('contains nothing live from a hostile run, and stays small', () => {

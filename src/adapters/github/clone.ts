@@ -52,10 +52,15 @@ export class Clone {
     return this.#fetch(['--depth=1'], commits);
   }
 
-  /** Contents that the repository has, by their ids; null for one that it lacks or that has more than `MAX_CONTENT_BYTES`. */
-  async contents(ids: readonly string[]): Promise<Map<string, Buffer | null>> {
-    if (!(await this.#fetch(CONTENTS, ids))) return new Map();
-    return readBlobs(this.gitDir, ids, () => MAX_CONTENT_BYTES);
+  /** Fetches contents of commits that were fetched. */
+  async fetchContents(ids: readonly string[]): Promise<void> {
+    if (!(await this.#fetch(CONTENTS, ids))) throw refusedBy('git fetch', 'contents are missing');
+  }
+
+  /** The same, and reads them by their ids; null for one that has more than `maxBytes`. */
+  async contents(ids: readonly string[], maxBytes: number): Promise<Map<string, Buffer | null>> {
+    await this.fetchContents(ids);
+    return readBlobs(this.gitDir, ids, () => maxBytes);
   }
 
   /** A commit that was fetched. */

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { findPulls, Login, type NewPullRequest, PullRequest } from './pull-requests.ts';
-import { GitHubRefused, getOrThrow, type OnGitHub } from './request.ts';
+import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
 /** A pull request that was closed without being merged. */
 export interface ClosedPullRequest {
@@ -55,16 +55,12 @@ function setState(where: OnGitHub, pull: PullRequest, state: 'open' | 'closed'):
 
 /** Deletes a branch; one that is gone already is fine. */
 export async function deleteBranch(where: OnGitHub, branch: string): Promise<void> {
-  const { github, owner, repo } = where;
-  const answer = await github.ask({
-    route: 'DELETE /repos/{owner}/{repo}/git/refs/{ref}',
-    parameters: { owner, repo, ref: `heads/${branch}` },
-    schema: z.unknown(),
-    isRepeatable: true,
-    planned: '',
-  });
-  if (answer.status === 'ok') return;
-  const { status, message } = answer.refusal;
-  const isGone = status === 404 || (status === 422 && /does not exist/i.test(message));
-  if (!isGone) throw new GitHubRefused(answer.refusal);
+  const route = 'DELETE /repos/{owner}/{repo}/git/refs/{ref}';
+  const parameters = { ref: `heads/${branch}` };
+  try {
+    await getOrNull(where, { route, parameters, schema: z.unknown(), isRepeatable: true, planned: '' });
+  } catch (error) {
+    const isGone = error instanceof GitHubRefused && /does not exist/i.test(error.refusal.message);
+    if (!isGone) throw error;
+  }
 }

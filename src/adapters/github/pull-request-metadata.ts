@@ -109,46 +109,28 @@ const askForReviews: MetadataStep = async (where, pull, { reviewers, teamReviewe
     teamReviewers.map((team) => team.slice(team.indexOf('/') + 1)),
     (pull.requested_teams ?? []).map(({ slug }) => slug),
   );
-  if (people.length === 0 && teams.length === 0) return null;
-  const refusal = await refusalOfReviews(where, pull, { people, teams });
-  if (refusal === null) return null;
-  if (people.length + teams.length === 1 || refusal.status !== 422) throw new GitHubRefused(refusal);
-  // If GitHub cannot ask one of them, it asks none.
+  const wanted = [
+    ...people.map((name) => ({ name, asked: { reviewers: [name] } })),
+    ...teams.map((name) => ({ name, asked: { team_reviewers: [name] } })),
+  ];
   const left: string[] = [];
   let why = '';
-  for (const name of [...people, ...teams]) {
-    const alone = {
-      people: people.filter((one) => one === name),
-      teams: teams.filter((one) => one === name),
-    };
-    const refused = await refusalOfReviews(where, pull, alone);
-    if (refused === null) continue;
+  // Of several in one request GitHub asks none if it cannot ask one of them.
+  for (const { name, asked } of wanted) {
+    const answer = await where.github.ask({
+      route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
+      parameters: { owner: where.owner, repo: where.repo, pull_number: pull.number, ...asked },
+      schema: Anything,
+      isRepeatable: true,
+      planned: null,
+    });
+    if (answer.status === 'ok') continue;
+    if (wanted.length === 1 || answer.refusal.status !== 422) throw new GitHubRefused(answer.refusal);
     left.push(name);
-    why = refused.message.replace(/ - https?:\/\/\S+$/, '');
+    why = answer.refusal.message.replace(/ - https?:\/\/\S+$/, '');
   }
   return left.length === 0 ? null : `GitHub did not request a review from ${left.join(', ')}: ${why}`;
 };
-
-async function refusalOfReviews(
-  { github, owner, repo }: OnGitHub,
-  { number }: PullRequest,
-  { people, teams }: { people: readonly string[]; teams: readonly string[] },
-): Promise<GitHubRefusal | null> {
-  const answer = await github.ask({
-    route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
-    parameters: {
-      owner,
-      repo,
-      pull_number: number,
-      ...(people.length > 0 ? { reviewers: people } : {}),
-      ...(teams.length > 0 ? { team_reviewers: teams } : {}),
-    },
-    schema: Anything,
-    isRepeatable: true,
-    planned: null,
-  });
-  return answer.status === 'ok' ? null : answer.refusal;
-}
 
 const Milestone = z.object({ number: z.int(), title: z.string() });
 

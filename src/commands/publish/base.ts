@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { findHead } from '../../adapters/github/branch.ts';
 import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import { usageError } from '../../domain/run/outcome.ts';
-import type { PublishJob, Refused } from './job.ts';
+import { type PublishJob, type Refused, repositoryNamed } from './job.ts';
 
 /** The commit that a run is published on. */
 export interface Base {
@@ -48,4 +48,11 @@ export async function readBase({
     return refuse(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
   publication.base = { branch: name, sha };
   return { status: 'ok', base: { repository: full_name, branch: name, sha } };
+}
+
+/** Where the pull request is or will be. They are found by today's names, which is what they contain. */
+export function pullPlace(job: PublishJob, base: Pick<Base, 'repository' | 'branch'>) {
+  const upstream = repositoryNamed(job.upstream.github, base.repository);
+  const { owner: headOwner, repo: headRepo } = job.fork === job.upstream ? upstream : job.fork;
+  return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
 }

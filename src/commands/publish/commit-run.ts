@@ -7,9 +7,9 @@ import type { CodeFor } from '../../domain/errors/registry.ts';
 import { isMadeFor, isOfAnotherRequest } from '../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
-import type { Base } from './base.ts';
+import { type Base, pullPlace } from './base.ts';
 import { foreignReason, sayOnPull } from './foreign-branch.ts';
-import { cleanMergeIn, type PublishJob, type Refused, repositoryNamed } from './job.ts';
+import { cleanMergeIn, type PublishJob, type Refused } from './job.ts';
 import { makeCommit } from './make-commit.ts';
 
 /** Others may move the branch at the same time; everything is then read again. */
@@ -82,13 +82,9 @@ async function whyNotOver(
 }
 
 /** The open pull request from the branch, if there is none into this base. */
-async function pullOfOtherBase(
-  { upstream, fork, branch }: PublishJob,
-  base: Base,
-): Promise<PullRequest | null> {
-  const today = repositoryNamed(upstream.github, base.repository);
-  const { owner, repo } = fork === upstream ? today : fork;
-  const pull = await findPullRequest(today, { base: base.branch, branch, headOwner: owner, headRepo: repo });
+async function pullOfOtherBase(job: PublishJob, base: Base): Promise<PullRequest | null> {
+  const { upstream, wanted } = pullPlace(job, base);
+  const pull = await findPullRequest(upstream, wanted);
   return pull === null || pull.base.ref === base.branch ? null : pull;
 }
 

@@ -9,7 +9,7 @@ import type { Environment } from '../../domain/environment.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { timeoutSignal } from '../../files/time-limit.ts';
+import { timeoutSignal, until } from '../../files/time-limit.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
 
@@ -26,7 +26,7 @@ export interface EndingPlace {
 export async function ended<End>(place: EndingPlace, work: () => Promise<End>): Promise<End | RunOutcome> {
   const { settings, signal, result, patchFile } = place;
   try {
-    return await work();
+    return await until(signal, work);
   } catch (error) {
     if (signal.aborted) return stopped(signal, settings);
     if (!(error instanceof GitHubRefused)) throw error;

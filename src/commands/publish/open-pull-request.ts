@@ -18,10 +18,10 @@ import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
-import type { Base } from './base.ts';
+import { type Base, pullPlace } from './base.ts';
 import { reopen } from './closing/reopen.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
-import { type PublishJob, repositoryNamed } from './job.ts';
+import type { PublishJob } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
 /** Earlier findings: reasons for a draft, and a pull request to reopen. */
@@ -40,7 +40,7 @@ export async function openForReview(
   facts: ReviewFacts,
 ): Promise<RunOutcome> {
   const { branch, publication, settings, sayMade } = job;
-  const { upstream, wanted } = placeOf(job, base);
+  const { upstream, wanted } = pullPlace(job, base);
   const drafts = draftReasons({
     ...facts,
     setting: settings.draft,
@@ -63,15 +63,8 @@ export async function openForReview(
   const tell = (operation: 'created' | 'updated' | 'none') => {
     const { number, html_url: url } = pull;
     const draft = there === null ? pull.draft === true : isDraft;
-    publication.pullRequest = {
-      number,
-      url,
-      operation,
-      branch,
-      headSha: change.sha,
-      draft,
-      draftReasons: drafts,
-    };
+    const place = { number, url, branch, headSha: change.sha };
+    publication.pullRequest = { ...place, operation, draft, draftReasons: drafts };
   };
   tell(isNew ? 'created' : publication.commit?.operation === 'none' ? 'none' : 'updated');
   if (!isNew && (await refreshed(job, pull, text))) tell('updated');
@@ -91,13 +84,6 @@ export async function openForReview(
   return done(`Pull request #${number} ${operation}: ${url}`);
 }
 
-/** Where it is or will be. Pull requests are found by today's names, which is what they contain. */
-function placeOf(job: PublishJob, base: Base) {
-  const upstream = repositoryNamed(job.upstream.github, base.repository);
-  const { owner: headOwner, repo: headRepo } = job.fork === job.upstream ? upstream : job.fork;
-  return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
-}
-
 /** The same as `draftFirst`, for the pull requests that are open for this plan, or the one that will be reopened. */
 export async function draftOpenFirst(
   job: PublishJob,
@@ -105,7 +91,7 @@ export async function draftOpenFirst(
   { protectedPaths, closed }: Pick<ReviewFacts, 'protectedPaths' | 'closed'>,
 ): Promise<RunOutcome | null> {
   if (protectedPaths.length === 0) return null;
-  const { upstream, wanted } = placeOf(job, base);
+  const { upstream, wanted } = pullPlace(job, base);
   const open = await findPulls(upstream, wanted, 'open');
   return draftFirst(job, open.length === 0 && closed !== null ? [closed] : open, protectedPaths);
 }

@@ -4,15 +4,11 @@ import type { Clone } from '../../adapters/github/clone.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import { folderOf, isWithin, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
-import {
-  consequenceOf,
-  judgeProtected,
-  overCaps,
-  type ProtectedRules,
-} from '../../domain/github/publishing/policy.ts';
+import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
+import { decodeName } from '../../files/names.ts';
 import { treeEntries } from '../../git/store/trees.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -30,30 +26,61 @@ export function checkPolicy(
   return judged(result.changedFiles, rulesOf({ result, settings }));
 }
 
-/** The same for files that links with protected names lead to in the tree that the patch is for: under those names. The clone has it. */
+/** The same for the other names that links of the tree with the change give to what it touches. The clone has the tree. */
 export async function checkLinked(
   { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   clone: Clone,
   { files }: CheckedPatch,
   tree: string,
 ): Promise<Refused | Protected> {
-  const rules = rulesOf({ result, settings });
-  const links = ((await treeEntries(clone.gitDir, tree)) ?? []).filter(
-    ({ path, mode }) => mode === '120000' && consequenceOf(path, rules) !== null,
-  );
-  const targets = await clone.contents(links.map(({ id }) => id));
-  const touched = files
-    .flatMap(({ path, from }) => (from === null ? [path] : [from, path]))
-    .map((one) => `/${one}`);
-  const names = links.flatMap(({ path, id }) => {
-    const target = resolvedPath(`/${folderOf(path)}`, String(targets.get(id))).replace(/^\/$/, '');
-    return touched.filter((one) => isWithin(one, target)).map((one) => path + one.slice(target.length));
-  });
+  const links = ((await treeEntries(clone.gitDir, tree)) ?? []).filter(({ mode }) => mode === '120000');
+  const ids = links.map(({ id }) => id);
+  const contents = await clone.contents(ids, MAX_TARGET_BYTES);
+  const targets = new Map(links.map(({ path, id }) => [`/${path}`, decodeName(contents.get(id) ?? NOTHING)]));
+  const ways = [...targets.keys()].map((path) => ({ path, way: wayOf(path, targets) }));
+  const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
+  const names = new Set(touched.map((path) => `/${path}`));
+  // It grows while it is walked: a file has a name through each way of links that leads to it.
+  for (const name of names)
+    for (const { path, way } of names.size < MAX_NAMES ? ways : []) {
+      const place = way.at(-1) ?? '';
+      if (isWithin(name, place)) names.add(resolvedPath(path, name.slice(place.length).replace(/^\//, '')));
+      else if (way.includes(name) || isWithin(place, name)) names.add(path);
+    }
+  const others = [...names].slice(touched.length);
   return judged(
-    names.map((path) => ({ path, kind: 'modify', additions: null, deletions: null })),
-    rules,
+    others.map((name) => ({ path: name.slice(1), kind: 'modify', additions: null, deletions: null })),
+    rulesOf({ result, settings }),
   );
 }
+
+/** Links in circles give endless names. */
+const MAX_NAMES = 2_000;
+
+/** The links on the way from a path, and where it leads in the tree. */
+function wayOf(path: string, targets: ReadonlyMap<string, string>): string[] {
+  const way: string[] = [];
+  let place = '/';
+  const names = path.split('/');
+  while (names.length > 0 && way.length <= MAX_HOPS) {
+    place = resolvedPath(place, names.shift() ?? '');
+    const target = targets.get(place);
+    if (target === undefined) continue;
+    way.push(place);
+    // Outside the tree are no files of it.
+    if (target.startsWith('/')) return way;
+    place = folderOf(place) || '/';
+    names.unshift(...target.split('/'));
+  }
+  return [...way, place];
+}
+
+/** As Linux has it. */
+const MAX_HOPS = 40;
+const NOTHING = Buffer.alloc(0);
+
+/** No system follows a link with a longer target. */
+const MAX_TARGET_BYTES = 4_096;
 
 interface Protected {
   readonly status: 'ok';

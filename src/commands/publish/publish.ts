@@ -61,7 +61,8 @@ export interface PublishRequest {
 
 /** Everything published is reported, whatever happened later. */
 export async function publishRun(input: PublishRequest): Promise<PublicationSoFar> {
-  const publication = nothingYet(input);
+  const { version, repository, settings } = input;
+  const publication = { ...nothingPublished(version), repository, dryRun: settings.dryRun };
   const read = await readRun(input.run, input);
   if (read.status === 'failed') {
     const end = usageError('ERR_RUN_UNTRUSTED', read.message);
@@ -181,12 +182,12 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (began === null || !(await clone.fetch([sha, began])))
     return publishFailed('ERR_PATCH_CONFLICT', NOT_PUSHED);
   const [{ tree: now }, { tree: then }] = [await clone.commit(sha), await clone.commit(began)];
-  const linked = await checkLinked(job, clone, patch, now);
-  if (linked.status === 'refused') return linked.outcome;
   const trees = { began: then, now, name: `${branch} (${sha.slice(0, 8)})` };
   const rebuilt = await rebuildRun(job, clone, patch, trees);
   if (rebuilt.status === 'refused') return rebuilt.outcome;
   const { change } = rebuilt;
+  const linked = await checkLinked(job, clone, patch, change.tree);
+  if (linked.status === 'refused') return linked.outcome;
   if (change.tree === now) return noChange(`${branch} already contains the whole patch.`);
   const lacking = await lackingLfs(job, change.files);
   if (lacking !== null) return lacking;
@@ -204,10 +205,6 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
 
 const NOT_PUSHED =
   'GitHub does not have the commit that the run began with, so that its patch cannot be checked there. Push that commit, and publish again.';
-
-function nothingYet({ version, repository, settings }: PublishRequest): PublicationSoFar {
-  return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
-}
 
 /** The workflow knows which issue it works for; a run that names another one is not the run it asked for. */
 function otherIssue({ plan, result, askedIn: issue, settings, upstream }: PublishJob): RunOutcome | null {

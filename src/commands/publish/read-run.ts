@@ -124,12 +124,14 @@ function kindOf({ from, before, after }: PatchedPath): string {
 
 /** Whatever in the result is passed to GitHub or git must have the expected form. */
 function unsafeNames(result: RunResult): string | null {
-  const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch } = result;
+  const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch, followUp, runId } = result;
+  if (!/^[\w-]{1,100}$/.test(runId)) return `${shortened(JSON.stringify(runId), 200)} is not the id of a run`;
   for (const id of [baseSha, baseTree, treeSha])
     if (id !== null && !/^[0-9a-f]{40}$/.test(id))
       return `${shortened(JSON.stringify(id), 200)} is not an object id that GitHub uses`;
-  if (baseBranch !== null && !isBranchName(baseBranch))
-    return `${shortened(JSON.stringify(baseBranch), 200)} is not a branch name`;
+  for (const name of [baseBranch, followUp?.branch ?? null])
+    if (name !== null && !isBranchName(name))
+      return `${shortened(JSON.stringify(name), 200)} is not a branch name`;
   if (plan !== null && !agreesWithItself(plan.source))
     return `${JSON.stringify(plan.source)} names two different issues, or none`;
   for (const { path, from } of changedFiles) {

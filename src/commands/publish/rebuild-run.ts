@@ -43,6 +43,9 @@ export interface PatchTrees {
 /** Maximum bytes of the changed contents, before and after together: a small patch can claim to make content of any size. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
+/** Larger contents of a conflict are not looked at. */
+const MAX_TEXT_BYTES = 2 * 1024 * 1024;
+
 /** Maximum single allocation of the git that applies the patch. */
 const ENV = { GIT_ALLOC_LIMIT: '256m' };
 
@@ -72,7 +75,7 @@ export async function rebuildRun(
     );
 
   const there = changes.flatMap(({ before }) => contentOf(before));
-  await clone.contents(there);
+  await clone.fetchContents(there);
   const sizes = await sizesOf(clone.gitDir, [...there, ...changes.flatMap(({ after }) => contentOf(after))]);
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   if (total > MAX_TOTAL_BYTES) return broken(job, `its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
@@ -123,7 +126,7 @@ async function provenTree(
   const old = new Set(patch.files.flatMap(({ path, from, before }) => (before ? [from ?? path] : [])));
   const entries = (await treeEntries(clone.gitDir, began)) ?? [];
   const wanted = entries.filter(({ path, mode }) => mode !== '160000' && old.has(path));
-  await clone.contents(wanted.map(({ id }) => id));
+  await clone.fetchContents(wanted.map(({ id }) => id));
   const index = new ScratchIndex(clone.gitDir, 'patch.index', ENV);
   await index.readTree(began);
   // git refuses a patch without content.
@@ -153,7 +156,8 @@ async function onBase(
   const merged = await mergeTrees(clone.gitDir, { before: began, ours: now, theirs: proven }, clone.network);
   if (merged.status === 'failed') return failed(job, 'ERR_COMMIT_NOT_MADE', sentence(merged.message));
   if (merged.conflicts.length === 0) return merged.tree;
-  const contents = await clone.contents(merged.conflicts.flatMap(({ ours }) => contentOf(ours)));
+  const sides = merged.conflicts.flatMap(({ ours }) => contentOf(ours));
+  const contents = await clone.contents(sides, MAX_TEXT_BYTES);
   return conflicting(
     job,
     trees,

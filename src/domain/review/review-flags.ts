@@ -44,6 +44,10 @@ const RULES: readonly Rule[] = [
         steeringFlags(path).includes(flag) || (flag === 'principles' && principles.includes(path)),
     ),
   })),
+  {
+    flag: 'submodules',
+    detail: ({ before, after }) => (isSubmodule(before) || isSubmodule(after) ? '' : null),
+  },
   { flag: 'lock_file', detail: named((path) => LOCK_FILES.has(nameOf(path))) },
   { flag: 'package_scripts', detail: changedScripts },
   { flag: 'link_outside', detail: linkOutside },
@@ -88,6 +92,10 @@ function named(isMeant: (path: string, principles: readonly string[]) => boolean
     if (isMeant(path, principles)) return '';
     return from !== undefined && isMeant(from, principles) ? `was ${from}` : null;
   };
+}
+
+function isSubmodule(state: FileState | null): boolean {
+  return state?.mode === '160000';
 }
 
 function changedScripts({ path, after, textBefore, textAfter }: ReviewedFile): string | null {

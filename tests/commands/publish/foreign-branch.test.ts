@@ -80,19 +80,3 @@ test('commits of the base that the default branch lacks do not count as commits 
   expect(await obstacle(work)).toBeNull();
   expect((await obstacle({ ...work, base: null }))?.exitCode).toBe(11);
 });
-
-test('for an issue the comment belongs there, and none is made on the pull request', async () => {
-  const { number } = server.addIssue(NAME, { title: 'Please', body: 'Do it', author: 'ann' });
-  const url = `${server.serverUrl}/${NAME}/issues/${number}`;
-  const work = {
-    plan: plan({ kind: 'issue', repository: NAME, number, url, author: '' }),
-    base: null,
-    hasIssue: true,
-  };
-  const branch = branchFor(work);
-  await shop.commit(branch, { 'b.txt': 'b\n' }, { author: 'Ann' });
-  const head = { title: 'x', head: branch, base: 'main' };
-  const opened = await ask(server, token, `POST /repos/${NAME}/pulls`, head);
-  expect((await obstacle(work))?.exitCode).toBe(11);
-  expect(shop.issues.get(opened.body.number)?.comments).toEqual([]);
-});

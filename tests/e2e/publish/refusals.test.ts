@@ -82,29 +82,6 @@ describe('a refusal by GitHub is reported with the missing permission', () => {
     },
   );
 
-  testAtNight(
-    'an archived repository, a token that is not one, and a repository that cannot be seen',
-    async () => {
-      const there = await onGitHub(made, { private: true });
-      there.repository.settings.archived = true;
-      const reasons = [await publish(there), await publish({ ...there, token: 'ghs_nonsense' })];
-      there.repository.settings.archived = false;
-      const stranger = there.github.addToken({
-        kind: 'installation',
-        permissions: JOB_PERMISSIONS,
-        repositories: [],
-      });
-      reasons.push(await publish({ ...there, token: stranger }));
-      expect(reasons.map(({ exitCode }) => exitCode)).toEqual([11, 11, 11]);
-      expect(reasons.map(({ said }) => said?.reason)).toEqual([
-        expect.stringContaining('archived'),
-        expect.stringContaining('GITHUB_TOKEN'),
-        expect.stringContaining('--repository'),
-      ]);
-      expect(await find(there)).toEqual(nothing);
-    },
-  );
-
   testAtNight('no drafts in this repository', async () => {
     const there = await onGitHub(made, { drafts: false });
     const { exitCode, said } = await publish(there);

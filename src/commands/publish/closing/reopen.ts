@@ -4,22 +4,20 @@ import { findUnmerged, reopenPullRequest } from '../../../adapters/github/closed
 import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
 import { ownAccount } from '../../../adapters/github/sticky-comment.ts';
 import { publishFailed } from '../../../domain/run/outcome.ts';
-import type { Base } from '../base.ts';
-import { type PublishJob, type Refused, repositoryNamed } from '../job.ts';
+import { type Base, pullPlace } from '../base.ts';
+import type { PublishJob, Refused } from '../job.ts';
 
 /** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
 export async function findClosed(
   job: PublishJob,
   base: Base,
 ): Promise<Refused | { status: 'ok'; closed: PullRequest | null }> {
-  const { upstream: asked, branch, marker, settings } = job;
-  const upstream = repositoryNamed(asked.github, base.repository);
-  const fork = job.fork === asked ? upstream : job.fork;
-  const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
+  const { marker, settings } = job;
+  const { upstream, wanted } = pullPlace(job, base);
   const found = await findUnmerged(upstream, wanted, marker);
   if (found === null || (await findPullRequest(upstream, wanted)) !== null)
     return { status: 'ok', closed: null };
-  const me = settings.reopen === 'always' ? null : await ownAccount(asked.github);
+  const me = settings.reopen === 'always' ? null : await ownAccount(upstream.github);
   if (settings.reopen === 'always' || (me !== null && me.login === found.by))
     return { status: 'ok', closed: found.pull };
   const by = found.by === null ? '' : ` by ${found.by}`;

@@ -85,15 +85,20 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
   if (judged.status === 'refused') return judged;
   if (!(await clone.fetch([pull.head]))) return { status: 'moved' };
   const head = await clone.commit(pull.head);
-  const linked = await checkLinked(job, clone, patch, head.tree);
-  if (linked.status === 'refused') return linked;
-  const protectedPaths = [...judged.protectedPaths, ...linked.protectedPaths];
+  const protectedIn = async (tree: string) => {
+    const linked = await checkLinked(job, clone, patch, tree);
+    if (linked.status === 'refused') return linked;
+    return { ...linked, protectedPaths: [...judged.protectedPaths, ...linked.protectedPaths] };
+  };
   publication.base = { branch: pull.base.branch, sha: pull.base.sha };
   const origin = originOfCommit(head.message);
   if (origin?.runId === result.runId && origin.tree === head.tree) {
     publication.commit = { sha: pull.head, tree: head.tree, operation: 'none', verified: null };
     sayMade(`${pull.branch} has this change already`);
-    return { status: 'made', sha: pull.head, protectedPaths, draft: pull.draft };
+    const linked = await protectedIn(head.tree);
+    return linked.status === 'refused'
+      ? linked
+      : { ...linked, status: 'made', sha: pull.head, draft: pull.draft };
   }
   if (pull.head !== followUp.head && !(await isAfter(job, pull, followUp)))
     return refuse(
@@ -104,6 +109,9 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
     );
   const order = await orderOn(job, clone, pull, { ...made, headTree: head.tree });
   if (order.status === 'refused') return order;
+  const linked = await protectedIn(order.tree);
+  if (linked.status === 'refused') return linked;
+  const { protectedPaths } = linked;
   const others = protectedPaths.length === 0 ? [] : await othersOf(job, pull);
   const notADraft = await draftFirst(job, [pull, ...others], protectedPaths);
   if (notADraft !== null) return refuse(notADraft);

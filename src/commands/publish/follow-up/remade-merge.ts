@@ -1,7 +1,7 @@
 /** The merge that a follow-up has resolved, made again in the clone: the run directory only names the commits. */
 
 import { mergeBaseOf } from '../../../adapters/github/branch.ts';
-import type { Clone } from '../../../adapters/github/clone.ts';
+import { type Clone, MAX_CONTENT_BYTES } from '../../../adapters/github/clone.ts';
 import type { OwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { conflictKind, hasMarkers } from '../../../domain/github/conflict.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
@@ -78,7 +78,7 @@ async function unresolved(
   const changed = new Set((await treeDifferences(gitDir, merged, tree)).map(({ path }) => path));
   const blobs = new Map(((await treeEntries(gitDir, tree)) ?? []).map(({ path, id }) => [path, id]));
   const ids = conflicts.flatMap(({ path }) => blobs.get(path) ?? []);
-  const contents = await clone.contents(ids);
+  const contents = await clone.contents(ids, MAX_CONTENT_BYTES);
   return conflicts.flatMap((conflict) => {
     const content = contents.get(blobs.get(conflict.path) ?? '') ?? null;
     if (changed.has(conflict.path)) return hasMarkers(content?.toString('utf8') ?? '') ? conflict.path : [];

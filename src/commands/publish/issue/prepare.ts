@@ -83,16 +83,8 @@ async function prepare(
   if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);
   if (rounds?.isRepeated) return rounds.outcome;
   const works = settings.dryRun || pulls !== null ? [] : worksOf(context, settings, read.found);
-  const question = {
-    github,
-    repository,
-    settings,
-    token,
-    version,
-    env,
-    signal,
-    isStep: context.isStep === true,
-  };
+  const isStep = context.isStep === true;
+  const question = { ...{ github, repository, settings, token, version, env, signal }, isStep };
   const { obstacle, ready } =
     permitted === null && (rounds?.outcome.exitCode ?? 0) === 0
       ? await obstacleAmong(question, works)
@@ -108,11 +100,11 @@ async function prepare(
     publication,
     askedIn,
     result: { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' },
-    upstream: repositoryNamed(github, repository),
+    upstream: where,
     issueMarker: marker,
     patchFile: null,
     runUrl,
-    isStep: context.isStep === true,
+    isStep,
     sayMade: settings.dryRun ? () => {} : say,
   };
   const unheard = await ended(place, () =>

@@ -59,15 +59,7 @@ export async function explainWrongInputs(
 }
 
 /** What is needed to comment there. Invalid inputs are left out. */
-const TO_TELL = [
-  'repository',
-  'issue',
-  'trigger-label',
-  'comment',
-  'dry-run',
-  'github-api-url',
-  'github-server-url',
-];
+const TO_TELL = 'repository issue trigger-label comment dry-run github-api-url github-server-url'.split(' ');
 
 function settingsToTell(context: HostContext, flags: WrongInputs['flags']): Settings | null {
   const env = Object.fromEntries(

@@ -5,7 +5,6 @@ import {
   type DraftFacts,
   draftReasons,
   judgeProtected,
-  overCaps,
   type ProtectedRules,
   publishable,
   verificationOf,
@@ -124,22 +123,6 @@ test('an unfinished run that has no patch is what it was, with the exit code tha
   });
   const late = finishedRun({ outcome: 'deadline', patch: null });
   expect(publishable(late, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 124 } });
-});
-
-describe('the caps of a patch', () => {
-  test('at the caps it is fine', () => {
-    expect(overCaps({ files: 100, bytes: 4 }, { maxFiles: 100, maxBytes: 4 })).toBeNull();
-  });
-
-  test('over them it says what is too much', () => {
-    expect(overCaps({ files: 101, bytes: 5_000 }, { maxFiles: 100, maxBytes: 4_000 })).toEqual({
-      name: 'policy_violation',
-      exitCode: 8,
-      errorCode: 'ERR_PATCH_TOO_LARGE',
-      reason:
-        'The patch is too large to be published: it changes 101 files, at most 100 are allowed (--max-patch-files), and it has 5,000 bytes, at most 4,000 are allowed (--max-patch-size).',
-    });
-  });
 });
 
 describe('protected files', () => {
