@@ -3,6 +3,7 @@
 import type { SettingEntry, SettingKey } from '../config/schema.ts';
 import { settingEntries } from '../config/schema.ts';
 import { shortened } from '../domain/text/shorten.ts';
+import { wrapped } from '../domain/text/terminal.ts';
 import type { Command } from './command.ts';
 
 /** Lines of the smallest terminal. */
@@ -11,39 +12,16 @@ const MAX_LINES = 24;
 /** Lines of a command's screen that are no flag and no example. */
 const FRAME_LINES = 8;
 
-const MAX_EXAMPLES = 2;
-
 /** Characters of a flag with its value; one with more values than fit has the first of them. */
 const MAX_FLAG = 32;
 
 /** What is looked for most, in the order of the screen. A command shows those that it takes, and all where it takes few. */
+// biome-ignore format: one list reads best as a paragraph
 const FREQUENT: readonly SettingKey[] = [
-  'message',
-  'plan',
-  'planFromIssue',
-  'verify',
-  'setup',
-  'allow',
-  'protect',
-  'provider',
-  'model',
-  'maxCostUsd',
-  'deadlineMs',
-  'maxIterations',
-  'sandbox',
-  'allowedDomains',
-  'patch',
-  'repository',
-  'dryRun',
-  'draft',
-  'base',
-  'branch',
-  'labels',
-  'reviewers',
-  'runDir',
-  'output',
-  'verbose',
-  'quiet',
+  'message', 'plan', 'planFromIssue', 'verify', 'setup', 'allow', 'protect',
+  'provider', 'model', 'maxCostUsd', 'deadlineMs', 'maxIterations', 'sandbox', 'allowedDomains',
+  'patch', 'repository', 'dryRun', 'draft', 'base', 'branch', 'labels',
+  'reviewers', 'runDir', 'output', 'verbose', 'quiet',
 ];
 
 /** The screen of all commands. `columns` is the width of the terminal. */
@@ -51,14 +29,15 @@ export function helpScreen(commands: readonly Command[], columns: number): strin
   const width = widthIn(columns);
   const names = Math.max(...commands.map(({ name }) => name.length));
   const [example = ''] = commands.flatMap(({ examples: [first] }) => first?.slice(0, 1) ?? []);
-  return [
+  const lines = [
     'patchsmith <command> [flags]: a plan and principles in, a proven patch out',
     '',
     ...commands.map(({ name, summary }) => row(name, summary, names, width)),
     '',
     `Example: ${example}`,
     'More: patchsmith <command> --help, and patchsmith help [command or code]',
-  ].join('\n');
+  ];
+  return narrowed(lines, columns);
 }
 
 /** The screen of one command. */
@@ -66,7 +45,7 @@ export function commandScreen(command: Command, columns: number): string {
   const width = widthIn(columns);
   const { name, summary, operands, switches, settings, examples } = command;
   const taken = settingEntries().filter(({ key }) => settings.includes(key));
-  const lines = examples.slice(0, MAX_EXAMPLES).map(([line]) => `  ${line}`);
+  const lines = examples.slice(0, 2).map(([line]) => `  ${line}`);
   const ownRows = Object.keys(switches).length + 1;
   const room = MAX_LINES - FRAME_LINES - ownRows - lines.length;
   const shown = taken.length <= room ? taken : frequentIn(taken, room);
@@ -77,7 +56,7 @@ export function commandScreen(command: Command, columns: number): string {
   ];
   const flags = Math.max(...rows.map(([flag]) => flag.length));
   const left = taken.length - shown.length;
-  return [
+  const page = [
     fitted(summary, width),
     '',
     `Usage: ${['patchsmith', name, ...operands, '[flags]'].join(' ')}`,
@@ -86,7 +65,8 @@ export function commandScreen(command: Command, columns: number): string {
     ...(left > 0 ? ['', `${left} more flags: patchsmith help ${name}`] : []),
     ...(lines.length > 0 ? ['', lines.length === 1 ? 'Example:' : 'Examples:', ...lines] : []),
     ...(left > 0 ? [] : ['', `Defaults, variables and exit codes: patchsmith help ${name}`]),
-  ].join('\n');
+  ];
+  return narrowed(page, columns);
 }
 
 function frequentIn(taken: readonly SettingEntry[], room: number): SettingEntry[] {
@@ -121,6 +101,19 @@ export function fitted(text: string, room: number): string {
 /** A shorter beginning says too little. */
 const LEAST_PART = 20;
 
+/** The lines as a text. Below the narrowest width they are broken between words; an example is whole, to be copied. */
+export function narrowed(lines: readonly string[], columns: number): string {
+  if (columns >= NARROWEST) return lines.join('\n');
+  const broken = lines.map((line) => {
+    if (/^ {2}(?:patchsmith|gh) (?!.*\S {2})/.test(line)) return line;
+    return wrapped(line.replace(/(\S) {2,}/g, '$1  '), columns, line.startsWith(' ') ? 8 : 0);
+  });
+  return broken.join('\n').replace(/ +$/gm, '');
+}
+
+/** The least width in which flags and their meanings stand side by side. */
+export const NARROWEST = 60;
+
 function widthIn(columns: number): number {
-  return Math.max(60, Math.min(columns, 110));
+  return Math.max(NARROWEST, Math.min(columns, 110));
 }

@@ -9,20 +9,20 @@ import { ERROR_AREAS, errorsIn } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
 import { WARNING_AREAS } from '../domain/warnings/registry.ts';
 import type { Command } from './command.ts';
+import { NARROWEST, narrowed } from './help-screen.ts';
 
 /** The help page of all commands. `columns` is the width of the terminal. */
-export function helpText(commands: readonly Command[], columns: number): Promise<string> {
+export async function helpText(commands: readonly Command[], columns: number): Promise<string> {
   const page = layout(columns)
     .usage('patchsmith: a plan and principles in, a proven patch out\n\nUsage: $0 <command> [flags]')
     .option('version', { type: 'boolean', describe: 'Show the version' });
   for (const { name, summary } of commands) page.command(name, summary);
-  return page
-    .epilogue([examplesOf(commands.flatMap(({ examples }) => examples)), EACH, EXIT_CODES].join('\n\n'))
-    .getHelp();
+  const notes = [examplesOf(commands.flatMap(({ examples }) => examples)), EACH, EXIT_CODES];
+  return narrowed((await page.epilogue(notes.join('\n\n')).getHelp()).split('\n'), columns);
 }
 
 /** The help page of one command, with every setting it accepts. */
-export function commandHelpText(command: Command, columns: number): Promise<string> {
+export async function commandHelpText(command: Command, columns: number): Promise<string> {
   const { name, summary, operands, switches, settingsWith = {}, examples } = command;
   const settings = [...command.settings, ...Object.values(settingsWith).flat()];
   const words = ['$0', name, ...operands, '[flags]'].join(' ');
@@ -37,7 +37,7 @@ export function commandHelpText(command: Command, columns: number): Promise<stri
     ...(entries.length > 0 ? [SOURCES] : []),
     EXIT_CODES,
   ];
-  return page.epilogue(notes.join('\n\n')).getHelp();
+  return narrowed((await page.epilogue(notes.join('\n\n')).getHelp()).split('\n'), columns);
 }
 
 /** The help page of an error, a warning or the reason of a failed call, or of `codes`, which are all of them. Null for another word. */
@@ -85,7 +85,7 @@ function layout(columns: number) {
     .exitProcess(false)
     .help(false)
     .version(false)
-    .wrap(Math.max(60, Math.min(columns, 110)))
+    .wrap(columns < NARROWEST ? null : Math.min(columns, 110))
     .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' });
 }
 

@@ -4,7 +4,7 @@ import { withoutKey } from '../config/provider-keys.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
-import { sayEnd, sayTo } from '../host/say.ts';
+import { columnsOf, sayEnd, sayTo } from '../host/say.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { readSettings } from './inputs.ts';
@@ -28,7 +28,9 @@ export const RUN_COMMANDS: readonly Command[] = [
       const problems = [...given.problems, ...otherOutput('runs', given)];
       if (problems.length > 0) return { status: 'refused', problems };
       const { showRuns } = await import('./runs/runs.ts');
-      return sayEndOf(context, () => showRuns({ ...partsOf(context), json: isJson }));
+      return sayEndOf(context, () =>
+        showRuns({ ...partsOf(context), width: columnsOf(context.stdout), json: isJson }),
+      );
     },
   },
   {

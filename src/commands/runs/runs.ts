@@ -6,12 +6,14 @@ import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { columns, inertJson } from '../../domain/text/terminal.ts';
+import { columns, inertJson, oneLine, wrapped } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
 
 /** The arguments of `patchsmith runs`. */
 export interface RunsInput {
   readonly json: boolean;
+  /** Columns of the terminal; infinite without one. */
+  readonly width: number;
   readonly redact: Redact;
   readonly env: Environment;
   /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
@@ -19,14 +21,15 @@ export interface RunsInput {
 }
 
 /** Changes nothing: a run whose process has died is shown as such, and completed by the commands that work on it. */
-export async function showRuns({ json, redact, env, print }: RunsInput): Promise<RunOutcome> {
+export async function showRuns(input: RunsInput): Promise<RunOutcome> {
+  const { json, redact, env, print } = input;
   const { folders, runs: listed } = await listRuns(env);
   const runs: RunSummary[] = [];
   // One after the other, so that only one journal is held.
   for (const run of listed) runs.push(await withSpending(run));
   const document = json
     ? `${inertJson(redactedJson({ version: 1, folders, runs: runs.map(runJson) }, redact, 2))}\n`
-    : table(runs, env.HOME, redact);
+    : table(runs, input);
   const unread = await print(document);
   if (json && unread !== null) return unread;
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
@@ -53,9 +56,16 @@ const HEAD = ['RUN', 'WHEN (UTC)', 'OUTCOME', 'COST', 'SIZE', 'REPOSITORY', 'PLA
 /** Longest text of a column. */
 const WIDEST = [22, 16, 33, 10, 10, 48, 72];
 
-function table(runs: readonly RunSummary[], home: string | undefined, redact: Redact): string {
+/** Below 100 columns, a paragraph a run. */
+function table(runs: readonly RunSummary[], { env, width, redact }: RunsInput): string {
   if (runs.length === 0) return '';
-  return columns([HEAD, ...runs.map((run) => row(run, home))], WIDEST, redact);
+  const rows = runs.map((run) => row(run, env.HOME));
+  if (width >= 100) return columns([HEAD, ...rows], WIDEST, redact);
+  const paragraphs = rows.map((cells) => {
+    const [run, when, outcome, cost, size, ...rest] = cells.map((cell) => oneLine(redact(cell), 72));
+    return [`${run}  ${outcome}`, `  ${when}  ${cost}  ${size}`, `  ${rest.join('  ')}`];
+  });
+  return paragraphs.map((lines) => `${lines.map((line) => wrapped(line, width, 2)).join('\n')}\n`).join('');
 }
 
 function row(run: RunSummary, home: string | undefined): string[] {

@@ -61,12 +61,16 @@ test('without arguments the help is printed, a line for each command, and the ex
 
 test('help is as wide as the terminal, also through a pipe', async () => {
   const cwd = tempFolder();
-  const widest = async (env: Record<string, string>) => {
-    const { stdout } = await runCli(['help', 'run'], { cwd, env });
-    return Math.max(...stdout.split('\n').map((line) => line.length));
+  const widest = async (env: Record<string, string>, ...words: string[]) => {
+    const { stdout } = await runCli(words.length > 0 ? words : ['help', 'run'], { cwd, env });
+    const isWhole = (line: string) => /^ {2}(?:patchsmith|gh) (?!.*\S {2})|^\s*\S+$/.test(line);
+    const lines = stdout.split('\n').filter((line) => !isWhole(line));
+    return Math.max(...lines.map((line) => line.length));
   };
   expect(await widest({})).toBeLessThanOrEqual(80);
   expect(await widest({ COLUMNS: '104' })).toBeGreaterThan(90);
+  for (const words of [['help'], ['--help'], ['run', '--help'], []])
+    expect(await widest({ COLUMNS: '40' }, ...words)).toBeLessThanOrEqual(40);
 });
 
 test.each([['--help'], ...COMMANDS.map((name) => [name, '--help'])])(
