@@ -83,7 +83,7 @@ export function newRun(start: RunStarted, at: number, { events }: RunDirectory, 
     state: startOf(first),
     actions: [],
     seen: new SeenLines(),
-    openJournal: () => openJournal(events, redact),
+    openJournal: () => openJournal(events, first, redact),
   };
 }
 

@@ -223,13 +223,6 @@ function networkEnvironment({ url, token, env }: ClonePlace): Record<string, str
 }
 
 const PASSED_ON = [
-  'HTTPS_PROXY',
-  'https_proxy',
-  'HTTP_PROXY',
-  'http_proxy',
-  'NO_PROXY',
-  'no_proxy',
-  'GIT_SSL_CAINFO',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
+  ...['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'],
+  ...['GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ];

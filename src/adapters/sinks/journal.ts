@@ -1,16 +1,24 @@
 /** `events.jsonl`: one event per line, on disk before the run acts on it. */
 
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { replaceFile } from '../../files/replace-file.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**
  * Throws file system errors: a run that cannot be recorded must not continue. An event is in the file as soon as it
  * is accepted, so that it survives a killed process; after `sync` it also survives a crash of the machine.
  */
-export function openJournal(path: string, redact: Redact): EventSink {
-  return journalIn(openSync(path, 'wx', 0o600), redact);
+export function openJournal(path: string, first: RunEvent, redact: Redact): EventSink {
+  replaceFile(path, `${redactedJson(first, redact)}\n`);
+  const journal = journalIn(openSync(path, 'a'), redact);
+  return { ...journal, accept: (event) => event.seq > first.seq && journal.accept(event) };
+}
+
+/** A journal for as long as the first event is not known yet: `openJournal` replaces it in one step. */
+export function keepProvisional(path: string, first: RunEvent, redact: Redact): void {
+  writeFileSync(path, `${redactedJson(first, redact)}\n`, { flag: 'wx', mode: 0o600 });
 }
 
 /** Continues after the first `bytes` bytes of a journal; anything after them, a torn line, is dropped. */
@@ -22,7 +30,7 @@ export function reopenJournal(path: string, bytes: number, redact: Redact): Even
 }
 
 function journalIn(file: number, redact: Redact): EventSink {
-  let isSynced = true;
+  let isSynced = false;
   let failure: unknown = null;
   // Linux reports a failed sync once, and the next one may appear to succeed.
   function attempt(work: () => void): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { AGREE_AGAIN, resumeCommand } from '../../domain/journal/continuation.ts';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
+import { readStart } from './read-journal.ts';
 import { readResult } from './read-result.ts';
 import { type RunDirectory, resultText, writeResult } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
@@ -23,7 +24,9 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
     // It may have ended by itself in the meantime.
     const left = readResult(directory);
     if (left?.status !== 'running') return null;
-    const result = { ...ended(left, directory), ...(await spentSoFar(directory, left)) };
+    const start = await readStart(directory.events);
+    const hasBegun = start !== null && start.unready === undefined;
+    const result = { ...ended(left, directory, hasBegun), ...(await spentSoFar(directory, left)) };
     if ((await whyNotUsable(directory)) === null) {
       keep(result, directory);
       removeCopies(directory);
@@ -43,10 +46,10 @@ async function spentSoFar(directory: RunDirectory, { runId }: RunResult): Promis
 }
 
 /** A patch without a final result is not trusted. */
-function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
+function ended(left: RunResult, { path }: RunDirectory, hasBegun: boolean): RunResult {
   const there = left.root === null ? {} : { repo: left.root };
   const first = join(path, 'attempts', '1');
-  const next = existsSync(events)
+  const next = hasBegun
     ? `Continue the run: ${resumeCommand(path, there)} ${AGREE_AGAIN}`
     : existsSync(first)
       ? `No attempt had been chosen; one can be continued: ${resumeCommand(first, there)} ${AGREE_AGAIN}`

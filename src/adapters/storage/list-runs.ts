@@ -73,9 +73,7 @@ const Glimpse = z.object({
   costUsd: z.union([z.number(), z.literal('unknown')]),
 });
 
-/**
- * `runId` is the id that belongs to the folder; `path` has no links. Rejects only with `CutShort`, when time is up.
- */
+/** `runId` is the id that belongs to the folder; `path` has no links. Rejects only with `CutShort`, when time is up. */
 export async function summarise(
   runId: string,
   path: string,

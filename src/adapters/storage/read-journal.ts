@@ -39,9 +39,7 @@ export const MAX_EVENTS = 100_000;
 
 const EventPosition = z.object({ seq: z.int().positive(), at: z.number() });
 
-/**
- * Every complete line is one event, numbered from 1 without gaps. Rejects with `CutShort` when time is up.
- */
+/** Every complete line is one event, numbered from 1 without gaps. Rejects with `CutShort` when time is up. */
 export async function readJournal(path: string): Promise<JournalRead> {
   const read = readRegularFile(path, MAX_JOURNAL_BYTES);
   if (read.status === 'failed')

@@ -119,10 +119,7 @@ function firstFiles(patch: Buffer): Buffer {
   return patch.subarray(0, end + 1);
 }
 
-/**
- * The same bytes if there is nothing to hide, otherwise redacted line by line; null for a secret that spans several
- * lines.
- */
+/** The same bytes if there is nothing to hide, otherwise redacted line by line; null for a secret that spans several lines. */
 function withoutSecrets(patch: Buffer, redact: Redact): Buffer | null {
   const text = patch.toString('utf8');
   if (redact(text) === text) return patch;

@@ -119,9 +119,7 @@ export function isThere(directory: RunDirectory): boolean {
   return existsSync(directory.path);
 }
 
-/**
- * Creates missing parents too. Node's own recursive mode never returns in a folder such as /proc, where none can be created.
- */
+/** Creates missing parents too. Node's own recursive mode never returns in a folder such as /proc, where none can be created. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

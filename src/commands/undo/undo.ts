@@ -90,14 +90,13 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const repositories = keptRepositories(shadowDir, root);
     const closed = recallClosedPlaces(root, shadowDir, input.say);
     const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
-    const left = input.force
-      ? null
-      : await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
-    if (left !== null) return usageError('ERR_UNDO_CONFLICT', left);
+    const { refusal, gone } = await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
+    if (refusal !== null && !input.force) return usageError('ERR_UNDO_CONFLICT', refusal);
     return await takeBack(input, run, {
       restorer,
       root,
       kept: kept.files,
+      gone,
       openedNs: repositories.status === 'ok' ? BigInt(repositories.openedNs) : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
@@ -114,6 +113,8 @@ interface Means {
   readonly restorer: Restorer;
   readonly root: string;
   readonly kept: readonly KeptFile[];
+  /** Files that went missing after the last record. */
+  readonly gone: readonly PathChange[];
   /** When the run opened the work tree, in ns of its file system. */
   readonly openedNs: bigint;
   readonly removePlanted: () => Promise<RemovedGitDirs>;
@@ -127,7 +128,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
   const { say } = input;
   const { events } = run;
   const { restorer, removePlanted, clearSetIds, result } = means;
-  const plan = undoPlan(events, means.kept);
+  const plan = undoPlan(events, means.kept, means.gone);
   const judged = await judge(plan, means);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);

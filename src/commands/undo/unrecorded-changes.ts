@@ -3,6 +3,7 @@
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
 import { pathGuard } from '../../domain/changes/path-policy.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { workTreeStates } from '../../domain/journal/change-events.ts';
@@ -14,17 +15,16 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { createTools } from '../../tools/registry.ts';
 
 /**
- * A sentence for people about what was in progress and which paths differ from the record. Null if nothing was in progress, or if
- * the whole work tree is as the last event left it. Such a change may come from the run or from someone after its death; there is
- * no way to tell.
+ * What has changed since the last record of a run that died in the middle of work, by that or by someone else: `gone` are files that
+ * are missing now. `refusal` is a sentence for people about the others; null if there are none.
  */
 export async function unrecordedChanges(
   run: FoldedEvents,
   directory: RunDirectory,
   { checkout, env }: { checkout: Checkout; env: Environment },
-): Promise<string | null> {
+): Promise<{ refusal: string | null; gone: readonly PathChange[] }> {
   const open = underWay(run);
-  if (open.length === 0) return null;
+  if (open.length === 0) return { refusal: null, gone: [] };
   const { events } = run;
   const [start] = events;
   const { base } = run.state;
@@ -46,11 +46,13 @@ export async function unrecordedChanges(
       mayHavePlanted: wereCommandsUnderWay(run) ? 'leave' : null,
     },
   );
-  if (reopened.status === 'failed') return reopened.message;
+  if (reopened.status === 'failed') return { refusal: reopened.message, gone: [] };
   const { found, planted, workspace } = reopened;
   const leftOut = workspace.notes().exceeded === null ? [] : ['files over the limits'];
-  const changed = [...found.map(({ path }) => path), ...planted, ...leftOut];
-  return changed.length === 0 ? null : refusalOf(open, changed, events);
+  const gone = found.filter(({ after }) => after === null);
+  const others = found.filter(({ after }) => after !== null).map(({ path }) => path);
+  const changed = [...others, ...planted, ...leftOut];
+  return { refusal: changed.length === 0 ? null : refusalOf(open, changed, events), gone };
 }
 
 function refusalOf(open: readonly string[], changed: readonly string[], events: RunEvents): string {

@@ -40,7 +40,11 @@ export interface UndoPlan {
  * Changes by setup commands, tool calls and verify commands are the run's own, whether they are in its patch or not. Changes
  * from outside are someone's work: if they came first, the run is undone down to them.
  */
-export function undoPlan(events: readonly RunEvent[], kept: readonly KeptBefore[] = []): UndoPlan {
+export function undoPlan(
+  events: readonly RunEvent[],
+  kept: readonly KeptBefore[] = [],
+  gone: readonly PathChange[] = [],
+): UndoPlan {
   const own = new Map<string, Own>();
   const foreign = new Set<string>();
   const unknown = new Set<string>();
@@ -62,6 +66,8 @@ export function undoPlan(events: readonly RunEvent[], kept: readonly KeptBefore[
     const mayStay = isIgnored || ignored === 'from_now';
     own.set(path, known ? { ...known, after, mayStay } : { before, after, tangled: false, mayStay });
   }
+  for (const { path, before } of gone)
+    own.set(path, { before, tangled: false, mayStay: false, ...own.get(path), after: null });
   for (const { path, before, after: left, permissions } of kept) {
     const after = left === undefined ? (own.get(path)?.after ?? null) : left;
     own.set(path, { before, after, tangled: false, mayStay: true, permissions });
@@ -96,6 +102,7 @@ export function underWay({ events, state }: FoldedEvents): string[] {
   // If time ran out in the middle of a step, its calls have no outcome.
   if (last?.type === 'run.stopped' && last.stop.why !== 'deadline' && last.stop.why !== 'interrupted')
     return [];
+  if (events.length === 1 && events[0].unready !== undefined) return ['commands before the work'];
   if (state.phase.at === 'verify') return ['verify commands'];
   const open = new Map<string, string>();
   for (const event of events) {

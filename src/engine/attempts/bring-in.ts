@@ -103,16 +103,8 @@ function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
 /** The journal comes last: a directory without one contains no run. */
 function takeOver(from: string, to: string): void {
   const [old, own] = [runDirectoryAt(from), runDirectoryAt(to)];
-  for (const name of [
-    'shadowGit',
-    'sandboxGitDir',
-    'patch',
-    'uncommitted',
-    'log',
-    'report',
-    'events',
-  ] as const)
-    if (existsSync(old[name])) renameSync(old[name], own[name]);
+  const names = ['shadowGit', 'sandboxGitDir', 'patch', 'uncommitted', 'log', 'report', 'events'] as const;
+  for (const name of names) if (existsSync(old[name])) renameSync(old[name], own[name]);
   rmSync(from, { recursive: true, force: true });
 }
 

@@ -60,13 +60,4 @@ export async function openBesideCheckout(
   };
 }
 
-const DIFF = [
-  'diff-tree',
-  '-r',
-  '-p',
-  '-M',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-color',
-  '--no-commit-id',
-];
+const DIFF = 'diff-tree -r -p -M --no-ext-diff --no-textconv --no-color --no-commit-id'.split(' ');

@@ -1,6 +1,8 @@
 /** Settles a new run: the merge of a follow-up, the commands before the work, the MCP servers, and the event that begins it. */
 
+import { rmSync } from 'node:fs';
 import { providerNamed } from '../../adapters/providers/registry.ts';
+import { keepProvisional } from '../../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { Settings } from '../../config/schema.ts';
 import { windowOf } from '../../domain/compaction/compaction.ts';
@@ -75,40 +77,56 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
   if (withoutCommands) return stopped(READY);
   const { plan, verify, baseline } = task;
   const commands = { setup: plan.setup, verify, baseline: isCheck ? verify : baseline };
-  const ran = await runBefore(
-    session,
-    { ...commands, timeoutMs: settings.verifyTimeoutMs, reruns: settings.flakyReruns },
-    opened,
-  );
-  const changes = ran.changes ?? [];
-  // If there is something to undo, the run has a journal that says so.
-  if (ran.status !== 'ok' && changes.length === 0) return stoppedBefore(session, ran);
-  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
-  const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
-  if (servers.status === 'stopped') return servers;
-  if (isCheck && changes.length === 0) return stopped(READY);
-  const tools = [...task.tools, ...servers.tools];
-  const start: RunStarted = {
+  // A process that is killed from here on leaves a journal with which undo knows what was there.
+  const begin = (ran: RanBefore, servers: OpenServers = NO_SERVERS): RunStarted => ({
     ...known,
     ...partOfSettings(session, task, servers),
     setup: ran.setup,
-    setupChanges: changes,
+    setupChanges: ran.changes ?? [],
     verifyBaseline: ran.verifyBaseline,
     ...unreadyPart(ran, isCheck),
     ...keptHosts(sandbox, settings),
     root: session.input.attempt?.root ?? workspace.root,
     modelSettings: place.model.choice.settings,
-    ...firstRequest(session, { ...task, tools }, ran, opened),
+    ...firstRequest(session, { ...task, tools: [...task.tools, ...servers.tools] }, ran, opened),
+  });
+  keepProvisional(directory.events, { ...begin(NOT_RUN), seq: 1, at: session.startedAt }, session.redact);
+  const unbegun = (end: Stopped) => {
+    rmSync(directory.events);
+    return end;
   };
+  const ran = await runBefore(
+    session,
+    { ...commands, timeoutMs: settings.verifyTimeoutMs, reruns: settings.flakyReruns },
+    opened,
+  );
+  if (ran.status === 'interrupted' && ran.changes === null) return stoppedBefore(session, ran);
+  const changes = ran.changes ?? [];
+  // If there is something to undo, the run has a journal that says so.
+  const isAsBefore =
+    changes.length === 0 && (ran.status !== 'ok' || isCheck) && (await workspace.settleFiles()) === 0;
+  if (ran.status !== 'ok' && isAsBefore) return unbegun(stoppedBefore(session, ran));
+  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
+  const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
+  if (servers.status === 'stopped') return unbegun(servers);
+  if (isAsBefore) return unbegun(stopped(READY));
+  const start = begin(ran, servers);
   return {
     status: 'settled',
     start,
-    tools,
+    tools: [...task.tools, ...servers.tools],
     ...servers.ready,
     beginning: newRun(start, session.startedAt, directory, session.redact),
     ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),
   };
 }
+
+/** Before the commands have run. */
+const NOT_RUN: RanBefore = {
+  status: 'failed',
+  message: 'The run died before its first request.',
+  ...{ setup: [], verifyBaseline: null, changes: [] },
+};
 
 /** Why the model is not asked, for a run that has a journal nevertheless. */
 function unreadyPart(ran: RanBefore, isCheck: boolean): Pick<RunStarted, 'unready'> {

@@ -50,9 +50,7 @@ export class ObjectStore {
     return id;
   }
 
-  /**
-   * The same for contents too large for memory. If `chunks` are not `size` bytes in total, stores nothing and returns null.
-   */
+  /** The same for contents too large for memory. If `chunks` are not `size` bytes in total, stores nothing and returns null. */
   async writeStream(
     chunks: AsyncIterable<Buffer>,
     size: number,

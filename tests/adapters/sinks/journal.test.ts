@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openJournal } from '../../../src/adapters/sinks/journal.ts';
+import { keepProvisional, openJournal } from '../../../src/adapters/sinks/journal.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
@@ -17,8 +17,9 @@ const warning = (seq: number, message: string): RunEvent => ({
 
 test('every event is a line in the file as soon as it has been accepted', () => {
   const path = join(tempFolder(), 'events.jsonl');
-  const journal = openJournal(path, (text) => text);
-  const events: RunEvent[] = [{ ...started, seq: 1, at: 1 }, warning(2, 'a\n"b"\u2028'), warning(3, 'c')];
+  const first = { ...started, seq: 1, at: 1 };
+  const journal = openJournal(path, first, (text) => text);
+  const events: RunEvent[] = [first, warning(2, 'a\n"b"\u2028'), warning(3, 'c')];
   for (const [index, event] of events.entries()) {
     journal.accept(event);
     const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
@@ -30,15 +31,10 @@ test('every event is a line in the file as soon as it has been accepted', () => 
 
 test('secrets are kept out of values and names, and numbers stay numbers', () => {
   const path = join(tempFolder(), 'events.jsonl');
-  const journal = openJournal(path, redactorFor(['se"cret-value', '1234567890']));
   const input = { path: 'se"cret-value', 'se"cret-value': 'x' };
-  journal.accept({
-    type: 'tool.started',
-    call: { id: 'a', name: 't', input },
-    iteration: 1,
-    seq: 1,
-    at: 1234567890,
-  });
+  const call = { id: 'a', name: 't', input };
+  const first = { type: 'tool.started', call, iteration: 1, seq: 1, at: 1234567890 } as const;
+  const journal = openJournal(path, first, redactorFor(['se"cret-value', '1234567890']));
   journal.close(emptyResult('r', '0'));
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
     type: 'tool.started',
@@ -51,6 +47,6 @@ test('secrets are kept out of values and names, and numbers stay numbers', () =>
 
 test('an older journal is never written over', () => {
   const path = join(tempFolder({ 'events.jsonl': 'older' }), 'events.jsonl');
-  expect(() => openJournal(path, (text) => text)).toThrow('EEXIST');
+  expect(() => keepProvisional(path, { ...started, seq: 1, at: 1 }, (text) => text)).toThrow('EEXIST');
   expect(readFileSync(path, 'utf8')).toBe('older');
 });

@@ -29,13 +29,6 @@ async function expectRoundTrip(scratch: ScratchCheckout, startDir = scratch.root
 }
 
 describe('the workspace', () => {
-  test('of a subdirectory is the whole checkout, and the way down is reported', async () => {
-    const scratch = committed();
-    const checkout = await scratch.checkout(join(scratch.root, 'sub'));
-    expect([checkout.root, checkout.prefix]).toEqual([scratch.root, 'sub']);
-    await expectRoundTrip(scratch, join(scratch.root, 'sub'));
-  });
-
   test('works in a clone that borrows its objects, over more than one step', async () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '--shared', '.', '../odd "name" # 1');

@@ -1,16 +1,9 @@
-/** What undo does with files that git ignores, and a `kept-files` that somebody else has made. */
-
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
-import { makePipe } from '../../support/files/temp-folder.ts';
+import { makeRepository, type Repository, removeFolders } from '../../support/files/repository.ts';
+import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -101,7 +94,7 @@ describe('small ignored files', () => {
   test('are restored after a run that was killed, and what a person made meanwhile stays', async () => {
     const repository = await withIgnored();
     const before = treeOf(repository.root);
-    const runDir = join(temporaryFolder(), 'run');
+    const runDir = join(tempFolder(), 'run');
     await scriptedRun({
       repository,
       turns: [command('rm -r .env local'), { fault: { kind: 'stall', afterEvents: 1 } }],
@@ -158,7 +151,7 @@ describe('a planted kept-files', () => {
       entry('local/link'),
       entry('local/tool', { after: zero }),
     );
-    const outside = temporaryFolder();
+    const outside = tempFolder();
     symlinkSync(outside, join(repository.root, 'out'));
     const before = treeOf(repository.root);
     expect((await undo(repository, runDir)).stderr).toContain("git's own folder");

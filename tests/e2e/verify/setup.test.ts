@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { treeOf } from '../../support/files/tree.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -108,6 +109,25 @@ test('what setup changed until a signal came is reported, and can be undone', as
 testAtNight('so is what it changed until the deadline', async () => {
   const { exitCode } = await stoppedInSetup(['--deadline', '20s']);
   expect(exitCode).toBe(124);
+});
+
+test('a runner that is killed in setup loses no file: undo brings back what is missing, and names what is new', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': '.env\n' });
+  for (const name of ['mine.txt', '.env']) repository.write(name, `${name}\n`);
+  const before = treeOf(repository.root);
+  const runDir = join(temporaryFolder(), 'run');
+  const args = ['--setup', 'rm mine.txt a.txt .env; sleep 600'];
+  const during = async ({ pid }: { pid: number }) => {
+    await until('setup has removed the files', () => !existsSync(join(repository.root, '.env')));
+    process.kill(pid, 'SIGKILL');
+  };
+  await scriptedRun({ repository, turns: [], runDir, args, during });
+  expect((await commandOver('resume', runDir)).exitCode).toBe(2);
+  repository.write('new.txt', 'new\n');
+  const over = (...more: string[]) => commandOver('undo', runDir, '--repo', repository.root, ...more);
+  expect(await over()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('new.txt') });
+  expect((await over('--force')).stderr).toContain('3 files restored');
+  expect(treeOf(repository.root)).toEqual({ ...before, 'new.txt': '644 new\n' });
 });
 
 test('no setup command runs after a failed one, nor in a fresh checkout', async () => {

@@ -1,7 +1,4 @@
-/**
- * Shows on stderr what a run does: lines for what has happened and, on a terminal, a status line for what is in
- * progress.
- */
+/** Shows on stderr what a run does: lines for what has happened and, on a terminal, a status line for what is in progress. */
 
 import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
@@ -38,10 +35,7 @@ export class Progress implements EventSink {
     this.#activities = new Activities(options.clock);
   }
 
-  /**
-   * Starts reporting what is in progress: every second in a terminal's status line, elsewhere after a period of
-   * silence.
-   */
+  /** Starts reporting what is in progress: every second in a terminal's status line, elsewhere after a period of silence. */
   async start(): Promise<void> {
     const { quiet, terminal } = this.#options;
     if (quiet) return;
