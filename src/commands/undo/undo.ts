@@ -113,7 +113,6 @@ interface Means {
   readonly restorer: Restorer;
   readonly root: string;
   readonly kept: readonly KeptFile[];
-  /** Files that went missing after the last record. */
   readonly gone: readonly PathChange[];
   /** When the run opened the work tree, in ns of its file system. */
   readonly openedNs: bigint;

@@ -121,10 +121,8 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
   };
 }
 
-/** Before the commands have run. */
 const NOT_RUN: RanBefore = {
-  status: 'failed',
-  message: 'The run died before its first request.',
+  ...{ status: 'failed', message: 'The run died before its first request.' },
   ...{ setup: [], verifyBaseline: null, changes: [] },
 };
 

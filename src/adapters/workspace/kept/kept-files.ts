@@ -24,7 +24,6 @@ const MIB = 1024 * 1024;
 const MAX_FILE_BYTES = MIB;
 const MAX_BYTES = 64 * MIB;
 const MAX_FILES = 4_000;
-/** Entries of ignored folders that are looked at. */
 const MAX_ENTRIES = 20_000;
 const MAX_JSON_BYTES = 128 * MIB;
 
