@@ -54,6 +54,7 @@ import { formatNumber, listed, pluralize } from './domain/text/words.ts';
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
   'namespaces+seccomp': sandboxNamespaces,
   namespaces: sandboxNamespaces,
+  'namespaces-lite': sandboxNamespaces,
   none: sandboxNone,
 };
 

@@ -102,6 +102,8 @@ Past the sandbox:
   with bubblewrap before 0.8 also new namespaces. A command of root can make a set-uid program, which stays until the command has
   ended (if git ignores it: until the run has ended; in a folder of \`--mount PATH:rw\`, or if the runner is killed: for good). Do not
   run as root there.
+- **A container that hides parts of \`/proc\`** (level \`namespaces-lite\`). Commands can read names, arguments, states, mounts and
+  network tables of its processes; environments, memory, files and descriptors stay closed. Pass no secret as an argument there.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. File capabilities
   (\`setcap\`) that root's commands leave are not cleared. On GitHub Actions no such run starts on an outsider's code, or if a checkout
   has left git credentials.

@@ -22,13 +22,18 @@ export type Category = (typeof CATEGORIES)[number];
 
 /**
  * `contained`: what `--sandbox required` gives on this machine. `unfiltered`: what it gives on a machine whose kernel
- * does not support system call filters. `none`: `--sandbox off`.
+ * does not support system call filters. `lite`: the same in a container that refuses a /proc of its own. `none`: `--sandbox off`.
  */
-export const MODES = ['contained', 'unfiltered', 'none'] as const;
+export const MODES = ['contained', 'unfiltered', 'lite', 'none'] as const;
 export type Mode = (typeof MODES)[number];
 
 /** The level in the result. */
-export const LEVELS = { contained: 'namespaces+seccomp', unfiltered: 'namespaces', none: 'none' } as const;
+export const LEVELS = {
+  contained: 'namespaces+seccomp',
+  unfiltered: 'namespaces',
+  lite: 'namespaces-lite',
+  none: 'none',
+} as const;
 
 /**
  * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker reaches it, and the page on
@@ -46,7 +51,7 @@ export interface Attack {
   readonly goal: Goal;
   /** The defences that hold it in the sandbox, and elsewhere if it is held there; empty if it is held nowhere. */
   readonly heldBy: readonly Hold[];
-  /** Default: held in every mode; the same without the filter as with it. */
+  /** Default: held in every mode; the same in a lesser sandbox as in the full one. */
   readonly expected?: Readonly<Partial<Record<Mode, Verdict>>>;
 }
 
@@ -120,7 +125,7 @@ export interface Aftermath {
 
 export function verdictOf(attack: Attack, mode: Mode): Verdict {
   const { expected } = attack;
-  return expected?.[mode] ?? (mode === 'unfiltered' ? expected?.contained : undefined) ?? 'held';
+  return expected?.[mode] ?? (mode === 'none' ? undefined : expected?.contained) ?? 'held';
 }
 
 /** The attack works only without a sandbox. */

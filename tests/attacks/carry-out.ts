@@ -9,6 +9,7 @@ import { onOwnDisk } from '../support/machine/own-disk.ts';
 import { processOf, watchMemory } from '../support/machine/peak-memory.ts';
 import { commandLinesWith, killIfThere, processesWith } from '../support/machine/processes.ts';
 import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
+import { WITHOUT_OWN_PROC } from '../support/machine/without-own-proc.ts';
 import { givenToNobody, makeNobodysOwn } from '../support/runs/as-nobody.ts';
 import { CLI, type CliEnd } from '../support/runs/cli.ts';
 import { type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
@@ -45,7 +46,7 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
   if (stage.plan !== undefined) victim.put(join(victim.folder, 'plan.md'), stage.plan);
   const memory = { peakBytes: 0 };
   const started: Started = user === 'nobody' ? await givenToNobody(victim.folder) : { wrap: [], env: {} };
-  const filters = mode === 'unfiltered' ? WITHOUT_FILTERS : [];
+  const filters = { contained: [], none: [], unfiltered: WITHOUT_FILTERS, lite: WITHOUT_OWN_PROC }[mode];
   const run = await scriptedRun({
     ...started,
     repository: victim,

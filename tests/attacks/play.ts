@@ -47,7 +47,10 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
 
     test('everything was tried, no canary left, and the runner stayed small', () => {
       const { run } = scene;
-      const end = typeof stage.ends === 'object' ? stage.ends[mode] : stage.ends;
+      const end =
+        typeof stage.ends === 'object'
+          ? (stage.ends[mode] ?? (mode === 'lite' ? stage.ends.contained : undefined))
+          : stage.ends;
       const ends = end === undefined ? ['done', 'no_change'] : [end];
       expect(ends, run.stderr).toContain(run.result.outcome);
       // A first scan of the work tree that takes all the time leaves none for a sandbox.

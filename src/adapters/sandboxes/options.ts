@@ -24,6 +24,8 @@ export interface WantedCaches {
 /** The options for opening a sandbox. */
 export interface SandboxOptions {
   readonly mode: SandboxMode;
+  /** The least that contains commands: `namespaces` with a `/proc` and a host name of their own. Default: `namespaces-lite`. */
+  readonly leastLevel?: 'namespaces' | 'namespaces-lite';
   /** Absolute path of the work tree's root. */
   readonly root: string;
   /** The folder in which every command starts, relative to the root. Default: the root. */

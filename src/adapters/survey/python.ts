@@ -51,7 +51,7 @@ export const python: Ecosystem = {
       lint: said(ruffIn(folder, project, requirements), 'ruff check .'),
       build: null,
       domains: MANAGERS[name].hosts,
-      cache: name === 'poetry' ? null : cacheOf(folder, name, { filledBy: install }),
+      cache: name === 'uv' ? cacheOf(folder, name, { filledBy: install }) : null,
       steps: stepsOf(name, folder, project),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,

@@ -23,10 +23,14 @@ export function sandboxSettings({
   settings,
   env,
   cwd,
-}: Pick<RunInput, 'settings' | 'env' | 'cwd'>): Pick<SandboxOptions, 'hostEnv' | 'limits' | 'mounts'> {
+}: Pick<RunInput, 'settings' | 'env' | 'cwd'>): Pick<
+  SandboxOptions,
+  'hostEnv' | 'limits' | 'mounts' | 'leastLevel'
+> {
   const { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } = settings;
   const mounts = settings.mounts.map((path) => absolutePath(cwd, path));
-  return { hostEnv: env, mounts, limits: { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } };
+  const limits = { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes };
+  return { hostEnv: env, mounts, limits, leastLevel: settings.sandboxLevel };
 }
 
 /** A command without a sandbox sees all processes of the machine, including this one. */

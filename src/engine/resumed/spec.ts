@@ -11,7 +11,7 @@ import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { answeredCalls } from '../../domain/conversation/segments.ts';
 import { workTreeStates } from '../../domain/journal/change-events.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
-import type { RunStarted } from '../../domain/run/events.ts';
+import { type RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
@@ -149,7 +149,8 @@ async function whyShut(session: Session): Promise<RunOutcome | null> {
 
 /** Null when the sandbox contains at least as much as when the run began. */
 function whyWeaker(start: RunStarted, { level }: Sandbox): RunOutcome | null {
-  if (start.sandbox !== 'namespaces+seccomp' || level === start.sandbox) return null;
+  const best = SandboxLevel.options;
+  if (best.indexOf(level) <= best.indexOf(start.sandbox)) return null;
   return sandboxUnavailable(
     'ERR_SANDBOX_WEAKER',
     `The run began with ${start.sandbox}, and here is only ${level}.`,

@@ -170,7 +170,6 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
         'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; } || { code=$?; rm -rf .venv; (exit $code); }',
       ],
       verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
-      cache: 'pip',
       steps: ['python-version: "3.x"'],
     },
   ],

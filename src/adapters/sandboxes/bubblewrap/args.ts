@@ -29,10 +29,13 @@ type OwnMount =
   /** Makes `at` read-only, except for mounts below it. */
   | { kind: 'closed'; at: string };
 
-/** Features of the installed bubblewrap; Ubuntu 22.04 still has 0.6. */
+/** What bubblewrap can do here: Ubuntu 22.04 still has 0.6, and containers refuse some of it. */
 export interface BubblewrapFeatures {
   readonly disableUserns: boolean;
   readonly tmpfsSize: boolean;
+  readonly hostname: boolean;
+  /** Otherwise that of the machine is shown, read-only. Processes in it are of another user namespace, and closed. */
+  readonly ownProc: boolean;
 }
 
 /** Everything that one call of bubblewrap is built from. */
@@ -71,7 +74,8 @@ export function bubblewrapArgs({
     ...(features.disableUserns ? ['--disable-userns'] : []),
     // The command line given here is the namespace's init: the kernel ends everything with it, and its exit code is bubblewrap's.
     '--as-pid-1',
-    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+    ...(features.hostname ? ['--hostname', 'sandbox'] : []),
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(argsFd === null ? [] : ['--args', String(argsFd)]),
@@ -94,6 +98,7 @@ function mountArgs(mount: PinnedMount, features: BubblewrapFeatures, numbersFd: 
     case 'scratch':
       return [...(features.tmpfsSize ? ['--size', String(mount.bytes)] : []), '--tmpfs', mount.at];
     case 'processes':
+      if (!features.ownProc) return ['--ro-bind', '/proc', mount.at];
       // Read-only as a whole: for root, bubblewrap 0.8 leaves /proc/sys/kernel/core_pattern and similar files writable.
       return [
         ...['--proc', mount.at],

@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { whyNotTogether } from '../../../domain/review/service.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
+import { listed } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits, processNumbers } from '../command/limits.ts';
@@ -17,7 +18,7 @@ import { realPathOf, statOf } from '../host-files.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
-import { type Mount, PID_MAX } from './args.ts';
+import type { Mount } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
 import { Listeners, NOT_LISTENING, PROXY_PORT } from './listeners.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
@@ -110,14 +111,12 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
   const numbers = await numbersFile(files, setup.limits);
   const limits = enforcedLimits(options.limits, true, numbers !== null);
   let listeners = place.listeners;
-  const proving = prove({ ...setup, numbers, limits }).then((proven) => {
+  const proving = prove(setup, { numbers, limits }).then((proven) => {
     if (proven.status !== 'unavailable') return proven;
-    // bubblewrap may not set what is below /proc: the watch counts alone.
-    if (proven.reason.includes(PID_MAX)) return prove(setup);
     if (!proven.reason.includes(NOT_LISTENING)) return proven;
     if (options.isNetworkClosed !== true) return { ...proven, reason: NO_WAY };
     listeners = null;
-    return prove({ ...setup, numbers, limits, listeners });
+    return prove({ ...setup, listeners }, { numbers, limits });
   });
   // By then the command is running.
   await setImmediate();
@@ -127,7 +126,22 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     setup.pins.close();
     return proven;
   }
-  const { sandbox, unfiltered } = proven;
+  const { sandbox, unfiltered, refused } = proven;
+  if (refused.length > 0 && options.leastLevel === 'namespaces') {
+    await sandbox.close();
+    setup.pins.close();
+    return {
+      status: 'unavailable',
+      reason: `Commands would have no ${listed(refused, 3)} here (namespaces-lite), and --sandbox-level namespaces asks for more. ${WHOLE}`,
+    };
+  }
+  if (refused.length > 0)
+    warnings.push(
+      warning(
+        'WARN_SANDBOX_LITE',
+        `This container gives commands no ${listed(refused, 3)}: they can list the processes outside. The level is namespaces-lite. ${WHOLE}`,
+      ),
+    );
   if (unfiltered !== null) {
     const weaker = `The sandbox has no system call filter (${unfiltered}); its level is namespaces.`;
     warnings.push(warning('WARN_SANDBOX_UNFILTERED', weaker));
@@ -145,6 +159,8 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
   };
   return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown };
 }
+
+const WHOLE = 'A container started with --security-opt systempaths=unconfined gives all.';
 
 const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: async () => undefined };
 

@@ -1,9 +1,8 @@
 /** Has a sandbox proven by one command through the full setup, with as much of what contains it as this machine permits. */
 
-import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { arch } from 'node:process';
-import { promisify } from 'node:util';
+import { listed } from '../../../domain/text/words.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { type BubblewrapFeatures, PID_MAX } from './args.ts';
 import { BubblewrapFailure } from './contained.ts';
@@ -16,55 +15,72 @@ const CANARY = 'PATCHSMITH_CANARY';
 
 const PROBE_MS = 30_000;
 
-/** The features of the newest bubblewrap. */
-const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
-
 /** `unfiltered` is why there is no system call filter; null where there is one. */
 type ProvenSandbox =
-  | { status: 'ok'; sandbox: Sandbox; unfiltered: string | null }
+  | {
+      status: 'ok';
+      sandbox: Sandbox;
+      unfiltered: string | null;
+      /** What this machine refuses of the full sandbox, in words. */
+      refused: readonly string[];
+    }
   | { status: 'unavailable'; reason: string };
 
-/** Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. */
-export async function prove(setup: Omit<BubblewrapSetup, 'features'>): Promise<ProvenSandbox> {
+/** Asks for everything, and leaves out what exactly is refused. `numbered` limits process numbers, which takes a `/proc` of its own. */
+export async function prove(
+  setup: Omit<BubblewrapSetup, 'features'>,
+  numbered: Pick<BubblewrapSetup, 'numbers' | 'limits'>,
+): Promise<ProvenSandbox> {
   const { filter } = setup;
-  const tried = (features: BubblewrapFeatures, with_ = filter) =>
-    probed({ ...setup, features, filter: with_ });
-  const best = await tried(NEWEST);
-  if (best.status === 'ok' && filter !== null) return best;
-  const features = await featuresOf(setup.program);
-  if (features === 'too old')
-    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
-  const isNewest = features.disableUserns && features.tmpfsSize;
-  const second = isNewest ? best : await tried(features);
-  if (second.status === 'ok' && filter !== null) return second;
-  // Even without the filter the namespaces contain commands; if they do not, that is the reason to report.
-  const last = filter === null ? second : await tried(features, null);
-  if (last.status === 'failed') {
-    const { explain, readMachineFacts } = await import('./unavailable.ts');
-    return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
+  let features: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true, hostname: true, ownProc: true };
+  let isNumbered = true;
+  const attempt = (with_ = filter) =>
+    probed({ ...setup, ...(isNumbered ? numbered : {}), features, filter: with_ });
+  let last = await attempt();
+  while (last.status === 'failed') {
+    const { failure } = last;
+    const refused = REFUSALS.find(({ feature, said }) => features[feature] && said.test(failure));
+    if (refused === undefined && !(isNumbered && failure.includes(PID_MAX))) break;
+    // Only what is below a /proc of its own can be set.
+    isNumbered = refused !== undefined && refused.feature !== 'ownProc' && isNumbered;
+    if (refused !== undefined) features = { ...features, [refused.feature]: false };
+    last = await attempt();
   }
-  // Both processes of bubblewrap may print it, at the same time.
-  const failure = second.status === 'failed' ? second.failure.split('\n')[0] : undefined;
-  return { ...last, unfiltered: failure ?? `it cannot be made for ${arch}` };
+  const refused = REFUSALS.flatMap(({ feature, what }) => (features[feature] || what === null ? [] : [what]));
+  if (last.status === 'ok' && filter !== null) return { ...last, refused };
+  const failure = last.status === 'failed' ? last.failure.split('\n')[0] : undefined;
+  // Without the filter, only namespaces that are complete contain commands; if they do not, that is the reason to report.
+  if (filter !== null && refused.length === 0) last = await attempt(null);
+  if (last.status === 'failed' || refused.length > 0) {
+    const { explain, readMachineFacts } = await import('./unavailable.ts');
+    const why =
+      last.status === 'failed' ? last.failure : `no ${listed(refused, 3)}, and no system call filter`;
+    return { status: 'unavailable', reason: explain(why, readMachineFacts()) };
+  }
+  return { ...last, refused, unfiltered: failure ?? `it cannot be made for ${arch}` };
 }
 
-/** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
-async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
-  const { stdout } = await promisify(execFile)(program, ['--version'], { env: {}, timeout: PROBE_MS });
-  const [, major = '0', minor = '0'] = /(\d{1,9})\.(\d{1,9})/.exec(stdout) ?? [];
-  const version = Number(major) * 1000 + Number(minor);
-  if (version < 5) return 'too old';
-  return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
-}
+/**
+ * What bubblewrap says where it cannot do something (`--size` came with 0.7, `--disable-userns` with 0.8), and what commands lack
+ * then, if the system call filter does not make up for it.
+ */
+const REFUSALS: readonly { feature: keyof BubblewrapFeatures; said: RegExp; what: string | null }[] = [
+  { feature: 'disableUserns', said: /disable-userns|max_user_namespaces/, what: null },
+  { feature: 'tmpfsSize', said: /Unknown option --size/, what: null },
+  { feature: 'hostname', said: /hostname/, what: 'host name of its own' },
+  { feature: 'ownProc', said: /mount proc/, what: '/proc of its own' },
+];
 
-type Probed = Extract<ProvenSandbox, { status: 'ok' }> | { status: 'failed'; failure: string };
+type Probed =
+  | Omit<Extract<ProvenSandbox, { status: 'ok' }>, 'refused'>
+  | { status: 'failed'; failure: string };
 
 /** What is printed when every assertion held. */
 const CONTAINED = 'contained\n';
 
 /** The sandbox if every assertion held, or what went wrong. */
 async function probed(setup: BubblewrapSetup): Promise<Probed> {
-  const { files, numbers, pipes } = setup;
+  const { features, files, numbers, pipes } = setup;
   const sandbox = bubblewrapSandbox({
     ...setup,
     // What has become of the working directory says nothing about the sandbox.
@@ -83,12 +99,14 @@ async function probed(setup: BubblewrapSetup): Promise<Probed> {
     pid=$(readlink /proc/self/ns/pid)
     [ -n "$pid" ] || fail '/proc is missing'
     [ "$pid" != '${pidNamespace}' ] || fail 'other processes are visible'
-    sh -c ${quoted(FROM_ANOTHER_SHELL)} sh $$
+    read -r own rest < /proc/self/stat
+    sh -c ${quoted(FROM_ANOTHER_SHELL)} sh $own
     case $? in
       0) ;;
       2) fail 'the shell of a command can be traced' ;;
       *) fail '/proc is not its own' ;;
     esac
+    ${features.ownProc ? `[ "$own" = $$ ] || fail '/proc is not its own'` : `if (: < /proc/${process.pid}/environ) 2> /dev/null || [ -e /proc/${process.pid}/root/proc ]; then fail 'the runner is visible'; fi`}
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
     ${filterAssertion(sandbox)}
     ${numbers === null ? '' : `read -r most < /proc/${PID_MAX}; [ "$most" = ${numbers.count} ] || fail '/proc/${PID_MAX} is not limited'`}
@@ -126,7 +144,8 @@ function failedProbe(failure: string): Probed {
  * questions: each program takes a millisecond or two of every start of a run.
  */
 const FROM_ANOTHER_SHELL = `
-  [ /proc/self/ns/pid -ef "/proc/$$/ns/pid" ] || exit 1
+  read -r own rest < /proc/self/stat
+  [ /proc/self/ns/pid -ef "/proc/$own/ns/pid" ] || exit 1
   if (: < "/proc/$1/environ") 2> /dev/null; then exit 2; fi
   exit 0`;
 

@@ -28,7 +28,9 @@ const ERRORS_FD = 8;
 
 /** A sandbox in which bubblewrap gives each command its own namespaces. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
-  const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
+  const { filter, features } = setup;
+  const isLite = !features.ownProc || !features.hostname;
+  const level = filter === null ? 'namespaces' : isLite ? 'namespaces-lite' : 'namespaces+seccomp';
   const traits = { level, ...setup, nullDevice: setup.devices.nullDevice } as const;
   return openLifecycle(traits, (command, { path, pipes, foreign, watchdog }) =>
     withScript(command.script, path, (script) =>

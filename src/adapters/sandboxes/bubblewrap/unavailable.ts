@@ -57,7 +57,7 @@ export function explain(message: string, machine: MachineFacts): string {
   if (machine.inContainer) {
     return (
       `${said} This container may not create namespaces. Start it with ` +
-      '--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined ' +
+      '--security-opt seccomp=unconfined --security-opt apparmor=unconfined ' +
       '(in a workflow: jobs.<job>.container.options), ' +
       'or run the job on the machine itself.'
     );

@@ -15,7 +15,6 @@ import type { ShownPlace, WantedCaches } from '../options.ts';
 import { CREDENTIAL_FILES } from '../visible/toolchain-policy.ts';
 import { type MountRules, type UserMount, whyNotShown, withoutSlash } from '../visible/user-mounts.ts';
 import { makeLayer } from './layer.ts';
-import { nameWheels } from './pip-wheels.ts';
 import { CACHE_PRESETS, type CachePart, type CachePreset } from './presets.ts';
 
 /** What caches are opened with. */
@@ -102,7 +101,6 @@ async function openCache(manager: PackageManager, given: CacheSurroundings): Pro
     const reason = whyNotMounted([named, source], given) ?? (await makeLayer(from));
     if (reason !== null)
       return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
-    if (part.hasWheels && isOffline) await nameWheels(from);
     const covered = CREDENTIAL_FILES.filter((file) => statOf(join(source, file))?.isFile());
     mounts.push(
       { kind: 'read-only', source, at: shownAt },

@@ -22,8 +22,6 @@ export interface CachePart {
   readonly left?: RegExp;
   /** It contains paths of the machine: commands see it, read-only, where the machine has it. */
   readonly hasOwnPaths?: boolean;
-  /** Wheels under names of pip's own are given their names, for want of an index. */
-  readonly hasWheels?: boolean;
 }
 
 /** The cache of a package manager. `places` are where the parts are inside, and null for what this machine does not have. */
@@ -42,9 +40,6 @@ export interface CachePreset {
 }
 
 const XDG_CACHE = (name: string) => ['XDG_CACHE_HOME', name] as const;
-
-/** Where the pip preset puts the wheels that it finds in the cache. */
-export const WHEELS = 'patchsmith-wheels';
 
 /** The presets, by package manager. */
 export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
@@ -102,20 +97,6 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
       YARN_CACHE_FOLDER: `${home}/.cache/yarn`,
       ...(offline ? { YARN_ENABLE_NETWORK: 'false' } : {}),
     }),
-  },
-  pip: {
-    parts: [
-      {
-        variable: ['PIP_CACHE_DIR', ''],
-        usual: '.cache/pip',
-        linked: /[^/]$/,
-        left: /^selfcheck\/$/,
-        hasWheels: true,
-      },
-    ],
-    filledBy: 'pip install',
-    variables: ({ offline, home }) =>
-      offline ? { PIP_NO_INDEX: '1', PIP_FIND_LINKS: `${home}/.cache/pip/${WHEELS}` } : {},
   },
   uv: {
     parts: [{ variable: ['UV_CACHE_DIR', ''], usual: '.cache/uv' }],

@@ -1,6 +1,6 @@
 /** How much the processes of a command use, according to /proc. */
 
-import { entriesOf, readText } from '../host-files.ts';
+import { entriesOf, readText, statOf } from '../host-files.ts';
 import { filesInMemory } from './files-in-memory.ts';
 import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
 
@@ -25,11 +25,14 @@ export interface UsageDepth {
 /**
  * Everything in the pid namespace of `init`, however it tries to hide; null if that is gone.
  * The namespace's own /proc shows nothing else, and one listing counts a fork bomb; but only root may read it. For other
- * users, whose processes the kernel limits, everything descends from the init.
+ * users, whose processes the kernel limits, and where commands see the machine's, everything descends from the init.
  */
 export function usageInNamespace(init: ProcessId, depth: UsageDepth): ResourceUsage | null {
   const folder = `/proc/${init.pid}/root/proc`;
-  const inside = entriesOf(folder)?.flatMap(({ name }) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const isOwn = statOf(folder)?.dev !== statOf('/proc')?.dev;
+  const inside = (isOwn ? entriesOf(folder) : undefined)?.flatMap(({ name }) =>
+    /^\d+$/.test(name) ? [Number(name)] : [],
+  );
   const pids = inside ?? descendantsOf(init);
   const usage = sum(inside === undefined ? '/proc' : folder, pids, depth);
   // A later process with the same number would have shown the whole machine.

@@ -27,7 +27,7 @@ test.each([
     'a container',
     { inContainer: true },
     "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
-    'systempaths=unconfined',
+    '--security-opt apparmor=unconfined (in a workflow',
   ],
   ['the kernel setting', { unprivilegedUsernsClone: '0\n' }, REFUSED, 'kernel.unprivileged_userns_clone=1'],
   [

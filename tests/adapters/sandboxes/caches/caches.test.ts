@@ -1,10 +1,9 @@
 /** What commands get of the caches of package managers, and what nobody gets. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { deflateRawSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandboxes/open.ts';
 import type { SandboxOptions, WantedCaches } from '../../../../src/adapters/sandboxes/options.ts';
@@ -70,7 +69,7 @@ test('commands use a cache as if it were theirs, together, and none of it reache
   symlinkSync(join(secrets, 'secret'), join(home, '.npm/_cacache/content-v2/out'));
   symlinkSync(join(home, '.npm', CONTENT), join(home, '.npm/_cacache/content-v2/in'));
   const before = all(home);
-  const { printed, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'cargo'] });
+  const { printed, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'uv'] });
   expect(warnings).toEqual([]);
   const places = [join(home, '.npm/_cacache'), join(home, '.cargo/registry')];
   expect(shown).toEqual(expect.arrayContaining(places.map((path) => ({ path, writable: false }))));
@@ -134,9 +133,9 @@ test('with a network, package managers prefer the cache, and without one they do
 
 test('a cache that is missing is refused by name, and warned of where a lock file asked for it', async () => {
   const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
-  const missing = `--cache pip: there is no ${home}/.cache/pip. Fill it with "pip install" on this machine, or say where it is with PIP_CACHE_DIR.`;
-  expect(await openWith(home, { named: ['npm', 'pip'] })).toEqual({ status: 'refused', reason: missing });
-  const { warnings, printed } = await openedWith(home, { found: ['npm', 'pip'] });
+  const missing = `--cache uv: there is no ${home}/.cache/uv. Fill it with "uv sync" on this machine, or say where it is with UV_CACHE_DIR.`;
+  expect(await openWith(home, { named: ['npm', 'uv'] })).toEqual({ status: 'refused', reason: missing });
+  const { warnings, printed } = await openedWith(home, { found: ['npm', 'uv'] });
   expect(warnings).toEqual([`[WARN_CACHE_MISSING] ${missing}`]);
   expect(await printed(`cat ~/.npm/${INDEX}`)).toBe('index\n');
 });
@@ -207,49 +206,6 @@ test('without a sandbox there are no caches, and a warning says why', async () =
     '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
   ]);
   expect(await opened.printed('ls ~/.npm')).toContain('No such file');
-});
-
-/** A zip of one file with a wheel's metadata, as far as anything reads it. */
-function wheel(path: string, metadata: string): Buffer {
-  const data = deflateRawSync(Buffer.from(metadata));
-  const name = Buffer.from(path);
-  const local = Buffer.alloc(30);
-  local.write('PK\x03\x04', 'latin1');
-  local.writeUInt16LE(name.length, 26);
-  const entry = Buffer.alloc(46);
-  entry.write('PK\x01\x02', 'latin1');
-  entry.writeUInt16LE(8, 10);
-  entry.writeUInt32LE(data.length, 20);
-  entry.writeUInt16LE(name.length, 28);
-  const end = Buffer.alloc(22);
-  end.write('PK\x05\x06', 'latin1');
-  end.writeUInt32LE(entry.length + name.length, 12);
-  end.writeUInt32LE(local.length + name.length + data.length, 16);
-  return Buffer.concat([local, name, data, entry, name, end]);
-}
-
-test("pip's wheels have their names where there is no index to ask, of old and new caches", async () => {
-  const home = tempFolder();
-  const put = (path: string, content: Buffer | string) => {
-    mkdirSync(join(home, '.cache/pip', path, '..'), { recursive: true });
-    writeFileSync(join(home, '.cache/pip', path), content);
-  };
-  const one = wheel('one-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nTag: py2-none-any\nTag: py3-none-any\n');
-  const two = wheel('two_x-2.0+cpu.dist-info/WHEEL', 'Build: 7\nTag: cp311-cp311-manylinux_2_28_x86_64\n');
-  put('http-v2/a/one.body', one);
-  put('http-v2/a/one', 'cc=4,headers');
-  put('http/b/two', Buffer.concat([Buffer.from('cc=4,before'), two, Buffer.from('headers')]));
-  put('wheels/c/three-3-py3-none-any.whl', 'built');
-  put('http-v2/d/page.body', '<html>PK\x05\x06</html>');
-  put('http-v2/d/cut.body', one.subarray(40));
-  put('http-v2/d/out.body', wheel('../../out-1.dist-info/WHEEL', 'Tag: py3-none-any\n'));
-  put('http-v2/d/tag.body', wheel('out-1.dist-info/WHEEL', 'Tag: ../../../x-none-any\n'));
-  const { printed } = await openedWith(home, { named: ['pip'] });
-  const names = ['one-1.0-py2.py3-none-any.whl', 'three-3-py3-none-any.whl'];
-  names.push('two_x-2.0+cpu-7-cp311-cp311-manylinux_2_28_x86_64.whl');
-  expect(await printed('ls "$PIP_FIND_LINKS"')).toBe(`${names.join('\n')}\n`);
-  const sizes = await printed('cd "$PIP_FIND_LINKS"; cat one* | wc -c; cat two* | wc -c; cat three*');
-  expect(sizes).toBe(`${one.length}\n${two.length}\nbuilt`);
 });
 
 test('a link of a layer leads to where commands see the cache, not to the machine', async () => {

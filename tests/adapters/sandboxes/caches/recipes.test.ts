@@ -53,33 +53,6 @@ testAtNight('yarn', async (context) => {
   await carryOut(javaScript('yarn', 'yarn install; rm -r node_modules'));
 });
 
-const WHEEL = `
-import base64, hashlib, io, sys, zipfile
-info = 'tiny-1.0.dist-info/'
-files = {'tiny.py': 'VALUE = 1\\n', info + 'METADATA': 'Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n',
-  info + 'WHEEL': 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n'}
-digest = lambda text: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()
-record = ''.join(f'{path},sha256={digest(text)},{len(text)}\\n' for path, text in files.items())
-out = io.BytesIO()
-with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED) as wheel:
-  for path, text in {**files, info + 'RECORD': record + info + 'RECORD,,\\n'}.items(): wheel.writestr(path, text)
-sys.stdout.buffer.write(out.getvalue())`;
-
-testAtNight('pip', async (context) => {
-  need('pip', context, 'python3 -m pip --version');
-  const name = 'tiny-1.0-py3-none-any.whl';
-  const index = '--index-url http://HOST/simple/ --trusted-host HOST';
-  await carryOut({
-    manager: 'pip',
-    files: { 'requirements.txt': 'tiny==1.0\n', 'test.py': 'import tiny\nassert tiny.VALUE == 1\n' },
-    answers: {
-      '/simple/tiny/': `<a href="/files/${name}">${name}</a>`,
-      [`/files/${name}`]: execFileSync('python3', ['-c', WHEEL]),
-    },
-    fill: `python3 -m pip --isolated install ${index} --target filled -r requirements.txt; rm -r filled`,
-  });
-});
-
 testAtNight('cargo', async (context) => {
   need('cargo', context, `RUSTUP_HOME='${RUSTUP_HOME}' cargo --version`);
   const manifest = '[package]\nname = "tiny"\nversion = "1.0.0"\nedition = "2021"\n';
