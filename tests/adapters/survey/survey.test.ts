@@ -385,13 +385,6 @@ describe('which project file is written for', () => {
 });
 
 test('a cache is filled by what setup would have installed, where steps of a workflow cannot fill it', async () => {
-  const files = { 'setup.py': '', 'requirements.txt': 'six\n' };
-  const { project } = await survey({ ...files, 'tests/test_a.py': '' });
-  expect(project?.cache).toEqual({
-    manager: 'pip',
-    filledBy: 'python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt',
-    steps: null,
-  });
   const named = { test: 'jest' };
   const yarn = { 'package.json': manifest({ scripts: named, dependencies: { a: '1' } }), 'yarn.lock': '' };
   expect((await survey(yarn)).project?.cache?.steps).toEqual([

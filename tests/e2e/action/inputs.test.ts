@@ -65,6 +65,7 @@ const READ: Readonly<Record<string, string>> = {
   },
   ...{ price: 'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4', 'keep-base': 'false' },
   ...{ 'command-timeout': '64s', 'max-command-timeout': '65s', 'verify-timeout': '66s', sandbox: 'required' },
+  'sandbox-level': 'namespaces',
   ...{ 'max-processes': '509', 'max-memory': '1g', 'max-file-size': '7m', 'max-disk': '3g' },
   ...{ 'max-total-size': '4g', 'branch-suffix': 'short-commit-hash', sign: 'auto' },
   ...{ 'maintainer-can-modify': 'true', 'max-patch-files': '7', 'max-patch-size': '1m', protected: 'draft' },

@@ -69,7 +69,7 @@ test('commands use a cache as if it were theirs, together, and none of it reache
   symlinkSync(join(secrets, 'secret'), join(home, '.npm/_cacache/content-v2/out'));
   symlinkSync(join(home, '.npm', CONTENT), join(home, '.npm/_cacache/content-v2/in'));
   const before = all(home);
-  const { printed, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'uv'] });
+  const { printed, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'cargo'] });
   expect(warnings).toEqual([]);
   const places = [join(home, '.npm/_cacache'), join(home, '.cargo/registry')];
   expect(shown).toEqual(expect.arrayContaining(places.map((path) => ({ path, writable: false }))));
