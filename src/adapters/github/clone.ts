@@ -206,6 +206,9 @@ function networkEnvironment({ url, token, env }: ClonePlace): Record<string, str
     ['http.lowSpeedLimit', '1'],
     ['http.lowSpeedTime', '60'],
     ['fetch.negotiationAlgorithm', 'noop'],
+    ['fetch.recurseSubmodules', 'false'],
+    // Nothing tidies up in the background while the folder is removed.
+    ['maintenance.auto', 'false'],
   ];
   return {
     // A merge and a push ask the server for the contents that they need. There is no other server here.

@@ -2,7 +2,7 @@
 
 import type { Clone } from '../../adapters/github/clone.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
-import { folderOf, isWithin, resolvedPath } from '../../domain/changes/path.ts';
+import { folderOf, foldersOf, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
@@ -37,21 +37,34 @@ export async function checkLinked(
   const ids = links.map(({ id }) => id);
   const contents = await clone.contents(ids, MAX_TARGET_BYTES);
   const targets = new Map(links.map(({ path, id }) => [`/${path}`, decodeName(contents.get(id) ?? NOTHING)]));
-  const ways = [...targets.keys()].map((path) => ({ path, way: wayOf(path, targets) }));
+  // Links by where they lead, and by the other links on the way there.
+  const [byPlace, byHop] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  for (const path of targets.keys()) {
+    const [place = '', ...hops] = wayOf(path, targets).reverse();
+    listIn(byPlace, place).push(path);
+    for (const hop of hops) listIn(byHop, hop).push(path);
+  }
   const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
   const names = new Set(touched.map((path) => `/${path}`));
   // It grows while it is walked: a file has a name through each way of links that leads to it.
-  for (const name of names)
-    for (const { path, way } of names.size < MAX_NAMES ? ways : []) {
-      const place = way.at(-1) ?? '';
-      if (isWithin(name, place)) names.add(resolvedPath(path, name.slice(place.length).replace(/^\//, '')));
-      else if (way.includes(name) || isWithin(place, name)) names.add(path);
-    }
+  for (const name of names) {
+    if (names.size >= MAX_NAMES) break;
+    const above = [name, ...foldersOf(name), '/'].flatMap((at) =>
+      (byPlace.get(at) ?? []).map((path) => resolvedPath(path, name.slice(at.length).replace(/^\//, ''))),
+    );
+    for (const other of [...above, ...(byHop.get(name) ?? [])]) if (names.size < MAX_NAMES) names.add(other);
+  }
   const others = [...names].slice(touched.length);
   return judged(
     others.map((name) => ({ path: name.slice(1), kind: 'modify', additions: null, deletions: null })),
     rulesOf({ result, settings }),
   );
+}
+
+function listIn(lists: Map<string, string[]>, key: string): string[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 /** Links in circles give endless names. */
@@ -109,10 +122,8 @@ function forbidden(
 ): RunOutcome | null {
   const rules = [result.plan, result.paths, settings, ...more].flatMap((given) => given ?? []);
   const mayChange = pathPolicy(...rules);
-  const touched = result.changedFiles.flatMap(({ path, from }) =>
-    from === undefined ? [path] : [from, path],
-  );
-  const paths = touched.filter((path) => !mayChange(path));
+  const touched = result.changedFiles.flatMap(({ path, from = path }) => [from, path]);
+  const paths = [...new Set(touched)].filter((path) => !mayChange(path));
   if (paths.length === 0) return null;
   return policyViolation(
     'ERR_FORBIDDEN_PATH',

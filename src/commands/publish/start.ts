@@ -38,7 +38,7 @@ export async function publishAndTell(
   const { output, quiet } = settings;
   context.hide(token);
 
-  const say = sayTo(context, MAX_LINE);
+  const say = sayTo(context, MAX_SAID);
   // Nothing else loads the libraries that talk to GitHub.
   const { publishRun } = await import('./publish.ts');
   const made = await publishRun({
@@ -111,8 +111,8 @@ function foreignTeams({ teamReviewers, repository }: Settings): Problem[] {
   });
 }
 
-/** A dry run prints request bodies in full. */
-const MAX_LINE = 200_000;
+/** Most characters of a line: a dry run prints request bodies in full. */
+export const MAX_SAID = 200_000;
 
 const NO_TOKEN = problem(
   'ERR_NO_TOKEN',

@@ -29,7 +29,7 @@ import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
 import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
 import { type IssueOfWork, repositoryNamed, runUrlOf } from '../job.ts';
 import { preflightPublishing } from '../preflight.ts';
-import { type PublishInputs, readPublishInputs } from '../start.ts';
+import { MAX_SAID, type PublishInputs, readPublishInputs } from '../start.ts';
 import { type CommentJob, commentOnIssue } from './comment-on-issue.ts';
 import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
@@ -38,7 +38,7 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
   const inputs = readPublishInputs(context, given);
   if (inputs.status === 'refused') return inputs;
   context.hide(inputs.token);
-  const say = sayTo(context, MAX_LINE);
+  const say = sayTo(context, MAX_SAID);
   const publication = nothingPublished(context.version);
   const outcome = await prepare(context, inputs, { publication, say });
   conclude(publication, outcome);
@@ -46,9 +46,6 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
   for (const warning of publication.warnings) say(`warning: ${warning}`);
   return sayEnd(context, outcome);
 }
-
-/** A dry run prints request bodies in full. */
-const MAX_LINE = 200_000;
 
 async function prepare(
   context: HostContext,
