@@ -47,7 +47,6 @@ export function acting(
         const waiting = progress.begin({ label: WAITING_FOR[purpose], isTurn: purpose === 'turn' });
         const onProgress: typeof request.onProgress = (step) => {
           if (step.type === 'received') waiting.received(step.bytes);
-          if (step.type === 'retry') waiting.waits(step.retry);
           request.onProgress(step);
         };
         return act(() => provider.complete({ ...request, onProgress })).finally(() => waiting.end());

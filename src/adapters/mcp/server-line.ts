@@ -3,7 +3,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import { type AddressTransport, addressTransport, type ServerAddress } from './address.ts';
 import { totalBytes } from './bounds.ts';
@@ -19,8 +18,6 @@ export interface ConnectOptions {
   /** For the connection and the list of tools together. */
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** The server says that its tools have changed. */
-  onChange(): void;
   /** The connection has ended by itself; `why` is in words. */
   onGone(why: string): void;
 }
@@ -59,7 +56,7 @@ export class ServerLine {
     return greet(this.#line, { signal, timeout: this.#options.connectMs });
   }
 
-  /** From now on, calls `onChange` if the tools change, and `onGone` at the end. */
+  /** From now on, calls `onGone` at the end. */
   watch(): void {
     this.#watch(this.#line);
   }
@@ -105,7 +102,6 @@ export class ServerLine {
   }
 
   #watch(line: OpenLine): void {
-    line.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#options.onChange());
     line.client.onclose = () => {
       if (!this.#isClosing && !this.#isResting && this.#line === line)
         this.#options.onGone(line.transport.whyGone() ?? 'the connection has ended');

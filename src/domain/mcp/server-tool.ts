@@ -24,7 +24,5 @@ export const ServerUse = z.strictObject({
   reason: z.string().nullable().describe('Why it failed or ended; null for one that is connected'),
   version: z.string().nullable().describe('The name and version that the server reports'),
   tools: z.array(z.string()).describe('Names of its tools as the model sees them'),
-  calls: z.int().nonnegative().describe('Calls sent to it, by all parts of a resumed run'),
-  failedCalls: z.int().nonnegative().describe('Those that it answered with an error, or not at all'),
 });
 export type ServerUse = z.infer<typeof ServerUse>;

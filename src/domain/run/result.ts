@@ -236,7 +236,7 @@ export const RunResult = z.strictObject({
   network: NetworkUse.nullable().describe(
     'What commands may reach, and every host that the run asked for; null before there is a sandbox, or none was wanted',
   ),
-  mcp: z.array(ServerUse).describe('MCP servers of the run, their tools and how often they were called'),
+  mcp: z.array(ServerUse).describe('MCP servers of the run, and their tools'),
   warnings: z
     .array(z.string())
     .describe(

@@ -76,8 +76,6 @@ export const WARNING_AREAS = {
       'The beginning of the conversation was dropped without a summary. Check the work; split the plan, or use `--compaction`.',
     WARN_MCP_SERVER_GONE:
       'An MCP server ended or cannot be reached, so calls to its tools fail. Read the message or its own log.',
-    WARN_MCP_TOOLS_CHANGED:
-      'An MCP server has new tools. The run keeps those that it started with; the next run uses the new ones.',
     WARN_MCP_TOOLS_GONE:
       'MCP servers lack tools that the run had, so calls to them fail. Start them as before, or start a new run.',
     WARN_HOSTS_REFUSED:

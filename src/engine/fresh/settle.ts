@@ -106,7 +106,7 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
   const isAsBefore =
     changes.length === 0 && (ran.status !== 'ok' || isCheck) && (await workspace.settleFiles()) === 0;
   if (ran.status !== 'ok' && isAsBefore) return unbegun(stoppedBefore(session, ran));
-  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own };
+  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own, isResumed: false };
   const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
   if (servers.status === 'stopped') return unbegun(servers);
   if (isAsBefore) return unbegun(stopped(READY));

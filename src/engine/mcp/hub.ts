@@ -4,7 +4,6 @@ import type { CallEnd, ServerConnection } from '../../adapters/mcp/connect.ts';
 import type { ChosenTool } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox, Tool } from '../../ports.ts';
@@ -18,8 +17,8 @@ export interface ServerPlaces {
   /** Of the work tree. */
   readonly root: string;
   readonly own: (close: () => unknown) => void;
-  /** What a resumed run has done so far; absent for a new one. */
-  readonly events?: readonly RunEvent[];
+  /** Whether the run has worked before. */
+  readonly isResumed: boolean;
 }
 
 /** The tools of the servers, for the model and for the record, and what the run has of them. */
@@ -27,7 +26,7 @@ export interface OpenServers {
   readonly status: 'ok';
   readonly tools: readonly Tool[];
   readonly recorded: readonly ServerTool[];
-  readonly ready: Pick<Ready, 'servers' | 'restServers' | 'sinks'>;
+  readonly ready: Pick<Ready, 'servers' | 'restServers'>;
 }
 
 type State =
@@ -49,10 +48,7 @@ export interface Hub {
 }
 
 /** Its part of the result. */
-export function useOf(
-  { name, entry, isContained, chosen, state, unreached }: Hub,
-  { calls, failed }: { calls: number; failed: number },
-): ServerUse {
+export function useOf({ name, entry, isContained, chosen, state, unreached }: Hub): ServerUse {
   const isLost = state.status === 'connected' && unreached !== null;
   return {
     name,
@@ -63,8 +59,6 @@ export function useOf(
     reason: state.status === 'connected' ? unreached : state.reason,
     version: state.status === 'failed' ? null : state.connection.version,
     tools: chosen.map((tool) => tool.name),
-    calls,
-    failedCalls: failed,
   };
 }
 
@@ -92,9 +86,7 @@ export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTo
         reason: 'invalid_input',
         text: `Invalid input for ${tool.name}: uri: expected a text`,
       };
-    return replyOf(hub, noted(hub, await connection.read(uri, limits)), (contents) =>
-      textOfContents(contents),
-    );
+    return replyOf(hub, noted(hub, await connection.read(uri, limits)), textOfContents);
   }
   const end = noted(hub, await connection.call(tool.tool, input, limits));
   const shown = end.status === 'answered' ? shownAnswer(end.answer, reader) : null;

@@ -29,5 +29,5 @@ export const NO_SERVERS: OpenServers = {
   status: 'ok',
   tools: [],
   recorded: [],
-  ready: { servers: () => [], restServers: async () => undefined, sinks: [] },
+  ready: { servers: () => [], restServers: async () => undefined },
 };

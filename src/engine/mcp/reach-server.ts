@@ -27,7 +27,7 @@ export type Reached =
   | Failed;
 
 /** A server, and the callbacks for news about it. */
-interface WantedServer extends Pick<ConnectOptions, 'onChange' | 'onGone'> {
+interface WantedServer extends Pick<ConnectOptions, 'onGone'> {
   readonly name: string;
   readonly entry: FilledEntry;
 }
@@ -80,7 +80,7 @@ function whyNotAgain(
 export async function reachServer(
   session: Session,
   place: ServerPlaces,
-  { name, entry, onChange, onGone }: WantedServer,
+  { name, entry, onGone }: WantedServer,
 ): Promise<Reached> {
   const { settings, version, env } = session.input;
   const { connectServer } = await import('../../adapters/mcp/connect.ts');
@@ -103,7 +103,6 @@ export async function reachServer(
     version,
     connectMs,
     signal: session.interrupt,
-    onChange,
     onGone,
   });
   if (connected.status === 'failed') return connected;
@@ -143,7 +142,7 @@ async function programOf(
 ): Promise<Extract<ConnectOptions['way'], { by: 'stdio' }>['run']> {
   const { command, args, env } = entry;
   const sandbox = await sandboxOf(session, place, entry);
-  let isFirst = place.events === undefined;
+  let isFirst = !place.isResumed;
   const script = `exec ${[command, ...args].map(shellWord).join(' ')}`;
   const variables = Object.keys(env).length === 0 ? {} : { env };
   return async (talk, signal) => {

@@ -1,7 +1,6 @@
 /** The MCP servers of a run: reached before its first request, and ended with it. */
 
 import { type ChosenTool, definitionSize, MAX_DEFINITIONS } from '../../domain/mcp/chosen-tools.ts';
-import { callCounter } from '../../domain/mcp/count-calls.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -47,7 +46,7 @@ export async function openAll(
     const said = `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(list, 10)}.`;
     session.warn(warning('WARN_MCP_TOOLS_GONE', said));
   }
-  return opened(hubs, places, recorded);
+  return opened(hubs, recorded);
 }
 
 /**
@@ -93,20 +92,9 @@ async function openServer(
     );
   };
   const about = { name, entry, isContained, unreached: null, onUnreached };
-  let hasChanged = false;
   const reached: Reached = await reachServer(session, places, {
     name,
     entry,
-    onChange() {
-      if (hasChanged) return;
-      hasChanged = true;
-      session.warn(
-        warning(
-          'WARN_MCP_TOOLS_CHANGED',
-          `The MCP server ${name} says that its tools have changed; the run continues with the original ones.`,
-        ),
-      );
-    },
     onGone(why) {
       if (hub?.state.status !== 'connected') return;
       hub.state = { ...hub.state, status: 'ended', reason: why };
@@ -147,11 +135,7 @@ async function withinBounds(hubs: readonly Hub[]): Promise<readonly Hub[]> {
 }
 
 /** With the tools of a record under their names and in their order, whatever the servers offer by now. */
-function opened(
-  hubs: readonly Hub[],
-  { events = [] }: ServerPlaces,
-  recorded: readonly ServerTool[] | null,
-): OpenServers {
+function opened(hubs: readonly Hub[], recorded: readonly ServerTool[] | null): OpenServers {
   const offered = hubs.flatMap(({ chosen }) => chosen);
   const tools = recorded ?? offered.map(({ name, server, tool }) => ({ name, server, tool }));
   const bind = (tool: ServerTool, text?: ChosenTool) => {
@@ -159,19 +143,16 @@ function opened(
     const reader = hub?.chosen.find((other) => other.tool === null)?.name ?? null;
     return serverTool(tool, (_, input, signal) => ask(hub, tool, { input, signal, reader }), text);
   };
-  const counter = callCounter(tools);
-  for (const event of events) counter.accept(event);
   return {
     status: 'ok',
     tools: recorded === null ? offered.map((tool) => bind(tool, tool)) : recorded.map((tool) => bind(tool)),
     recorded: tools,
     ready: {
-      servers: () => hubs.map((hub) => useOf(hub, counter.of(hub.name))),
+      servers: () => hubs.map(useOf),
       async restServers() {
         const resting = hubs.map(({ state }) => state.status === 'connected' && state.connection.rest());
         await Promise.all(resting);
       },
-      sinks: [{ accept: (event) => counter.accept(event), close: () => undefined }],
     },
   };
 }

@@ -172,7 +172,7 @@ async function settle(
   if (settled.status === 'stopped') return settled;
   const { first, state, actions } = settled;
   const { serverTools } = start.toolSettings;
-  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own, events };
+  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own, isResumed: true };
   const servers = await reopenServersOf(session, serverTools, places);
   if (servers.status === 'stopped') return servers;
   session.directory = directory;

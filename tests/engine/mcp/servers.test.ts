@@ -48,7 +48,7 @@ describe('a server in the sandbox', () => {
     expect(unknown).toContain('Unknown tool "own__nope"');
     expect(large).toContain('[OUTPUT TRUNCATED: Showing 40,000 of 100,050 characters from own__large]');
     expect(run.result.mcp).toMatchObject([
-      { name: 'own', by: 'stdio', contained: true, status: 'connected', calls: 6, failedCalls: 1 },
+      { name: 'own', by: 'stdio', contained: true, status: 'connected' },
     ]);
     expect(run.stderr).toContain('MCP servers: own (14 tools)');
   });
@@ -176,9 +176,6 @@ describe('the tools of a server', () => {
       servers: { own: own() },
       turns: [[{ name: 'own__change' }], [{ name: 'own__new' }]],
     });
-    expect(run.result.warnings.join('\n')).toContain(
-      '[WARN_MCP_TOOLS_CHANGED] The MCP server own says that its tools have changed; the run continues with',
-    );
     expect(run.said[1]).toContain('Unknown tool "own__new"');
     expect(new Set(run.asked.map(({ tools }) => JSON.stringify(tools))).size).toBe(1);
   });
@@ -226,7 +223,7 @@ describe('a server that is not as it should be', () => {
       turns: [[{ name: 'own__nag' }]],
     });
     expect(run.said[0]).toContain('it asks faster than it takes the answers');
-    expect(run.result.mcp).toMatchObject([{ status: 'ended', calls: 1, failedCalls: 1 }]);
+    expect(run.result.mcp).toMatchObject([{ status: 'ended' }]);
   });
 
   test('answers with data that is nested without end: it is reported as such', async () => {
@@ -243,7 +240,7 @@ describe('a server that is not as it should be', () => {
       'The server own was asked, and there was no answer within 0.4 s. How much it did is unknown.',
     );
     expect(run.said[1]).toContain('HOME=/');
-    expect(run.result.mcp).toMatchObject([{ status: 'connected', calls: 2, failedCalls: 1 }]);
+    expect(run.result.mcp).toMatchObject([{ status: 'connected' }]);
   });
 
   test.each([

@@ -1,6 +1,5 @@
 /** What is in progress, for people to see; none of it is recorded. */
 
-import type { Retry } from '../../../domain/budget/caps.ts';
 import { formatSize } from '../../../domain/text/words.ts';
 import type { Clock } from '../../../ports.ts';
 
@@ -22,8 +21,6 @@ export interface Activity {
 export interface UnderWay {
   /** The number of bytes of an answer so far. */
   received(bytes: number): void;
-  /** The answer failed, and is requested again after a wait. */
-  waits(retry: Pick<Retry, 'attempt' | 'waitMs'>): void;
   /** Call once. */
   end(): void;
 }
@@ -34,7 +31,7 @@ export interface Doing {
   /** Milliseconds since it began. */
   readonly forMs: number;
   readonly timeoutMs: number | null;
-  /** How far it is, if known: `12.3 kB received`, `34 s left`; otherwise empty. */
+  /** How far it is, if known: `12.3 kB received`; otherwise empty. */
   readonly detail: string;
 }
 
@@ -44,11 +41,7 @@ const [FIRST_BEAT_MS, HEARTBEAT_MS] = [5_000, 30_000];
 interface Entry {
   readonly activity: Activity;
   readonly since: number;
-  label: string;
-  /** The name of its wait. */
-  pause: string;
   bytes: number;
-  waitsUntil: number | null;
   isAnnounced: boolean;
 }
 
@@ -63,20 +56,11 @@ export class Activities {
 
   begin(activity: Activity): UnderWay {
     const since = this.#clock();
-    const { label, isAnnounced = false } = activity;
-    const entry: Entry = { activity, since, label, pause: '', bytes: 0, waitsUntil: null, isAnnounced };
+    const entry: Entry = { activity, since, bytes: 0, isAnnounced: activity.isAnnounced === true };
     this.#entries.add(entry);
     return {
       received: (bytes) => {
         entry.bytes = bytes;
-      },
-      waits: ({ attempt, waitMs }) => {
-        entry.label = `${label}, attempt ${attempt}`;
-        entry.pause = `pause before attempt ${attempt}`;
-        entry.bytes = 0;
-        entry.waitsUntil = this.#clock() + waitMs;
-        // The line about the wait has announced its length.
-        entry.isAnnounced = true;
       },
       end: () => void this.#entries.delete(entry),
     };
@@ -98,7 +82,6 @@ export class Activities {
    */
   heartbeat(silentMs: number): string | null {
     const [entry, ...more] = this.#shown();
-    for (const each of this.#entries) this.#endWait(each);
     if (entry === undefined || silentMs < (entry.isAnnounced ? HEARTBEAT_MS : FIRST_BEAT_MS)) return null;
     const { label, forMs, timeoutMs, detail } = this.#doing(entry);
     if (forMs < FIRST_BEAT_MS) return null;
@@ -110,13 +93,6 @@ export class Activities {
     return `${[`${label}: ${seconds(forMs)} so far`, ...details].join(', ')}${others}`;
   }
 
-  /** What follows a wait has not been announced with it. */
-  #endWait(entry: Entry): void {
-    if (entry.waitsUntil === null || entry.waitsUntil > this.#clock()) return;
-    entry.waitsUntil = null;
-    entry.isAnnounced = false;
-  }
-
   /** Without those that contain others. */
   #shown(): Entry[] {
     const all = [...this.#entries];
@@ -124,15 +100,9 @@ export class Activities {
     return inner.length > 0 ? inner : all.slice(-1);
   }
 
-  #doing({ activity, since, label, pause, bytes, waitsUntil }: Entry): Doing {
-    const now = this.#clock();
-    const left = waitsUntil === null ? 0 : waitsUntil - now;
-    return {
-      label: left > 0 ? pause : label,
-      forMs: now - since,
-      timeoutMs: activity.timeoutMs ?? null,
-      detail: left > 0 ? `${seconds(left)} left` : bytes > 0 ? `${formatSize(bytes)} received` : '',
-    };
+  #doing({ activity: { label, timeoutMs }, since, bytes }: Entry): Doing {
+    const detail = bytes > 0 ? `${formatSize(bytes)} received` : '';
+    return { label, forMs: this.#clock() - since, timeoutMs: timeoutMs ?? null, detail };
   }
 }
 

@@ -38,19 +38,11 @@ test('announced work is named after thirty seconds of silence', () => {
   expect(linesOf(40)).toEqual(['30: setup npm ci: 30 s so far']);
 });
 
-test('an answer says how much of it is there, and a pause how long it still takes', () => {
+test('an answer says how much of it is there', () => {
   const { activities, linesOf } = open();
   const waiting = activities.begin({ label: 'waiting for the model' });
   waiting.received(3_500);
   expect(linesOf(6)).toEqual(['5: waiting for the model, 3 KB received …']);
-  waiting.waits({ attempt: 2, waitMs: 45_000 });
-  expect(activities.now()).toEqual([
-    { label: 'pause before attempt 2', forMs: 6_000, timeoutMs: null, detail: '45 s left' },
-  ]);
-  expect(linesOf(70)).toEqual([
-    '35: pause before attempt 2: 35 s so far, 16 s left',
-    '51: waiting for the model, attempt 2 …',
-  ]);
 });
 
 test('several activities are counted, except the one that contains them', () => {
