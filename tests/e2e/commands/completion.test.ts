@@ -43,7 +43,7 @@ describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
     const lines: [string[], string[]][] = [
       [['un'], ['undo']],
       [['help', 'und'], ['undo']],
-      [['run', '--sandb'], ['--sandbox']],
+      [['run', '--sandb'], ['--sandbox', '--sandbox-level']],
       [
         ['run', '--sandbox', ''],
         ['required', 'auto', 'off'],
@@ -97,7 +97,7 @@ test.skipIf(!isThere('fish'))('fish offers files where nothing is known', () => 
 
 // zsh completes only in a terminal: in one, the words are typed, then Tab, then a key that shows the line.
 test.skipIf(!isThere('zsh')).each([
-  ['run --sandb', 'run --sandbox '],
+  ['run --verify-i', 'run --verify-in '],
   ['run --sandbox req', 'run --sandbox required '],
   ['undo 20261121', `undo ${RUN} `],
   ['run --plan pl', 'run --plan plan\\ one.md '],

@@ -9,12 +9,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { git, makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 import { runCli } from '../../support/runs/cli.ts';
@@ -292,7 +293,8 @@ test.each(ACCEPTED)('a run works in %s', async (_what, prepare) => {
   const { start, root = world.root } = prepare(world);
   const run = await world.run(start);
   expect([run.exitCode, run.result.outcome]).toEqual([0, 'done']);
-  expect(existsSync(join(root, '.ssh/authorized_keys'))).toBe(true);
+  const written = realpathSync(join(start, '.ssh/authorized_keys'));
+  expect(run.result.changedFiles.map(({ path }) => path)).toEqual([relative(realpathSync(root), written)]);
   expect(readdirSync(join(world.home, '.ssh'))).toEqual(['id']);
 });
 
@@ -328,7 +330,7 @@ test('variables of git do not say where the checkout is', async () => {
     args: ['--sandbox', 'off'],
     turns: [{ calls: [call('write_file', { path: 'here.txt', content: 'x\n' })] }, { text: 'Done.' }],
   });
-  expect([run.exitCode, existsSync(join(world.root, 'here.txt'))]).toEqual([0, true]);
+  expect([run.exitCode, existsSync(join(world.root, 'sub/here.txt'))]).toEqual([0, true]);
 });
 
 test.each([
