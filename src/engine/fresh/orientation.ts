@@ -1,9 +1,12 @@
 /** Finds out what the first message says about the repository, while other things are waited for. */
 
+import { findProgram } from '../../adapters/sandboxes/command/shell.ts';
+import { searchPath } from '../../adapters/sandboxes/visible/toolchains.ts';
 import { orientation } from '../../domain/conversation/orientation.ts';
+import type { Environment } from '../../domain/environment.ts';
 import type { Sandbox } from '../../ports.ts';
 
-/** Programs that are worth naming when commands find them. */
+/** Programs that are worth naming where they are on PATH. */
 const PROGRAMS =
   'git node npm pnpm yarn bun deno python3 pip uv go cargo java mvn gradle ruby bundle php composer dotnet make cmake gcc';
 
@@ -11,23 +14,19 @@ const PROGRAMS =
 interface SandboxSeen {
   readonly sandbox: Sandbox;
   readonly hosts: readonly string[];
-  readonly signal: AbortSignal;
 }
 
 /**
  * Begins to examine the working directory, without executing anything from it. What it returns gives the text of `orientation`,
  * which is empty if nothing is known.
  */
-export function beginOrientation(folder: string): (opened: SandboxSeen) => Promise<string> {
+export function beginOrientation(folder: string, env: Environment): (opened: SandboxSeen) => Promise<string> {
   const looking = lookAt(folder);
   // Errors are reported at the end.
   looking.catch(() => undefined);
-  return async ({ sandbox, hosts, signal }) => {
-    const script = `for name in ${PROGRAMS}; do if command -v "$name" > /dev/null 2>&1; then echo "$name"; fi; done`;
-    const [{ survey, files }, { output }] = await Promise.all([
-      looking,
-      sandbox.run({ script, timeoutMs: 2_000, signal }),
-    ]);
+  return async ({ sandbox, hosts }) => {
+    const { survey, files } = await looking;
+    const path = searchPath(env);
     return orientation({
       files,
       project: survey.project && {
@@ -37,7 +36,7 @@ export function beginOrientation(folder: string): (opened: SandboxSeen) => Promi
         lint: survey.project.lint?.text ?? null,
         build: survey.project.build?.text ?? null,
       },
-      programs: output.head.split('\n').filter((name) => PROGRAMS.split(' ').includes(name)),
+      programs: PROGRAMS.split(' ').filter((name) => findProgram(name, path) !== null),
       hosts: sandbox.level === 'none' ? null : hosts,
     });
   };

@@ -60,7 +60,7 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
   session.stage = 'sandbox';
   // A copy has no history that could be asked.
   const root = attempt?.root ?? checkout.root;
-  const orient = isCheck ? null : beginOrientation(join(root, task.workingDirectory));
+  const orient = isCheck ? null : beginOrientation(join(root, task.workingDirectory), session.input.env);
   let orientation = '';
   return {
     status: 'ok',
@@ -94,7 +94,7 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
       session.record({ sandbox: sandbox.level });
       const [hopeless, oriented = ''] = await Promise.all([
         plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
-        orient?.({ sandbox, hosts: hostsOf(sandbox, settings), signal: session.interrupt }),
+        orient?.({ sandbox, hosts: hostsOf(sandbox, settings) }),
       ]);
       orientation = oriented;
       return hopeless;

@@ -43,7 +43,10 @@ describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
     const lines: [string[], string[]][] = [
       [['un'], ['undo']],
       [['help', 'und'], ['undo']],
-      [['run', '--sandb'], ['--sandbox', '--sandbox-level']],
+      [
+        ['run', '--sandb'],
+        ['--sandbox', '--sandbox-level'],
+      ],
       [
         ['run', '--sandbox', ''],
         ['required', 'auto', 'off'],

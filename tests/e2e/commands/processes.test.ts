@@ -58,7 +58,7 @@ test('a run in the sandbox starts few programs before its first request, and few
     { calls: [call('run_command', { command: 'echo said' })] },
     { text: 'All done.' },
   ];
-  const { result, server } = await scriptedRun({
+  const { result } = await scriptedRun({
     repository,
     turns: () => {
       if (before.length === 0) before = started.map(nameOf);
@@ -67,8 +67,6 @@ test('a run in the sandbox starts few programs before its first request, and few
     },
   });
   expect(result.outcome).toBe('done');
-  // What the sandbox was asked on the way.
-  expect(JSON.stringify(server.requests[0]?.body)).toContain(process.version.slice(1));
   const others = before.filter((name) => !name.startsWith('git '));
   // Root's commands have device nodes of their own.
   const asRoot = process.getuid?.() === 0;

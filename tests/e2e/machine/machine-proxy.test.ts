@@ -73,6 +73,7 @@ test.each(sampled(['auto', 'off'], () => 'sandbox'))(
         GITHUB_API_URL: 'https://github.example.test',
         GITHUB_SERVER_URL: github.serverUrl,
         GITHUB_REPOSITORY: NAME,
+        GITHUB_TOKEN: github.addToken({ kind: 'user', login: 'mona', permissions: {} }),
       },
     });
     expect([ended.exitCode, JSON.parse(ended.stdout || '{}').outcome], ended.stderr).toEqual([0, 'done']);
