@@ -2,7 +2,7 @@
 
 import type { SettingEntry, SettingKey } from '../config/schema.ts';
 import { settingEntries } from '../config/schema.ts';
-import { shortened } from '../domain/text/shorten.ts';
+import { shortened, withoutTail } from '../domain/text/shorten.ts';
 import { wrapped } from '../domain/text/terminal.ts';
 import type { Command } from './command.ts';
 
@@ -108,7 +108,7 @@ export function narrowed(lines: readonly string[], columns: number): string {
     if (/^ {2}(?:patchsmith|gh) (?!.*\S {2})/.test(line)) return line;
     return wrapped(line.replace(/(\S) {2,}/g, '$1  '), columns, line.startsWith(' ') ? 8 : 0);
   });
-  return broken.join('\n').replace(/ +$/gm, '');
+  return broken.flatMap((line) => line.split('\n').map((one) => withoutTail(one, ' '))).join('\n');
 }
 
 /** The least width in which flags and their meanings stand side by side. */

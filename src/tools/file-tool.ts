@@ -70,7 +70,7 @@ function seenFrom(folder: string, context: ToolContext): ToolContext {
     const at = rooted(asked);
     const ways = new Set([at, ...foldersAround(at)].map((path) => JSON.stringify(path)));
     let left = 2;
-    const message = result.message.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) =>
+    const message = result.message.replace(/"(?:[^"\\]|\\.){0,4096}"/g, (quoted) =>
       left-- > 0 && ways.has(quoted) ? JSON.stringify(pathFrom(folder, JSON.parse(quoted)) || '.') : quoted,
     );
     return { ...result, message };

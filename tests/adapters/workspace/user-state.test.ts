@@ -189,4 +189,22 @@ describe('captures', () => {
     ]);
     expect(seen.map((changes) => changes.length)).toEqual([1, 19, 0]);
   });
+
+  test('a closed folder is examined anyway: its owner opens it', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('a.txt', 'a\n');
+    scratch.write('folder/b.txt', 'b\n');
+    scratch.commit();
+    const workspace = await scratch.open();
+    scratch.write('a.txt', 'changed\n', 0o000);
+    scratch.forbid('folder');
+    const changes = (await workspace.capture('all')).map(({ path }) => path);
+    expect(changes).toEqual(['a.txt']);
+    // Root reads everything, and opens nothing.
+    const opened = (name: string, closed: string, open: string) =>
+      `[WARN_OPENED_AGAIN] "${name}" was closed (mode ${closed}) during the run and has been opened again (mode ${open}).`;
+    expect(workspace.notes().warnings).toEqual(
+      process.getuid?.() === 0 ? [] : [opened('folder', '0000', '0700'), opened('a.txt', '0000', '0600')],
+    );
+  });
 });

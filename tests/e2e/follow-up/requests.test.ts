@@ -110,15 +110,7 @@ describe('a comment on the pull request', () => {
       const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
       expectDone(more);
       // The plan came from issue 1, and the work was asked for on the pull request.
-      const args = [
-        '--issue',
-        '2',
-        '--commit-message',
-        'fix: {title}',
-        '--signoff',
-        '--head-repo',
-        'else/where',
-      ];
+      const args = ['--issue=2', '--commit-message=fix: {title}', '--signoff', '--head-repo=else/where'];
       const published = await life.publish(more, args);
       expectDone(published);
       const message = await life.hosted.git('log', '-1', '--format=%B', published.said?.commit?.sha ?? '');
