@@ -95,8 +95,11 @@ export async function openWorkspace(
   }
   const { tree, edits, empty, ignored } = await WorkTree.take(parts);
   keepList(emptyFoldersFile(shadowDir), empty);
-  await keepFiles({ root, shadowDir, format: checkout.objectFormat }, ignored);
-  const [made, base] = await Promise.all([madeGit, baseRevision(checkout, shadowDir, edits)]);
+  const [made, base] = await Promise.all([
+    madeGit,
+    baseRevision(checkout, shadowDir, edits),
+    keepFiles({ root, shadowDir, format: checkout.objectFormat }, ignored),
+  ]);
   if (tree.submodules.length > 0) await hideSubmodules(made.gitDir, tree.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
   const openedNs = fileSystemTime(`${shadowDir}/clock`);

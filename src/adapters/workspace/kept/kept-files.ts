@@ -57,23 +57,20 @@ export interface KeptPlaces {
 const fileOf = (shadowDir: string) => join(dirname(shadowDir), 'kept-files');
 
 /** Keeps ignored files. `ignored` is as git lists it: a folder that is ignored as a whole ends with a slash. */
-export async function keepFiles(
-  { root, shadowDir, format }: KeptPlaces,
-  ignored: readonly string[],
-): Promise<void> {
+export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: readonly string[]): void {
   const files: KeptFile[] = [];
-  const breath = new Breath();
   let left = MAX_BYTES;
-  for (const path of viewing(root, (view) => [...filesBelow(view, ignored)])) {
-    if (files.length === MAX_FILES) break;
-    const found = parseRepoPath(path).ok ? viewing(root, (view) => readSmall(view, path)) : null;
-    await breath.after(1, found?.bytes.length);
-    if (found === null || found.bytes.length > left) continue;
-    const { bytes, mode, permissions } = found;
-    const before = { mode, blob: blobId(bytes, format), size: bytes.length };
-    files.push({ path, before, permissions, bytes: bytes.toString('base64') });
-    left -= bytes.length;
-  }
+  viewing(root, (view) => {
+    for (const path of filesBelow(view, ignored)) {
+      if (files.length === MAX_FILES) break;
+      const found = parseRepoPath(path).ok ? readSmall(view, path) : null;
+      if (found === null || found.bytes.length > left) continue;
+      const { bytes, mode, permissions } = found;
+      const before = { mode, blob: blobId(bytes, format), size: bytes.length };
+      files.push({ path, before, permissions, bytes: bytes.toString('base64') });
+      left -= bytes.length;
+    }
+  });
   if (files.length > 0) replaceFile(fileOf(shadowDir), JSON.stringify({ root, files }));
 }
 
