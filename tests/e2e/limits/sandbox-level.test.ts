@@ -1,5 +1,3 @@
-/** A container that hides parts of /proc, as podman's default does. */
-
 import { getuid } from 'node:process';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
