@@ -6,7 +6,7 @@ import type { RunInput } from './run-input.ts';
 
 type Asking = Pick<RunInput, 'env' | 'version'>;
 
-/** Reads pages of these hosts; null where there is none. */
+/** Reads pages of these hosts; null if there are no hosts. */
 export function pagesOf(input: Asking, record: EgressRecord, hosts: readonly string[]): PageReader | null {
   return hosts.length === 0
     ? null

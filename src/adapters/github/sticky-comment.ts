@@ -26,7 +26,7 @@ export interface CommentMade {
   readonly operation: 'created' | 'updated' | 'none';
 }
 
-/** What our comment with this marker says; empty if there is none. */
+/** The text of our comment with this marker; empty without such a comment. */
 export async function commentThere(where: OnGitHub, at: Omit<StickyComment, 'body'>): Promise<string> {
   const [oldest] = await listOurs(where, at, await ownComments(where.github, at.marker));
   return oldest?.body ?? '';

@@ -72,7 +72,7 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   };
 }
 
-/** A folder of the checkout at `root` that commands may start in, relative to it, or why `path` is none. */
+/** A folder of the checkout at `root` that commands may start in, relative to the root, or why `path` cannot be one. */
 export async function folderIn(
   root: string,
   path: string,

@@ -73,7 +73,7 @@ async function keepWithinBound(
   const { removeRuns } = await import('../remove-runs.ts');
   const rules = { olderThanMs: null, maxTotalBytes, keepFailed: false };
   const { removed, keptBytes } = await removeRuns({ env, rules, now, isDry: false });
-  // Checks are left out: nobody keeps them.
+  // Not for a check, which keeps nothing.
   if (removed.length === 0) return null;
   const bytes = removed.reduce((sum, run) => sum + run.bytes, 0);
   return `removed ${pluralize(removed.length, 'old run')} (${formatSize(bytes)}) from ${realpathSync(due[0] ?? '/')}, which now takes ${formatSize(keptBytes)} of ${formatSize(maxTotalBytes)} (--max-total-size)`;
