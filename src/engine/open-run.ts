@@ -101,6 +101,7 @@ async function openInOrder(session: Session, spec: RunSpec, closing: Closing): P
     ...opened,
     forbidsBelow: forbidsBelow(...rules),
     status: 'ready',
+    checkout,
     directory,
     close: () => closing.close(),
   };

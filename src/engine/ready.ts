@@ -13,6 +13,7 @@ import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
+import type { Checkout } from '../git/checkout-layout.ts';
 import type { ProvenPatch, Workspace } from '../ports/workspace.ts';
 import type { Clock, EventSink, LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import type { RanBefore } from './open/setup-commands.ts';
@@ -21,6 +22,8 @@ import type { Session } from './session.ts';
 /** Everything that the loop needs, and how it begins. */
 export interface Ready {
   readonly status: 'ready';
+  /** As it was found before anything else. */
+  readonly checkout: Checkout;
   readonly directory: RunDirectory;
   readonly start: RunStarted;
   readonly beginning: Beginning;

@@ -1,8 +1,10 @@
 /** Files and names of a commit, read from a checkout's objects and not from its work tree. */
 
+import { decodeName } from '../files/names.ts';
 import type { Revision } from '../ports/workspace.ts';
-import type { Checkout } from './checkout-layout.ts';
-import { askGit, runGit } from './git.ts';
+import type { CheckedOutHead, Checkout } from './checkout-layout.ts';
+import { askGit, type GitAnswer, runGit } from './git.ts';
+import type { ObjectFormat } from './store/object-store.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 /** Larger than anything that is read in this way. */
@@ -37,11 +39,48 @@ export async function openRevision(
   };
 }
 
-/** The checked-out commit; null if there is none. */
-export async function headOf(root: string, env: UserEnvironment): Promise<string | null> {
-  const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
-  const answer = await askGit({ cwd: root, env: userGitEnvironment(env), args });
-  return answer.exitCode === 0 ? answer.stdout.toString('utf8').trim() : null;
+/** What is checked out. `ask` puts a question to git in the work tree. */
+export async function askHead(ask: (...args: string[]) => Promise<GitAnswer>): Promise<CheckedOutHead> {
+  const [commit, branch] = await Promise.all([
+    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+  ]);
+  const said = ({ exitCode, stdout }: GitAnswer) => (exitCode === 0 ? stdout.toString('utf8').trim() : null);
+  return { commit: said(commit), branchRef: said(branch) };
+}
+
+/** What is checked out now in the work tree at `root`. */
+export function headOf(root: string, env: UserEnvironment): Promise<CheckedOutHead> {
+  return askHead((...args) => askGit({ cwd: root, env: userGitEnvironment(env), args }));
+}
+
+/** A tree without entries, which every repository has. */
+export const EMPTY_TREE: Readonly<Record<ObjectFormat, string>> = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+};
+
+/**
+ * What a commit has at the paths where it differs from another one: git's id, or null for a path that is gone. From an unknown
+ * commit (null, or one that the repository has no more) everything differs, and nothing is gone.
+ */
+export async function differingPaths(
+  { root, objectFormat }: Pick<Checkout, 'root' | 'objectFormat'>,
+  { from, to }: { readonly from: string | null; readonly to: string },
+  env: UserEnvironment,
+): Promise<ReadonlyMap<string, string | null>> {
+  const git = { cwd: root, env: userGitEnvironment(env) };
+  const known = from !== null && (await openRevision(root, from, env)) !== null;
+  const base = known ? from : EMPTY_TREE[objectFormat];
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', base, to];
+  const found = new Map<string, string | null>();
+  // `:MODE MODE ID ID STATUS` NUL `PATH` NUL
+  const listing = decodeName(await runGit({ ...git, args })).split('\0');
+  for (let at = 0; at + 1 < listing.length; at += 2) {
+    const [, , , id = '', status] = (listing[at] ?? '').split(' ');
+    found.set(listing[at + 1] ?? '', status === 'D' ? null : id);
+  }
+  return found;
 }
 
 /** The names in the root of the commit and in `folders` of it, without duplicates; none if there is no commit. */

@@ -14,6 +14,7 @@ import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { repositoryRoot } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, type GitCall, PROGRAM_FOLDERS } from '../../git/git.ts';
+import { askHead } from '../../git/revision.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import { checkRepositoryOf, looksLikeGitDir, type RepositoryFolders } from './repository-check.ts';
 
@@ -192,17 +193,6 @@ async function askAll(ask: Ask): Promise<CheckoutAnswers> {
       : Promise.all(QUESTIONS.map(async (question) => line(await ask('rev-parse', ...question)))),
   ]);
   return { status: 'known', places: placesIn(places), head };
-}
-
-async function askHead(ask: Ask): Promise<Checkout['head']> {
-  const [commit, branch] = await Promise.all([
-    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
-    ask('symbolic-ref', '--quiet', 'HEAD'),
-  ]);
-  return {
-    commit: commit.exitCode === 0 ? line(commit) : null,
-    branchRef: branch.exitCode === 0 ? line(branch) : null,
-  };
 }
 
 function placesIn(lines: readonly string[]): Places {

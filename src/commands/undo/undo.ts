@@ -26,6 +26,8 @@ import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { differingPaths } from '../../git/revision.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../git/store/object-store.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
@@ -44,14 +46,17 @@ export interface UndoInput {
   readonly say: (line: string) => void;
 }
 
-/** A step and the current state of its path: yet to be undone, undone already, better left alone, or not undoable. */
+/**
+ * A step and the current state of its path: yet to be undone, undone already, better left alone, as a commit made since the run
+ * has it, or not undoable.
+ */
 type Judged =
   | { step: UndoStep; status: 'due' }
-  | { step: UndoStep; status: 'left' }
+  | { step: UndoStep; status: 'left' | 'committed' }
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
-/** Does not look at HEAD, index and refs. */
+/** Changes nothing of HEAD, index and refs. */
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
   const found = await openRunDirectory(input.run, input);
@@ -97,6 +102,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       root,
       kept: kept.files,
       gone,
+      committed: await committedSince(run, checkout.checkout, env),
       openedNs: repositories.status === 'ok' ? BigInt(repositories.openedNs) : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
@@ -114,12 +120,24 @@ interface Means {
   readonly root: string;
   readonly kept: readonly KeptFile[];
   readonly gone: readonly PathChange[];
+  /** What HEAD has where it differs from the base of the run: git's id, or null for a path that is gone. */
+  readonly committed: ReadonlyMap<string, string | null>;
   /** When the run opened the work tree, in ns of its file system. */
   readonly openedNs: bigint;
   readonly removePlanted: () => Promise<RemovedGitDirs>;
   readonly clearSetIds: () => Promise<string[]>;
   /** That of the run; null if it has none. */
   readonly result: RunResult | null;
+}
+
+async function committedSince(
+  { state: { base } }: FoldedEvents,
+  checkout: Checkout,
+  env: Environment,
+): Promise<Means['committed']> {
+  const { commit } = checkout.head;
+  if (commit === null || commit === base.commit) return new Map();
+  return differingPaths(checkout, { from: base.commit, to: commit }, env);
 }
 
 /** Nothing is written before every path has been judged. */
@@ -152,12 +170,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
       `Not everything could be restored: ${failure} Fix that and run undo again.`,
     );
   const left = judged.flatMap(({ step, status }) => (status === 'left' ? [step] : []));
-  tellWhatStays(
-    plan,
-    { events, result },
-    left.map(({ path }) => path),
-    say,
-  );
+  tellWhatStays(plan, { events, result }, judged, say);
   const lost = input.force ? [] : left.flatMap(({ path, before }) => (before === null ? [] : [path]));
   return summary(judged, stuck, { lost, say });
 }
@@ -176,19 +189,21 @@ async function judge({ steps, tangled }: UndoPlan, means: Means): Promise<Judged
   }));
   const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null });
   for (const step of steps) {
-    const one = await judgeStep(step, restorer);
+    const one = await judgeStep(step, means);
     const why = one.status === 'due' ? whyMoved(step) : null;
     judged.push(why === null ? one : { step, status: 'stuck', why });
   }
   return judged;
 }
 
-async function judgeStep(step: UndoStep, restorer: Restorer): Promise<Judged> {
+async function judgeStep(step: UndoStep, { restorer, committed }: Means): Promise<Judged> {
   const { path, before, after } = step;
   const now = await restorer.stateAmong(path, [after, before]);
   if (now === undefined && step.mayStay) return { step, status: 'left' };
   if (now === undefined) return { step, status: 'stuck', why: 'it has changed since the run' };
   if (now === before) return { step, status: 'undone' };
+  if (committed.has(path) && committed.get(path) === (after?.blob ?? null))
+    return { step, status: 'committed' };
   const why = await restorer.whyNot(path, before);
   return why === null ? { step, status: 'due' } : { step, status: 'stuck', why };
 }
@@ -205,7 +220,7 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
 function tellWhatStays(
   { steps, foreign, unknown, ignored }: UndoPlan,
   { events, result }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'>,
-  changed: readonly string[],
+  judged: readonly Judged[],
   say: (line: string) => void,
 ): void {
   const isUndone = (path: string) => steps.some((step) => step.path === path || isWithin(step.path, path));
@@ -222,7 +237,10 @@ function tellWhatStays(
     say('Not checked: ignored files that commands wrote, since the run died before it listed them.');
   const stays = (why: string, paths: readonly string[]) =>
     paths.length > 0 && say(`Left as they are, because ${why}: ${listed(paths, MAX_NAMED)}.`);
-  stays('git ignores them and they have changed since the run', changed);
+  const judgedAs = (wanted: Judged['status']) =>
+    judged.flatMap(({ step: { path }, status }) => (status === wanted ? [path] : []));
+  stays('git ignores them and they have changed since the run', judgedAs('left'));
+  stays('they were committed since (git revert takes a commit back)', judgedAs('committed'));
   stays('git ignored them when the run began and their contents were not stored', unknown);
   stays('something else changed them', foreign);
 }

@@ -62,7 +62,7 @@ function warnOf(
   { workspace, verifyPlace }: Ready,
   {
     state,
-    steps: { kept, reviewed, attributed, nested, ignored, uncommitted },
+    steps: { kept, reviewed, attributed, nested, ignored, moved, uncommitted },
   }: { state: RunState; steps: Steps },
 ): void {
   const oversize = kept.patch === null ? null : (doneValue(reviewed)?.oversize ?? null);
@@ -76,6 +76,7 @@ function warnOf(
     ...workspace.notes().warnings,
     ...verifyPlace.warnings(),
     ...(doneValue(nested)?.warnings ?? []),
+    ...[doneValue(moved) ?? []].flat(),
     ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED, workspace.notes().exposed),
   ];
   for (const warning of warnings) session.warn(warning);

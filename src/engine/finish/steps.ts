@@ -16,6 +16,7 @@ import { readBlobs } from '../../git/store/blobs.ts';
 import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
+import { movedWarning } from './moved.ts';
 import type { ReviewedPart } from './review.ts';
 import { doneValue, type StepEnd, tryStep } from './step.ts';
 
@@ -30,6 +31,7 @@ export interface Steps {
   readonly attributed: StepEnd<Awaited<ReturnType<typeof attributed>>>;
   readonly nested: StepEnd<Awaited<ReturnType<typeof nestedPart>>>;
   readonly ignored: StepEnd<IgnoredFiles>;
+  readonly moved: StepEnd<Warning | null>;
 }
 
 /**
@@ -54,13 +56,14 @@ export async function takeSteps(
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
   await tryStep(() => ready.workspace.settleFiles());
-  const [changed, nested, ignored] = await Promise.all([
+  const [changed, nested, ignored, moved] = await Promise.all([
     tryStep(() => attributed(state, proven, ready.directory.shadowGit)),
     tryStep(() => nestedPart(ready)),
     tryStep(() => ready.workspace.ignoredWrites()),
+    tryStep(() => movedWarning(ready.checkout, ready.directory.shadowGit, session.input.env)),
     keepEssentials(session, ready, history),
   ]);
-  return { made, proven, reviewed, kept, uncommitted, attributed: changed, nested, ignored };
+  return { made, proven, reviewed, kept, uncommitted, attributed: changed, nested, ignored, moved };
 }
 
 const NOT_REVIEWED: ReviewedPart = { flags: [], secrets: [], withheld: null, oversize: null };

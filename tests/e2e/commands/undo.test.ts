@@ -257,6 +257,38 @@ describe('a tree that moved on since the run', () => {
   });
 });
 
+test('what a person commits during a run and after it is said, and undo leaves it', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n', 'b.txt': 'old\n', 'gone.txt': 'x\n' });
+  const { root, git } = repository;
+  const { result, runDir, stderr } = await scriptedRun({
+    repository,
+    turns: [
+      write('a.txt', 'new\n'),
+      command('rm gone.txt; until [ -e go ]; do sleep 0.05; done; rm go; echo new > b.txt'),
+      done,
+    ],
+    during: async () => {
+      await until('the command has begun', () => !existsSync(join(root, 'gone.txt')));
+      await git('checkout', '-q', '-b', 'mine');
+      await git('commit', '-q', '-m', 'a.txt and gone.txt', '--', 'a.txt', 'gone.txt');
+      repository.write('go', '');
+    },
+  });
+  expect(result.outcome, stderr).toBe('done');
+  const [first, second] = (await git('log', '--format=%h', '--abbrev=12')).split('\n');
+  expect(result.warnings).toContain(
+    `[WARN_HEAD_MOVED] Something outside the run moved HEAD from main (${second}) to mine (${first}) and the index while it worked. The patch still applies to where it began.`,
+  );
+  expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'gone.txt']);
+  const end = await undo(repository, runDir);
+  expect(end.stderr).toContain(
+    'Left as they are, because they were committed since (git revert takes a commit back): a.txt, gone.txt.',
+  );
+  expect(end.lastLine).toBe('patchsmith: done (exit 0): 1 file restored to the state before the run.');
+  expect(treeOf(root)).toEqual({ 'a.txt': '644 new\n', 'b.txt': '644 old\n' });
+  expect(await git('status', '--porcelain')).toBe('');
+});
+
 test('ignored files that file tools made are removed unless they have changed, and what they replaced is restored', async () => {
   const repository = await makeRepository({ '.gitignore': 'build/\n', 'a.txt': 'old\n' });
   repository.write('build/theirs.txt', 'theirs\n');

@@ -4,6 +4,7 @@ import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import { askGit } from '../../../git/git.ts';
+import { EMPTY_TREE } from '../../../git/revision.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { ScratchIndex, type TreeEdit, treeDifferences } from '../../../git/store/trees.ts';
 import type { UncommittedPatch } from '../../../ports/workspace.ts';
@@ -37,12 +38,6 @@ export async function committedTree(
   const answer = await askGit({ cwd: shadowDir, args });
   return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
 }
-
-/** The tree of a repository without commits. */
-export const EMPTY_TREE = {
-  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-} as const;
 
 /** The base of a run. `edits` are the paths where the work tree differs from the index. */
 export async function baseRevision(
