@@ -65,7 +65,7 @@ export interface Workspace {
    * uncommitted when the run began.
    */
   uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null>;
-  /** Records for undo, when nothing changes any more, what the run has left of ignored files. Returns how many differ. */
+  /** Records for undo, when nothing changes any more, what the run has left of ignored files and of those over a limit. Returns how many differ. */
   settleFiles(): Promise<number>;
   /**
    * Called once, when nothing changes any more: of the stored contents, keeps only those that are needed to undo,

@@ -48,6 +48,10 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
   const { budget, closed } = contents;
   const looking = { root, closed, setIds, folders: planted.folders };
   const inTurn = oneByOne();
+  const over = async () => {
+    const befores = await tree.statesOf(budget.leftOut);
+    return budget.leftOut.map((path) => ({ path, before: befores.get(path) ?? null }));
+  };
   let { base } = opened;
   return {
     root,
@@ -88,7 +92,8 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
     },
     uncommitted: async (net) =>
       base.dirty ? inTurn(() => makeUncommittedPatch(shadowDir, base, net)) : null,
-    settleFiles: () => inTurn(() => settleFiles({ root, shadowDir, format: opened.base.objectFormat })),
+    settleFiles: () =>
+      inTurn(async () => settleFiles({ root, shadowDir, format: opened.base.objectFormat }, await over())),
     keepEssentials: (changes) =>
       inTurn(async () => {
         const { keepEssentials } = await import('./kept/essentials.ts');
@@ -96,7 +101,8 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
           const why = await packTree(shadowDir, base.tree, shadowDir);
           if (why !== null) warnings.add(notKept(why));
         }
-        return keepEssentials({ shadowDir, base, changes, hasWholeBase: opened.keepsBase });
+        const all = [...changes, ...(await over()).map((one) => ({ ...one, after: null }))];
+        return keepEssentials({ shadowDir, base, changes: all, hasWholeBase: opened.keepsBase });
       }),
     makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net)),
   };

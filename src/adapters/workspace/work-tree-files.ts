@@ -64,7 +64,7 @@ export function workTreeFiles(
         return { status: 'failed', reason: 'path_refused', message };
       }
       keepBeginning(shadowDir);
-      const before = (await tree.stateOf(path)) ?? unknownState(path);
+      const before = (await tree.statesOf([path])).get(path) ?? unknownState(path);
       const written = writeFile(root, path, bytes);
       if (written.status === 'failed') return written;
       const ignored = !(await tree.isVisible(path));

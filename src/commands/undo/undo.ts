@@ -101,7 +101,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       restorer,
       root,
       kept: kept.files,
-      gone,
+      unrecorded: [...gone, ...kept.over],
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: repositories.status === 'ok' ? BigInt(repositories.openedNs) : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
@@ -119,7 +119,7 @@ interface Means {
   readonly restorer: Restorer;
   readonly root: string;
   readonly kept: readonly KeptFile[];
-  readonly gone: readonly PathChange[];
+  readonly unrecorded: Parameters<typeof undoPlan>[2];
   /** What HEAD has where it differs from the base of the run: git's id, or null for a path that is gone. */
   readonly committed: ReadonlyMap<string, string | null>;
   /** When the run opened the work tree, in ns of its file system. */
@@ -145,7 +145,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
   const { say } = input;
   const { events } = run;
   const { restorer, removePlanted, clearSetIds, result } = means;
-  const plan = undoPlan(events, means.kept, means.gone);
+  const plan = undoPlan(events, means.kept, means.unrecorded);
   const judged = await judge(plan, means);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
@@ -179,14 +179,18 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
 const MAX_LINES = 50;
 const MAX_NAMED = 10;
 
-async function judge({ steps, tangled }: UndoPlan, means: Means): Promise<Judged[]> {
+async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promise<Judged[]> {
   const { restorer, root, openedNs } = means;
   await restorer.readAhead(steps.flatMap(({ before }) => (before ? [before] : [])));
-  const judged: Judged[] = tangled.map((path) => ({
+  const stuck = (why: string) => (path: string) => ({
     step: { path, before: null, after: null },
-    status: 'stuck',
-    why: 'something else changed it during the run',
-  }));
+    status: 'stuck' as const,
+    why,
+  });
+  const judged: Judged[] = [
+    ...tangled.map(stuck('something else changed it during the run')),
+    ...unsure.map(stuck('it is over a limit of the run, which ended before it looked at it')),
+  ];
   const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null });
   for (const step of steps) {
     const one = await judgeStep(step, means);

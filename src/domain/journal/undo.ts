@@ -19,12 +19,17 @@ interface KeptBefore {
   readonly permissions: number;
 }
 
+/** A change that no event has; without `after`, it is not known what the run left. */
+type UnrecordedChange = Omit<PathChange, 'after'> & { readonly after?: FileState | null | undefined };
+
 /** `steps` are sorted by path. */
 export interface UndoPlan {
   /** For each path that the run changed: the state before the run, and the one that the run left. */
   readonly steps: readonly UndoStep[];
   /** Paths that both the run and something else changed during the run: the two cannot be separated. */
   readonly tangled: readonly string[];
+  /** Paths over a limit that nobody had the time to look at when the run ended. */
+  readonly unsure: readonly string[];
   /** Paths that only something else changed during the run; they are left as they are. */
   readonly foreign: readonly string[];
   /**
@@ -43,7 +48,7 @@ export interface UndoPlan {
 export function undoPlan(
   events: readonly RunEvent[],
   kept: readonly KeptBefore[] = [],
-  gone: readonly PathChange[] = [],
+  unrecorded: readonly UnrecordedChange[] = [],
 ): UndoPlan {
   const own = new Map<string, Own>();
   const foreign = new Set<string>();
@@ -66,8 +71,11 @@ export function undoPlan(
     const mayStay = isIgnored || ignored === 'from_now';
     own.set(path, known ? { ...known, after, mayStay } : { before, after, tangled: false, mayStay });
   }
-  for (const { path, before } of gone)
-    own.set(path, { before, tangled: false, mayStay: false, ...own.get(path), after: null });
+  const unsure: string[] = [];
+  for (const { path, before, after } of unrecorded) {
+    if (after === undefined) unsure.push(path);
+    else own.set(path, { before, tangled: false, mayStay: false, ...own.get(path), after });
+  }
   for (const { path, before, after: left, permissions } of kept) {
     const after = left === undefined ? (own.get(path)?.after ?? null) : left;
     own.set(path, { before, after, tangled: false, mayStay: true, permissions });
@@ -81,6 +89,7 @@ export function undoPlan(
         : [{ path, ...step, ...(mayStay ? { mayStay } : {}) }],
     ),
     tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
+    unsure: unsure.sort(),
     foreign: [...foreign].filter((path) => !own.has(path)).sort(),
     ignored: [...ignoredFiles].filter((path) => !(own.has(path) || unknown.has(path))).sort(),
     unknown: [...unknown].sort(),

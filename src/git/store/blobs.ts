@@ -62,7 +62,7 @@ export type KeptContent =
 const MAX_AHEAD = 64 * 1024 * 1024;
 
 /** Maximum bytes kept of one content: as many as a run may change by default. */
-const MAX_HELD = 256 * 1024 * 1024;
+export const MAX_HELD = 256 * 1024 * 1024;
 
 /** Reads the contents of recorded states. */
 export class KeptBlobs {

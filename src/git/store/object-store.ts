@@ -23,6 +23,17 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return createHash(format).update(header(bytes.length)).update(bytes).digest('hex');
 }
 
+/** The same for as many bytes in chunks. */
+export async function blobIdOfChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  size: number,
+  format: ObjectFormat,
+): Promise<string> {
+  const hash = createHash(format).update(header(size));
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
+}
+
 /** Stores blobs. Writing a blob that already exists costs one lookup. */
 export class ObjectStore {
   readonly #objects: string;

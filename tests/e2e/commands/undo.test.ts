@@ -257,6 +257,55 @@ describe('a tree that moved on since the run', () => {
   });
 });
 
+test.each([
+  ['a file', ['--max-changed-file-size', '100k']],
+  ['all files', ['--max-changed-files', '2']],
+])('what is over a limit on %s, in the place of a pipe, or work on a file of Git LFS', async (_, args) => {
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 9\n`;
+  const repository = await makeRepository({
+    '.gitattributes': '*.lfs filter=lfs -text\n',
+    '.gitignore': '*.db\n',
+    'a.txt': 'old\n',
+    'committed.bin': Buffer.alloc(300_000, 1),
+    'becomes-pipe': 'x\n',
+    'model.lfs': pointer,
+  });
+  const { root } = repository;
+  repository.write('model.lfs', Buffer.alloc(5_000, 3));
+  repository.write('untracked.bin', Buffer.alloc(400_000, 7));
+  repository.write('only.db', Buffer.alloc(1_300_000, 9));
+  const before = treeOf(root);
+  const { result, runDir, stderr } = await scriptedRun({
+    repository,
+    turns: [
+      command(
+        'for f in committed untracked new; do head -c 350000 /dev/zero > $f.bin; done; rm becomes-pipe; mkfifo becomes-pipe; echo work > model.lfs; echo new > a.txt',
+      ),
+      done,
+    ],
+    args,
+  });
+  expect(result.outcome, stderr).toBe('limit_reached');
+  const end = await undo(repository, runDir);
+  expect(end.lastLine).toBe('patchsmith: done (exit 0): 6 files restored to the state before the run.');
+  expect(treeOf(root)).toEqual(before);
+});
+
+test('a file over a limit that has changed since, or that was moved there, stays', async () => {
+  const repository = await makeRepository({ '.gitignore': '*.db\n', 'big.bin': Buffer.alloc(300_000, 1) });
+  repository.write('only.db', Buffer.alloc(1_300_000, 9));
+  const { runDir } = await scriptedRun({
+    repository,
+    turns: [command('mv only.db only.bin; echo >> big.bin'), done],
+    args: ['--max-changed-file-size', '100k'],
+  });
+  repository.write('big.bin', 'mine\n');
+  const end = await undo(repository, runDir, '--force');
+  expect(end.stderr).toContain('big.bin: it has changed since the run');
+  expect(end.stderr).toContain('only.bin: it is older than the run and was moved there');
+  expect(Object.keys(treeOf(repository.root))).toEqual(['.gitignore', 'big.bin', 'only.bin']);
+});
+
 test('what a person commits during a run and after it is said, and undo leaves it', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n', 'b.txt': 'old\n', 'gone.txt': 'x\n' });
   const { root, git } = repository;

@@ -1,6 +1,6 @@
 /**
  * `kept-files` in the run directory, which only undo reads: small files that git ignores, such as `.env`, as they were before
- * anything ran. Removed at the end if the run left them as they were.
+ * anything ran, and what became of files over a limit. Removed at the end if there is nothing to restore.
  */
 
 import { closeSync, fstatSync, rmSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { type Failed, failed } from '../../../domain/failed.ts';
 import { FILLED_FOLDERS } from '../../../domain/packages/managers.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { sentence } from '../../../domain/text/words.ts';
-import { openRegularIn, readUpTo } from '../../../files/opened-file.ts';
+import { chunksOf, openRegular, openRegularIn, readUpTo } from '../../../files/opened-file.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { lookAt, type TreeView, viewing } from '../../../files/tree-view.ts';
-import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { blobId, blobIdOfChunks, type ObjectFormat } from '../../../git/store/object-store.ts';
 
 const MIB = 1024 * 1024;
 const MAX_FILE_BYTES = MIB;
@@ -43,9 +43,23 @@ const KeptDocument = z.strictObject({
       }),
     )
     .max(MAX_FILES),
+  /** Files whose changes are over a limit of the run, which stored none of them. */
+  over: z
+    .array(
+      z.strictObject({
+        path: PathChange.shape.path,
+        before: FileState.nullable(),
+        /** What the run left; absent if there was no time to look. */
+        after: FileState.nullable().optional(),
+      }),
+    )
+    .default([]),
 });
+type KeptDocument = z.infer<typeof KeptDocument>;
+/** A file whose changes are over a limit. */
+export type FileOverLimit = KeptDocument['over'][number];
 /** A file as it was before the run. */
-export type KeptFile = z.infer<typeof KeptDocument>['files'][number];
+export type KeptFile = KeptDocument['files'][number];
 
 /** Where the files are, and the shadow repository of the run. */
 export interface KeptPlaces {
@@ -110,8 +124,11 @@ function readSmall(view: TreeView, path: string) {
   }
 }
 
-/** Adds what the run has left, when it changes files no more. Returns how many files differ. */
-export async function settleFiles({ root, shadowDir, format }: KeptPlaces): Promise<number> {
+/** Adds what the run has left, when it changes files no more, also of files that are over a limit. Returns how many differ. */
+export async function settleFiles(
+  { root, shadowDir, format }: KeptPlaces,
+  beforeOver: readonly Omit<FileOverLimit, 'after'>[],
+): Promise<number> {
   const kept = keptFiles(root, shadowDir);
   if (kept.status === 'failed') return 0;
   const breath = new Breath();
@@ -127,21 +144,52 @@ export async function settleFiles({ root, shadowDir, format }: KeptPlaces): Prom
     const isUnknown = look.status === 'unreadable' || (look.status === 'seen' && look.stat.kind === 'file');
     files.push({ ...file, after: after === null && isUnknown ? undefined : after });
   }
-  if (differing > 0) replaceFile(fileOf(shadowDir), JSON.stringify({ root, files }));
+  const write = (over: readonly FileOverLimit[]) =>
+    replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, over }));
+  if (beforeOver.length > 0) {
+    write(beforeOver);
+    write(await statesAfter(root, format, beforeOver));
+  } else if (differing > 0) write([]);
   else rmSync(fileOf(shadowDir), { force: true });
-  return differing;
+  return differing + beforeOver.length;
+}
+
+/** Hashes files of any size, and stores none of them. */
+async function statesAfter(
+  root: string,
+  format: ObjectFormat,
+  files: readonly FileOverLimit[],
+): Promise<FileOverLimit[]> {
+  const found: FileOverLimit[] = [];
+  for (const { path, before } of files) {
+    const opening = openRegular(root, path);
+    if (opening.status !== 'open') {
+      found.push({ path, before, ...(opening.status === 'absent' ? { after: null } : {}) });
+      continue;
+    }
+    const { descriptor, stat } = opening.file;
+    try {
+      const blob = await blobIdOfChunks(chunksOf(opening.file), stat.size, format);
+      const mode = stat.executable ? ('100755' as const) : ('100644' as const);
+      found.push({ path, before, after: { mode, blob, size: stat.size } });
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+  return found;
 }
 
 /** What was kept of this work tree. Anyone may have written it. */
 export function keptFiles(
   root: string,
   shadowDir: string,
-): { status: 'ok'; files: readonly KeptFile[] } | Failed {
+): { status: 'ok'; files: readonly KeptFile[]; over: readonly FileOverLimit[] } | Failed {
   const file = fileOf(shadowDir);
   const found = readRegularFile(file, MAX_JSON_BYTES);
-  if (found.status === 'failed')
-    return found.missing ? { status: 'ok', files: [] } : failed(sentence(`${file} ${found.why}`));
+  if (found.status === 'failed') return found.missing ? NOTHING : failed(sentence(`${file} ${found.why}`));
   const kept = KeptDocument.safeParse(jsonOrUndefined(found.bytes.toString('utf8')));
   if (!kept.success) return failed(`${file} is damaged. Remove it to undo the run without it.`);
-  return { status: 'ok', files: kept.data.root === root ? kept.data.files : [] };
+  return kept.data.root === root ? { status: 'ok', ...kept.data } : NOTHING;
 }
+
+const NOTHING = { status: 'ok' as const, files: [], over: [] };

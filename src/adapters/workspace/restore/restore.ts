@@ -13,8 +13,8 @@ import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
-import { KeptBlobs, type KeptContent } from '../../../git/store/blobs.ts';
-import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { KeptBlobs, type KeptContent, MAX_HELD } from '../../../git/store/blobs.ts';
+import { blobId, blobIdOfChunks, type ObjectFormat } from '../../../git/store/object-store.ts';
 
 /** Restores files to recorded states. */
 export interface Restorer {
@@ -151,9 +151,11 @@ async function holds(
   const opening = openRegular(root, path);
   if (opening.status !== 'open') return false;
   try {
+    const { size } = opening.file.stat;
+    const id = await blobIdOfChunks(chunksOf(opening.file), size, format);
+    if (id === (state.raw ?? state.blob)) return true;
+    if (state.raw !== undefined || size > MAX_HELD) return false;
     const bytes = readWhole(opening.file);
-    if (blobId(bytes, format) === (state.raw ?? state.blob)) return true;
-    if (state.raw !== undefined) return false;
     const held = await blobs.heldBy(state);
     if (held.status === 'bytes') return held.bytes.equals(bytes);
     const pointer = lfsPointer(await sha256OfChunks(chunksOf(opening.file)), bytes.length);

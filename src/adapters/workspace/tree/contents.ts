@@ -7,6 +7,7 @@ import { sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
+import { MAX_HELD } from '../../../git/store/blobs.ts';
 import type { ObjectStore } from '../../../git/store/object-store.ts';
 import { CommittedForms } from './committed-forms.ts';
 import type { ContentPlaces, Taken, Wanted } from './content-places.ts';
@@ -93,9 +94,9 @@ async function readOpened(
   const { size, executable } = file.stat;
   const mode: FileMode = (isExecutable ?? executable) ? '100755' : '100644';
   if (forms?.filterOf(path) === 'lfs') {
-    const blob = await lfsForm(file, inIndex, store);
+    const form = await lfsForm(file, inIndex, store);
     forms.drop(path);
-    if (blob !== null) return { mode, blob, size };
+    if (form !== null) return { mode, size, ...form };
   }
   if (size > STREAMED_BYTES) {
     const blob = await store.writeStream(chunksOf(file), size, inIndex);
@@ -107,9 +108,18 @@ async function readOpened(
   return { mode, blob: store.write(bytes, inIndex), size: bytes.length };
 }
 
-/** Git commits a pointer to the content, which git-lfs has to push. Null for content that is a pointer itself. */
-async function lfsForm(file: OpenedFile, inIndex: string | null, store: ObjectStore): Promise<string | null> {
+/**
+ * Git commits a pointer to the content, which git-lfs has to push. Null for content that is a pointer itself. What the index does
+ * not point to is stored as it is, since it may be nowhere else.
+ */
+async function lfsForm(
+  file: OpenedFile,
+  inIndex: string | null,
+  store: ObjectStore,
+): Promise<Pick<FileState, 'blob' | 'raw'> | null> {
   const { size } = file.stat;
   if (size <= 1024 && isLfsPointer(readWhole(file))) return null;
-  return store.write(lfsPointer(await sha256OfChunks(chunksOf(file)), size), inIndex);
+  const blob = store.write(lfsPointer(await sha256OfChunks(chunksOf(file)), size), inIndex);
+  const raw = blob === inIndex || size > MAX_HELD ? null : await store.writeStream(chunksOf(file), size);
+  return { blob, ...(raw === null ? {} : { raw }) };
 }

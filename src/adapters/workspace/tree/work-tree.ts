@@ -126,9 +126,9 @@ export class WorkTree {
     return { tree, found };
   }
 
-  /** The last known state of a path; null when nothing is known to be there. */
-  async stateOf(path: string): Promise<FileState | null> {
-    return (await this.#seen.statesOf([path])).get(path) ?? null;
+  /** The last known states of these paths; none where nothing is known to be there. */
+  statesOf(paths: readonly string[]): Promise<States> {
+    return this.#seen.statesOf(paths);
   }
 
   /** Takes changes into the base. */
