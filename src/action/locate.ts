@@ -19,7 +19,7 @@ export async function startLocate(
   const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   const { repository, githubApiUrl: apiUrl } = read.settings;
-  const { openGitHub } = await import('../adapters/github/client/client.ts');
+  const { openGitHub } = await import('../adapters/github/client.ts');
   const { locate } = await import('../engine/continued/locate.ts');
   const fetch = await fetchByEnvironment(env);
   const token = env.GITHUB_TOKEN || env.GH_TOKEN || null;

@@ -151,7 +151,7 @@ export async function obstacleToPublishing(
       ? null
       : publishFailed('ERR_ROUND_NOT_RECORDED', UNCOUNTED);
   // Nothing else loads the libraries that talk to GitHub.
-  const { openGitHub } = await import('../adapters/github/client/client.ts');
+  const { openGitHub } = await import('../adapters/github/client.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const fetch = await fetchByEnvironment(env);
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });

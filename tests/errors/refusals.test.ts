@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readInputs } from '../../src/action/read-inputs.ts';
-import { openGitHub } from '../../src/adapters/github/client/client.ts';
+import { openGitHub } from '../../src/adapters/github/client.ts';
 import { lockWorkTree } from '../../src/adapters/storage/run-lock.ts';
 import { UnusableFile } from '../../src/domain/errors/thrown.ts';
 import { locate } from '../../src/engine/continued/locate.ts';

@@ -58,7 +58,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   const { env, cwd, version } = input;
   const token = env.GITHUB_TOKEN || env.GH_TOKEN || null;
   const openGitHub: Trust['openGitHub'] = async (signal) => {
-    const client = await import('../../adapters/github/client/client.ts');
+    const client = await import('../../adapters/github/client.ts');
     const fetch = await fetchByEnvironment(env);
     return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   };

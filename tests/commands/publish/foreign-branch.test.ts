@@ -1,7 +1,7 @@
 /** Commits of others on a plan's branch are found before anything is paid for. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openGitHub } from '../../../src/adapters/github/client/client.ts';
+import { openGitHub } from '../../../src/adapters/github/client.ts';
 import { type BranchWork, foreignObstacle } from '../../../src/commands/publish/foreign-branch.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openGitHub } from '../../../src/adapters/github/client/client.ts';
+import { openGitHub } from '../../../src/adapters/github/client.ts';
 import { type PreflightInput, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 

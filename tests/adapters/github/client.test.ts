@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { openGitHub } from '../../../../src/adapters/github/client/client.ts';
+import { openGitHub } from '../../../src/adapters/github/client.ts';
 
 interface Scripted {
   readonly status?: number;

@@ -1,0 +1,244 @@
+/**
+ * GitHub's API as the port describes it: answers are parsed, refusals are values, and what passes is waited for. Loaded only by
+ * the commands that need it.
+ */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { request } from '@octokit/request';
+import { RequestError } from '@octokit/request-error';
+import * as z from 'zod';
+import { withoutHtml } from '../../domain/errors/innermost-message.ts';
+import { timeoutSignal } from '../../files/time-limit.ts';
+import type { GitHub, GitHubAnswer, GitHubRefusal } from '../../ports/github.ts';
+
+/** How to reach GitHub, and with which token. */
+export interface GitHubAccess {
+  /** `https://api.github.com`, without a trailing slash. */
+  readonly apiUrl: string;
+  /** Null sends requests without one, which suffices for public repositories. */
+  readonly token: string | null;
+  /** patchsmith's version, for the user agent. */
+  readonly version: string;
+  /** Ends every wait; pending requests are then answered with a refusal. */
+  readonly signal: AbortSignal;
+  /** Used to reach it. Default: the platform's own fetch. */
+  readonly fetch?: typeof fetch;
+  /** Length of a second, in milliseconds, in the pauses between tries. Default: 1,000. */
+  readonly secondMs?: number;
+}
+
+/**
+ * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
+ * for if that takes at most two minutes, and at most twice. What GitHub has not heard of everywhere yet is waited for, at
+ * most 15 seconds.
+ */
+export function openGitHub(access: GitHubAccess): GitHub {
+  const { apiUrl, token, version } = access;
+  const ask = request.defaults({
+    baseUrl: apiUrl,
+    headers: {
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      'user-agent': `patchsmith/${version} ${request.endpoint.DEFAULTS.headers['user-agent']}`,
+      ...(token === null ? {} : { authorization: `token ${token}` }),
+    },
+    request: { fetch: fetchInTime(access) },
+  });
+  return {
+    ask: ({ route, parameters, schema, isRepeatable = route.startsWith('GET ') }) =>
+      settled(access, { route, isRepeatable }, async () =>
+        parsed(route, schema, (await ask(route, parameters)).data),
+      ),
+
+    async list({ route, parameters, entry }) {
+      const entries: unknown[] = [];
+      let asked: [string, Record<string, unknown>] = [route, { ...parameters, per_page: 100 }];
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const answer = await settled<Page>(access, { route, isRepeatable: true }, async () => {
+          const { data, headers } = await ask(...asked);
+          return { status: 'ok', data: { entries: entriesOf(data), link: headers.link ?? '' } };
+        });
+        if (answer.status !== 'ok') return answer;
+        entries.push(...answer.data.entries);
+        const next = /<([^<>]+)>;\s*rel="next"/.exec(answer.data.link)?.[1];
+        if (next === undefined) break;
+        // The address comes from an answer: the token must only go to the API.
+        const { origin } = new URL(next, apiUrl);
+        if (origin !== new URL(apiUrl).origin)
+          return noAnswer(route, `the answer continues at ${origin}, which is not the API`);
+        asked = [`GET ${next}`, {}];
+      }
+      return parsed(route, z.array(entry), entries);
+    },
+
+    query: ({ query, variables, schema }) => {
+      const route = 'POST /graphql';
+      const baseUrl = apiUrl.replace(/\/api\/v3$/, '/api');
+      // All that is asked of it can be asked twice.
+      return settled(access, { route, isRepeatable: true }, async () => {
+        const response = await ask(route, { baseUrl, query, variables });
+        const { data: answer } = response;
+        const data = parsed(route, z.object({ data: schema }), answer);
+        if (data.status === 'ok') return { status: 'ok', data: data.data.data };
+        const errors = GraphQLErrors.safeParse(answer);
+        const [first] = errors.success ? errors.data.errors : [];
+        if (first === undefined) return data;
+        const asked = { method: 'POST' as const, url: response.url, headers: {} };
+        throw new RequestError(first.message, statusOf(first), { request: asked, response });
+      });
+    },
+  };
+}
+
+interface Page {
+  readonly entries: readonly unknown[];
+  readonly link: string;
+}
+
+/** Further pages are not read. */
+const MAX_PAGES = 30;
+
+/** Some lists are in an object, beside their count. */
+function entriesOf(data: unknown): readonly unknown[] {
+  if (Array.isArray(data)) return data;
+  return Object.values(z.record(z.string(), z.unknown()).catch({}).parse(data)).find(Array.isArray) ?? [data];
+}
+
+/** GraphQL's refusals have status 200. */
+const GraphQLErrors = z.object({
+  errors: z.array(z.object({ message: z.string(), type: z.string().optional() })),
+});
+
+/** The status that REST would have given it. */
+function statusOf({ message, type }: z.infer<typeof GraphQLErrors>['errors'][number]): number {
+  if (type === 'RATE_LIMITED') return 429;
+  return /^Something went wrong while executing your query/.test(message) ? 502 : 403;
+}
+
+/** For one request and its answer, not counting waits between tries. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+function fetchInTime({ fetch: ask = fetch, signal }: GitHubAccess): typeof fetch {
+  return (url, init) =>
+    ask(url, { ...init, signal: AbortSignal.any([signal, timeoutSignal(REQUEST_TIMEOUT_MS)]) });
+}
+
+function parsed<T>(route: string, schema: z.ZodType<T>, data: unknown): GitHubAnswer<T> {
+  const read = schema.safeParse(data);
+  if (read.success) return { status: 'ok', data: read.data };
+  const [issue] = read.error.issues;
+  const where = issue?.path.map(String).join('.') || 'the answer';
+  return noAnswer(route, `the answer does not match the API's schema (${where}: ${issue?.message})`);
+}
+
+/** Nothing came back, or nothing that could be read. */
+function noAnswer(route: string, message: string): GitHubAnswer<never> {
+  return {
+    status: 'refused',
+    refusal: { route, status: null, message, permission: null, requestId: null },
+  };
+}
+
+/** A request, for the decision whether to send it again. */
+interface RequestToSend {
+  readonly route: string;
+  readonly isRepeatable: boolean;
+}
+
+/** Asks again as long as the refusal is one that passes. */
+async function settled<T>(
+  { signal, secondMs = 1_000 }: GitHubAccess,
+  asked: RequestToSend,
+  ask: () => Promise<GitHubAnswer<T>>,
+): Promise<GitHubAnswer<T>> {
+  const tries = { unsettled: 0, limit: 0, outage: 0 };
+  for (;;) {
+    const failure = await ask().catch((error: unknown) => {
+      if (!signal.aborted && !(error instanceof RequestError)) throw error;
+      return error;
+    });
+    if (signal.aborted) return noAnswer(asked.route, 'it was interrupted');
+    if (!(failure instanceof RequestError)) return failure as GitHubAnswer<T>;
+    const refusal = refusalOf(asked.route, failure);
+    const passing = passingKind(asked, refusal, failure.response);
+    const seconds = passing && secondsBefore(passing, tries[passing.kind]++);
+    if (seconds === null) return { status: 'refused', refusal };
+    await delay(seconds * secondMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+type ErrorResponse = RequestError['response'];
+
+function refusalOf(route: string, { status, message, response }: RequestError): GitHubRefusal {
+  const header = (name: string) => {
+    const value = (response?.headers as Record<string, unknown> | undefined)?.[name];
+    return value === undefined ? null : String(value);
+  };
+  return {
+    route,
+    // Without an answer the library reports 500.
+    status: response === undefined ? null : status,
+    message: withoutHtml(message),
+    permission: header('x-accepted-github-permissions'),
+    requestId: header('x-github-request-id'),
+  };
+}
+
+/** A refusal that passes. None of those but outages has carried anything out, so that any write can be repeated after it. */
+type Passing = { kind: 'unsettled' | 'outage' } | { kind: 'limit'; seconds: number };
+
+/** Null when another try would not help. */
+function passingKind(
+  { isRepeatable }: RequestToSend,
+  refusal: GitHubRefusal,
+  response: ErrorResponse,
+): Passing | null {
+  const { route, status, message } = refusal;
+  if (status === null || status >= 500) return isRepeatable ? { kind: 'outage' } : null;
+  if (UNSETTLED.some(([routes, words]) => routes.test(route) && words.test(message)))
+    return { kind: 'unsettled' };
+  const asked = response === undefined ? null : pauseAskedFor(response);
+  const isLimit = asked !== null || /\bsecondary rate\b/i.test(message);
+  return status === 429 || (status === 403 && isLimit)
+    ? { kind: 'limit', seconds: asked ?? UNSAID_LIMIT_S }
+    : null;
+}
+
+/** About something that was made a moment ago and is not known on all of GitHub's servers yet, by GitHub's words for it. */
+const UNSETTLED: readonly (readonly [RegExp, RegExp])[] = [
+  [/^POST .*\/git\/trees$/, /base_tree is not a valid tree|tree\.sha \w+ is not a valid blob/],
+  [/^POST .*\/git\/commits$/, /Tree SHA does not exist|Parent SHA does not exist/],
+  [/^(?!GET ).*\/git\/refs/, /Object does not exist|Reference update failed/],
+  [/^POST .*\/pulls$/, /"field":"head","code":"invalid"|"code":"invalid","field":"head"/],
+  [/^(?!GET )/, /Could not resolve to a node/],
+];
+
+/** The seconds after which it may be asked again, as it says itself; null where it does not. */
+function pauseAskedFor({ headers }: NonNullable<ErrorResponse>): number | null {
+  const asked = headers['retry-after'];
+  const secondsUntil = (ms: number) => Math.max(0, Math.ceil((ms - Date.now()) / 1_000));
+  if (asked !== undefined) {
+    const seconds = /^\d+$/.test(String(asked)) ? Number(asked) : secondsUntil(Date.parse(String(asked)));
+    return Number.isNaN(seconds) ? null : seconds;
+  }
+  const reset = Number(headers['x-ratelimit-reset']);
+  return headers['x-ratelimit-remaining'] === '0' && reset > 0 ? secondsUntil(reset * 1_000) + 1 : null;
+}
+
+/** GitHub's own advice where a rate limit does not say how long it lasts. */
+const UNSAID_LIMIT_S = 60;
+
+/** Longest wait for a rate limit. */
+const MAX_LIMIT_S = 120;
+
+/** Pause before the next try, in seconds; null if there is none. `tries` counts the pauses of this kind before. */
+function secondsBefore(passing: Passing, tries: number): number | null {
+  switch (passing.kind) {
+    case 'outage':
+      return [1, 4, 9][tries] ?? null;
+    case 'unsettled':
+      return [1, 2, 4, 8][tries] ?? null;
+    case 'limit':
+      return tries < 2 && passing.seconds <= MAX_LIMIT_S ? passing.seconds : null;
+  }
+}
