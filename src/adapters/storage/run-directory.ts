@@ -1,7 +1,17 @@
 /** The folder of one run: journal, result, patch, log and shadow repository, outside the work tree. */
 
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -66,13 +76,15 @@ export function startOfId(runId: string): number | null {
 }
 
 /**
- * Creates the folder, readable for its owner only: `--run-dir`, otherwise `$RUNNER_TEMP/patchsmith/<id>`, otherwise
- * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`). Directories of checks are in a folder `checks` there.
+ * Creates the folder, readable for its owner only: `--run-dir`, otherwise the first of the default places that can be written.
+ * Directories of checks are in a folder `checks` there.
  */
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
   const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
   if (wanted === undefined)
-    return failed('There is no place for the run directory: HOME is not set. Choose one with --run-dir.');
+    return failed(
+      'There is no place for the run directory: neither HOME nor TMPDIR is set. Choose one with --run-dir.',
+    );
   if (existsSync(join(wanted, 'events.jsonl')) || existsSync(join(wanted, 'result.json'))) {
     return failed(
       `The run directory ${wanted} already contains a run. Choose another one with --run-dir, or remove it.`,
@@ -90,7 +102,7 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
   } catch (error) {
     if (isSystemError(error))
       return failed(
-        `${sentence(`The run directory ${wanted} cannot be created: ${error.message}`)} Choose another one with --run-dir.`,
+        `${sentence(`The run directory ${wanted} cannot be created: ${error.message}`)} Choose another one with --run-dir, or the folder of all runs with XDG_STATE_HOME.`,
       );
     throw error;
   }
@@ -127,13 +139,37 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Where a run with this id is by default; a new one uses the first place. A variable that is not an absolute path is
- * ignored: a relative one would be a different place for every command.
+ * Where a run with this id is by default: below `RUNNER_TEMP`, `XDG_STATE_HOME`, `~/.local/state`, or `TMPDIR` for a container
+ * without a home. A variable that is not an absolute path is ignored: a relative one would be a different place for every command.
  */
 export function placesOf(runId: string, env: RunDirectoryRequest['env']): string[] {
   const home = isPlace(env.HOME) ? env.HOME : homeOfUser();
   const bases = [env.RUNNER_TEMP, env.XDG_STATE_HOME, home && join(home, '.local', 'state')];
-  return bases.filter(isPlace).map((base) => join(base, 'patchsmith', runId));
+  // Others may write to it as well.
+  const temporary = isPlace(env.TMPDIR) && mayHoldRuns(join(env.TMPDIR, 'patchsmith')) ? env.TMPDIR : '';
+  return [...bases, temporary].filter(isPlace).map((base) => join(base, 'patchsmith', runId));
+}
+
+/** Whether a folder is this user's own, or does not exist yet. */
+function mayHoldRuns(folder: string): boolean {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  return stat === undefined || (stat.isDirectory() && stat.uid === process.getuid?.());
+}
+
+/** The place of a new run: the first that can be written, or else simply the first. */
+export function newPlaceOf(places: readonly string[]): string | undefined {
+  return places.find(isWritable) ?? places[0];
+}
+
+function isWritable(place: string): boolean {
+  if (!existsSync(place)) return place !== dirname(place) && isWritable(dirname(place));
+  try {
+    accessSync(place, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 /** Undefined for a user unknown to the machine, as in a container that is started with an arbitrary user id. */
@@ -206,7 +242,7 @@ function openFolders(folder: string): void {
 }
 
 function defaultPlace({ env, runId, isCheck = false }: RunDirectoryRequest): string | undefined {
-  return isCheck ? checkPlacesOf(runId, env)[0] : placesOf(runId, env)[0];
+  return newPlaceOf(isCheck ? checkPlacesOf(runId, env) : placesOf(runId, env));
 }
 
 /** The same for what a check keeps, so that it does not count as a run. */

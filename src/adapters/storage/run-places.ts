@@ -7,7 +7,7 @@ import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync 
 import { dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import { CHECKS, placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
+import { CHECKS, newPlaceOf, placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
 
 const SUFFIX = '.elsewhere';
 
@@ -28,7 +28,7 @@ export interface NewPlace {
 
 /** Remembers the place, so that lists and `last` find the run. If it cannot be written, only that is lost. */
 export function notePlace({ runId, path, env, workTree }: NewPlace): void {
-  const [place] = placesOf(runId, env);
+  const place = newPlaceOf(placesOf(runId, env));
   if (place === undefined) return;
   try {
     const folder = dirname(place);

@@ -62,7 +62,7 @@ test('a folder in the work tree, also through a link, or with a run in it, is re
   for (const impossible of ['/dev/null/run', '/proc/run/below'])
     expect(make({ chosen: impossible })).toMatch(
       new RegExp(
-        `^The run directory ${impossible} cannot be created: .*\\. Choose another one with --run-dir\\.$`,
+        `^The run directory ${impossible} cannot be created: .*\\. Choose another one with --run-dir, or the folder of all runs with XDG_STATE_HOME\\.$`,
       ),
     );
 });

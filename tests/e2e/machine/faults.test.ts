@@ -122,7 +122,7 @@ describe('a read-only run directory', () => {
     expect([end.exitCode, end.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /usage_error \(exit 2\) \[ERR_RUN_DIRECTORY\]: The run directory .* cannot be created: EROFS.*--run-dir\.$/,
+        /usage_error \(exit 2\) \[ERR_RUN_DIRECTORY\]: The run directory .* cannot be created: EROFS.*XDG_STATE_HOME\.$/,
       ),
     ]);
   });

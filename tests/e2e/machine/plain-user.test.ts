@@ -1,6 +1,6 @@
 /** What holds for whoever runs the tests holds for a user without privileges, when they are run by root. */
 
-import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
@@ -108,6 +108,27 @@ test.runIf(process.getuid?.() === 0)(
       `patchsmith: usage_error (exit 2) [ERR_NO_CHECKOUT]: ${closed} may not be entered. Name a checkout with --repo.`,
       `patchsmith: usage_error (exit 2) [ERR_UNWRITABLE]: The patch cannot be written to ${patch}: the folder ${readable} is not writable.`,
     ]);
+  },
+);
+
+test.runIf(process.getuid?.() === 0)(
+  'runs of a user without a home are kept in TMPDIR, unless somebody else has a folder of that name there',
+  async () => {
+    const { cli, home } = await placesOfNobody();
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    const recording = join(home, 'turns.yml');
+    writeFileSync(recording, '- calls: [{ name: write_file, input: { path: b.txt, content: b } }]\n- text: Done.\n');
+    await execa('chown', ['-R', NOBODY, root]);
+    const patchsmith = async (...args: string[]) => {
+      const [program = '', ...line] = [...AS_NOBODY, process.execPath, cli, ...args];
+      const env = { PATH, HOME: '/nonexistent', TMPDIR: home };
+      return (await execa(program, line, { cwd: root, env, extendEnv: false, reject: false })).stderr;
+    };
+    const run = ['run', '-m', 'x', '--provider', 'replay', '--recording', recording, '--sandbox', 'off'];
+    expect(await patchsmith(...run)).toContain(`result: ${home}/patchsmith/`);
+    expect(await patchsmith('undo')).toContain('done (exit 0): 1 file restored');
+    await execa('chown', ['-R', '12345', join(home, 'patchsmith')]);
+    expect(await patchsmith(...run)).toMatch(/\[ERR_RUN_DIRECTORY\].* \/nonexistent\/.*XDG_STATE_HOME\.$/);
   },
 );
 
