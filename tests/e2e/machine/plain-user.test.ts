@@ -31,9 +31,16 @@ const CHECKOUTS: [string, (root: string) => string, string][] = [
   ['a linked worktree', (root) => `${root}/side`, 'git worktree add -q side'],
 ];
 
-test.runIf(process.getuid?.() === 0).each(sampled(CHECKOUTS, () => 'checkout', 1))(
+const AMBIENT = ['--inh-caps', '+net_admin,+chown', '--ambient-caps', '+net_admin,+chown'];
+
+test
+  .runIf(process.getuid?.() === 0)
+  .each([
+    ...sampled(CHECKOUTS, () => 'checkout', 1).map((row) => [...row, []] as const),
+    ['a container that gives capabilities', (root: string) => root, 'true', AMBIENT] as const,
+  ])(
   'a user without privileges gets the whole sandbox in %s',
-  async (_name, rootOf, script) => {
+  async (_name, rootOf, script, capabilities) => {
     const { cli, home } = await placesOfNobody();
     const { root } = await makeRepository({ 'a.txt': 'a\n' });
     await execa('sh', ['-c', script], { cwd: root });
@@ -42,7 +49,7 @@ test.runIf(process.getuid?.() === 0).each(sampled(CHECKOUTS, () => 'checkout', 1
       repository: { root: rootOf(root) },
       cli,
       runDir: join(home, 'run'),
-      wrap: AS_NOBODY,
+      wrap: [...AS_NOBODY, ...capabilities],
       args: ['--sandbox', 'required'],
       env: { PATH, HOME: home },
       turns: [
@@ -51,7 +58,7 @@ test.runIf(process.getuid?.() === 0).each(sampled(CHECKOUTS, () => 'checkout', 1
           calls: [
             call('run_command', {
               command:
-                'id -u; git log --format=%s; echo c > c.txt; node --version; touch /etc/x || cat /etc/shadow',
+                'grep ^CapEff /proc/self/status; id -u; git log --format=%s; echo c > c.txt; node --version; touch /etc/x || cat /etc/shadow',
             }),
           ],
         },
@@ -63,7 +70,9 @@ test.runIf(process.getuid?.() === 0).each(sampled(CHECKOUTS, () => 'checkout', 1
     const said = events
       .flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []))
       .at(-1);
-    expect(said).toMatch(new RegExp(`^${NOBODY}\\nStart\\n${process.version}\\n(touch: .*\\n)(cat: .*\\n)`));
+    expect(said).toMatch(
+      new RegExp(`^CapEff:\\t0+\\n${NOBODY}\\nStart\\n${process.version}\\n(touch: .*\\n)(cat: .*\\n)`),
+    );
   },
 );
 
@@ -117,7 +126,10 @@ test.runIf(process.getuid?.() === 0)(
     const { cli, home } = await placesOfNobody();
     const { root } = await makeRepository({ 'a.txt': 'a\n' });
     const recording = join(home, 'turns.yml');
-    writeFileSync(recording, '- calls: [{ name: write_file, input: { path: b.txt, content: b } }]\n- text: Done.\n');
+    writeFileSync(
+      recording,
+      '- calls: [{ name: write_file, input: { path: b.txt, content: b } }]\n- text: Done.\n',
+    );
     await execa('chown', ['-R', NOBODY, root]);
     const patchsmith = async (...args: string[]) => {
       const [program = '', ...line] = [...AS_NOBODY, process.execPath, cli, ...args];

@@ -2,16 +2,24 @@
 
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { getuid } from 'node:process';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
 import { asFirstVictim } from '../command/process-table.ts';
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
-import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import {
+  exitOf,
+  findProgram,
+  initCommand,
+  type ScriptPlace,
+  scriptCommand,
+  withScript,
+} from '../command/shell.ts';
 import { type ContainedProcess, superviseCommand } from '../command/supervise-command.ts';
 import { converse } from '../command/talk.ts';
-import { statOf } from '../host-files.ts';
+import { readText, statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
 import { type BubblewrapStatus, containedIn, openStatus } from './contained.ts';
 import { NOT_LISTENING } from './listeners.ts';
@@ -98,6 +106,7 @@ async function spawnBubblewrap(
 ) {
   const [program = '', ...args] = [
     ...setup.devices.before,
+    ...droppingCapabilities(),
     setup.program,
     ...argsFor(setup, command, script, mounts),
   ];
@@ -123,6 +132,16 @@ async function spawnBubblewrap(
   if (merged.talk === null) merged.closeWriter();
   for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
   return { child, merged, status };
+}
+
+/**
+ * For a user who is not root but has capabilities, as containers with an ambient set give them: bubblewrap refuses to start with
+ * any, and commands must have none. Without setpriv, bubblewrap says so itself.
+ */
+function droppingCapabilities(): string[] {
+  if (getuid?.() === 0 || !/^CapAmb:\s*0*[1-9a-f]/m.test(readText('/proc/self/status') ?? '')) return [];
+  const setpriv = findProgram('setpriv');
+  return setpriv === null ? [] : [setpriv, '--inh-caps', '-all', '--ambient-caps', '-all', '--'];
 }
 
 /**
