@@ -77,23 +77,26 @@ export class Clone {
     readonly message: string;
     readonly author: Person;
     readonly committer: Person;
+    /** In a form that git accepts. Default: now. */
+    readonly date?: string;
   }): Promise<string> {
-    const { tree, parents, message, author, committer } = order;
+    const { tree, parents, message, author, committer, date } = order;
     const made = await this.run(['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent])], {
       env: {
         GIT_AUTHOR_NAME: author.name,
         GIT_AUTHOR_EMAIL: author.email,
         GIT_COMMITTER_NAME: committer.name,
         GIT_COMMITTER_EMAIL: committer.email,
+        ...(date && { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }),
       },
       input: Buffer.from(message),
     });
     return made.toString('latin1').trim();
   }
 
-  /** False if the branch is not where it could be moved forward from: someone else was faster. */
-  async push(sha: string, branch: string): Promise<boolean> {
-    const args = ['push', '--porcelain', '--no-verify', 'origin', `${sha}:refs/heads/${branch}`];
+  /** False if the ref is not where it could be moved forward from: someone else was faster. */
+  async push(sha: string, ref: string): Promise<boolean> {
+    const args = ['push', '--porcelain', '--no-verify', 'origin', `${sha}:${ref}`];
     const pushed = await this.#askServer(args);
     if (pushed.exitCode === 0) return true;
     const said = `${pushed.stdout.toString('utf8')}\n${pushed.stderr}`;

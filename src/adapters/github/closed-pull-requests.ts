@@ -53,10 +53,10 @@ function setState(where: OnGitHub, pull: PullRequest, state: 'open' | 'closed'):
   });
 }
 
-/** Deletes a branch; one that is gone already is fine. */
-export async function deleteBranch(where: OnGitHub, branch: string): Promise<void> {
+/** Deletes a ref, such as `refs/heads/main`; one that is gone already is fine. */
+export async function deleteRef(where: OnGitHub, name: string): Promise<void> {
   const route = 'DELETE /repos/{owner}/{repo}/git/refs/{ref}';
-  const parameters = { ref: `heads/${branch}` };
+  const parameters = { ref: name.replace('refs/', '') };
   try {
     await getOrNull(where, { route, parameters, schema: z.unknown(), isRepeatable: true, planned: '' });
   } catch (error) {

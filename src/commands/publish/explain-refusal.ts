@@ -44,7 +44,6 @@ const WHAT: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/compare/{basehead}': 'compare the branch with its base',
   'GET /repos/{owner}/{repo}/pulls': 'list pull requests',
   'POST /repos/{owner}/{repo}/git/blobs': 'store a file',
-  'POST /repos/{owner}/{repo}/git/trees': 'store the changed files',
   'POST /repos/{owner}/{repo}/git/commits': 'make the commit',
   'POST /repos/{owner}/{repo}/git/refs': 'create the branch',
   'PATCH /repos/{owner}/{repo}/git/refs/{ref}': 'move the branch',
@@ -116,7 +115,6 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
 
 const TAKES_FILES: ReadonlySet<string> = new Set([
   'git push',
-  'POST /repos/{owner}/{repo}/git/trees',
   'POST /repos/{owner}/{repo}/git/refs',
   'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
 ]);

@@ -35,8 +35,13 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
     sayMade(`${order.branch} ${operation}: ${sha.slice(0, 8)}`);
     return { status: 'made', sha };
   };
+  const push = (sha: string, ref: string) => {
+    if (!settings.dryRun) return clone.push(sha, ref);
+    say(`would git push ${clone.url} ${sha}:${ref}`);
+    return Promise.resolve(true);
+  };
   if (settings.sign === 'required') {
-    const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer });
+    const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer }, push);
     if (made.status === 'made') return tell(made.sha, true);
     if (made.status === 'moved') return made;
     const reason = `${sentence(made.message)} The patch is kept in ${run.directory.patch}.`;
@@ -44,8 +49,7 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
   }
   const by = author ?? (await accountOf(job));
   const sha = await clone.makeCommit({ ...order, message, author: by, committer: committer ?? by });
-  if (settings.dryRun) say(`would git push ${clone.url} ${sha}:refs/heads/${order.branch}`);
-  else if (!(await clone.push(sha, order.branch))) return { status: 'moved' };
+  if (!(await push(sha, `refs/heads/${order.branch}`))) return { status: 'moved' };
   return tell(sha, null);
 }
 

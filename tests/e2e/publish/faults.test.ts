@@ -36,8 +36,7 @@ const READS = ['repos/get', 'git/get-ref', 'git-http/upload-pack', 'pulls/list',
 const WRITES = ['git-http/receive-pack', 'pulls/create', 'issues/create-comment'];
 /** With `--sign required`. */
 const SIGNED_WRITES = [
-  'git/create-blob',
-  'git/create-tree',
+  'git-http/receive-pack',
   'git/create-commit',
   'git/create-ref',
   'pulls/create',

@@ -1,7 +1,7 @@
 /** What becomes of the open pull request of a plan for which a later run has found nothing to change. */
 
 import { judgeBranch } from '../../../adapters/github/branch.ts';
-import { closePullRequest, deleteBranch } from '../../../adapters/github/closed-pull-requests.ts';
+import { closePullRequest, deleteRef } from '../../../adapters/github/closed-pull-requests.ts';
 import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
@@ -77,7 +77,7 @@ async function settled(
   publication.pullRequest = { ...made, operation: 'closed' };
   sayMade(`pull request #${number} closed: ${url}`);
   if (!settings.deleteBranch) return `${name} of an earlier run was closed (${url}).`;
-  await deleteBranch(fork, branch);
+  await deleteRef(fork, `refs/heads/${branch}`);
   sayMade(`${branch} deleted`);
   return `${name} of an earlier run was closed, and its branch deleted (${url}).`;
 }
