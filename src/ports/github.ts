@@ -38,11 +38,11 @@ export interface GitHubRequest<T> {
   readonly route: string;
   /** Fills the braces of the route; the rest becomes the query of a GET, otherwise the body. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** The fields needed from the answer. */
-  readonly schema: z.ZodType<T>;
-  /** Whether it may be sent again if it is unknown whether it arrived. Default: only a GET. */
+  /** The fields needed from the answer. Default: none. */
+  readonly schema?: z.ZodType<T>;
+  /** Whether it may be sent again if it is unknown whether it arrived. Default: all but a POST. */
   readonly isRepeatable?: boolean;
-  /** For a write: the answer that a dry run assumes. */
+  /** For a write whose answer is needed: the one that a dry run assumes. */
   readonly planned?: T;
 }
 

@@ -1,10 +1,10 @@
-/** Finds out what accounts may do in a repository, and whose code a pull request contains. */
+/** Finds out whose a token is, what accounts may do in a repository, and whose code a pull request contains. */
 
 import * as z from 'zod';
 import type { HeadCommit } from '../../domain/github/event.ts';
 import { type Account, GitHubUser } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
-import { ownerAndName } from './request.ts';
+import { GitHubRefused, ownerAndName } from './request.ts';
 
 /**
  * `admin`, `write`, `read` or `none`; other roles are mapped to these. `user` is the account that has the login today; null
@@ -45,4 +45,25 @@ export async function askPullHead(
   if (pull.status !== 'ok') return pull;
   const { sha, repo } = pull.data.head;
   return { status: 'ok', data: repo === null ? null : { commit: sha, repositoryId: repo.id } };
+}
+
+const TokenAccount = z.object({ login: z.string(), id: z.int() });
+
+const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.int() }) });
+
+/**
+ * The token's account. REST refuses app tokens, so GraphQL is asked for those; null if that does not tell either. Throws
+ * `GitHubRefused` without an answer.
+ */
+export async function ownAccount(github: GitHub): Promise<z.infer<typeof TokenAccount> | null> {
+  const me = await github.ask({ route: 'GET /user', schema: TokenAccount });
+  if (me.status === 'ok') return me.data;
+  const { status, message } = me.refusal;
+  // Rate limits are 403 too, and say nothing about the token.
+  if ((status !== 403 || /rate limit/i.test(message)) && status !== 404) throw new GitHubRefused(me.refusal);
+  const query = 'query { viewer { login databaseId } }';
+  const seen = await github.query({ query, variables: {}, schema: Viewer });
+  if (seen.status !== 'ok') return null;
+  const { login, databaseId } = seen.data.viewer;
+  return { login: login.endsWith('[bot]') ? login : `${login}[bot]`, id: databaseId };
 }

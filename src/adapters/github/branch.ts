@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { GitHubObjectId, getOrNull, getOrThrow, type OnGitHub } from './request.ts';
+import { GitHubObjectId, GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
 /**
  * `ahead` and `behind` count commits, `origin` is what the newest commit ahead says about itself; `foreign` names the first
@@ -104,6 +104,18 @@ export async function findHead(where: OnGitHub, branch: string): Promise<string 
   const schema = z.object({ object: WithId });
   const ref = await getOrNull(where, { route, parameters: { ref: `heads/${branch}` }, schema });
   return ref?.object.sha ?? null;
+}
+
+/** Deletes a ref, such as `refs/heads/main`; one that is gone already is fine. */
+export async function deleteRef(where: OnGitHub, name: string): Promise<void> {
+  const route = 'DELETE /repos/{owner}/{repo}/git/refs/{ref}';
+  const parameters = { ref: name.replace('refs/', '') };
+  try {
+    await getOrNull(where, { route, parameters });
+  } catch (error) {
+    const isGone = error instanceof GitHubRefused && /does not exist/i.test(error.refusal.message);
+    if (!isGone) throw error;
+  }
 }
 
 /** The newest common ancestor of both commits. */

@@ -45,7 +45,7 @@ export function openGitHub(access: GitHubAccess): GitHub {
     request: { fetch: fetchInTime(access) },
   });
   return {
-    ask: ({ route, parameters, schema, isRepeatable = route.startsWith('GET ') }) =>
+    ask: ({ route, parameters, schema = z.any(), isRepeatable = !route.startsWith('POST ') }) =>
       settled(access, { route, isRepeatable }, async () =>
         parsed(route, schema, (await ask(route, parameters)).data),
       ),

@@ -41,8 +41,6 @@ type MetadataStep = (
   wanted: PullRequestMetadata,
 ) => Promise<string | null>;
 
-const Anything = z.unknown();
-
 const addLabels: MetadataStep = async (where, pull, { labels }) => {
   const missing = without(
     labels,
@@ -52,9 +50,7 @@ const addLabels: MetadataStep = async (where, pull, { labels }) => {
   await getOrThrow(where, {
     route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
     parameters: { issue_number: pull.number, labels: missing },
-    schema: Anything,
     isRepeatable: true,
-    planned: [],
   });
   return null;
 };
@@ -82,9 +78,6 @@ const setMilestone: MetadataStep = async (where, pull, { milestone }) => {
   await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/issues/{issue_number}',
     parameters: { issue_number: pull.number, milestone: number },
-    schema: Anything,
-    isRepeatable: true,
-    planned: null,
   });
   return null;
 };
@@ -120,9 +113,7 @@ const askForReviews: MetadataStep = async (where, pull, { reviewers, teamReviewe
     const answer = await where.github.ask({
       route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
       parameters: { owner: where.owner, repo: where.repo, pull_number: pull.number, ...asked },
-      schema: Anything,
       isRepeatable: true,
-      planned: null,
     });
     if (answer.status === 'ok') continue;
     if (wanted.length === 1 || answer.refusal.status !== 422) throw new GitHubRefused(answer.refusal);

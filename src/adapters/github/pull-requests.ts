@@ -1,7 +1,7 @@
-/** Finds, opens and updates pull requests. */
+/** Finds, opens, updates, closes and reopens pull requests. */
 
 import * as z from 'zod';
-import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
+import { GitHubObjectId, GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 /** An account in GitHub's answers. */
 export const Login = z.object({ login: z.string() });
@@ -18,7 +18,7 @@ export const PullRequest = z.object({
   body: z.string().nullable(),
   /** Without a repository if the fork no longer exists. */
   head: z.object({
-    sha: z.string(),
+    sha: GitHubObjectId,
     ref: z.string(),
     repo: z.object({ full_name: z.string() }).nullable(),
   }),
@@ -147,9 +147,6 @@ export async function updatePullRequest(
   await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
     parameters: { pull_number: pull.number, title, body },
-    schema: z.unknown(),
-    isRepeatable: true,
-    planned: null,
   });
 }
 
@@ -170,4 +167,52 @@ export async function turnIntoDraft(
     planned: { convertPullRequestToDraft: { pullRequest: { isDraft: true } } },
   });
   return turned.status === 'ok' ? null : turned.refusal.message;
+}
+
+/** A pull request that was closed without being merged. */
+export interface ClosedPullRequest {
+  readonly pull: PullRequest;
+  /** Login of the account that closed it; null if GitHub does not say. */
+  readonly by: string | null;
+}
+
+/** The newest closed pull request from a branch into this base, if it has our marker and was not merged; otherwise null. */
+export async function findUnmerged(
+  where: OnGitHub,
+  wanted: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner' | 'headRepo'>,
+  marker: string,
+): Promise<ClosedPullRequest | null> {
+  const closed = (await findPulls(where, wanted, 'closed')).filter(({ base }) => base.ref === wanted.base);
+  const [newest] = closed.sort((a, b) => b.number - a.number);
+  if (newest === undefined || newest.merged_at != null || !newest.body?.includes(marker)) return null;
+  const { closed_by } = await getOrThrow(where, {
+    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
+    parameters: { issue_number: newest.number },
+    schema: z.object({ closed_by: Login.nullish() }),
+  });
+  return { pull: newest, by: closed_by?.login ?? null };
+}
+
+/** Closes it without merging. Throws refusals as `getOrThrow` does. */
+export async function closePullRequest(where: OnGitHub, pull: PullRequest): Promise<void> {
+  await setState(where, pull, 'closed');
+}
+
+/** The pull request, open again; null if GitHub does not permit it, as after its branch was recreated. */
+export async function reopenPullRequest(where: OnGitHub, pull: PullRequest): Promise<PullRequest | null> {
+  try {
+    return await setState(where, pull, 'open');
+  } catch (error) {
+    if (error instanceof GitHubRefused && error.refusal.status === 422) return null;
+    throw error;
+  }
+}
+
+function setState(where: OnGitHub, pull: PullRequest, state: 'open' | 'closed'): Promise<PullRequest> {
+  return getOrThrow(where, {
+    route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
+    parameters: { pull_number: pull.number, state },
+    schema: PullRequest,
+    planned: pull,
+  });
 }

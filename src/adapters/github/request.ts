@@ -1,4 +1,4 @@
-/** Repositories on GitHub, requests whose refusal ends the current work, and paginated lists. */
+/** Repositories on GitHub, requests whose refusal ends the current work, paginated lists, and dry runs. */
 
 import * as z from 'zod';
 import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports/github.ts';
@@ -56,4 +56,41 @@ export async function paginate<T>({ github, owner, repo }: OnGitHub, list: GitHu
 function dataOf<T>(answer: GitHubAnswer<T>): T {
   if (answer.status === 'refused') throw new GitHubRefused(answer.refusal);
   return answer.data;
+}
+
+/** A GitHub that is only read from: `tell` is called for each write with one line, of method, path and body. */
+export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
+  return {
+    ask(request) {
+      const { route, parameters = {}, schema, planned } = request;
+      if (route.startsWith('GET ')) return github.ask(request);
+      if (schema !== undefined && planned === undefined)
+        throw new Error(`${route} does not say what it plans.`);
+      const inPath = new Set<string>();
+      const path = route.replace(/\{(\w+)\}/g, (_, name: string) => {
+        inPath.add(name);
+        return encodeURIComponent(String(parameters[name]));
+      });
+      const body = Object.fromEntries(Object.entries(parameters).filter(([name]) => !inPath.has(name)));
+      tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body, shortened)}`);
+      return Promise.resolve({ status: 'ok', data: planned as never });
+    },
+    list: (asked) => github.list(asked),
+    query(asked) {
+      const { query, variables, planned } = asked;
+      if (query.startsWith('query ')) return github.query(asked);
+      if (planned === undefined) throw new Error(`${query} does not say what it plans.`);
+      tell(`POST /graphql ${JSON.stringify({ query, variables })}`);
+      return Promise.resolve({ status: 'ok', data: planned });
+    },
+  };
+}
+
+/** Maximum characters shown of a file. */
+const MAX_SHOWN = 200;
+
+/** Of a file's content only the beginning is shown; everything else is shown in full. */
+function shortened(name: string, value: unknown): unknown {
+  if (name !== 'content' || typeof value !== 'string' || value.length <= MAX_SHOWN) return value;
+  return `${value.slice(0, MAX_SHOWN)}… (${value.length} characters)`;
 }

@@ -2,9 +2,8 @@
 
 import * as z from 'zod';
 import type { CommitOrder } from '../../ports/github.ts';
-import { findHead } from './branch.ts';
+import { deleteRef, findHead } from './branch.ts';
 import type { Clone } from './clone.ts';
-import { deleteRef } from './closed-pull-requests.ts';
 import { GitHubObjectId, GitHubRefused, getOrThrow, type OnGitHub } from './request.ts';
 
 const Ref = z.object({ object: z.object({ sha: GitHubObjectId }) });

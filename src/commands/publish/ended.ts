@@ -1,8 +1,7 @@
 /** Where a publication, or a part of it, ends: refusals by GitHub and signals become outcomes. */
 
 import { openGitHub } from '../../adapters/github/client.ts';
-import { dryRun } from '../../adapters/github/dry-run.ts';
-import { GitHubRefused } from '../../adapters/github/request.ts';
+import { dryRun, GitHubRefused } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';

@@ -1,8 +1,8 @@
 /** A branch of a plan's name with commits of others: found before a run is paid for, and said where people look. */
 
 import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
+import { putComment } from '../../adapters/github/issues.ts';
 import { findPullRequest } from '../../adapters/github/pull-requests.ts';
-import { putComment } from '../../adapters/github/sticky-comment.ts';
 import { branchOf, markerOf, planId, type RunPlan } from '../../domain/github/publishing/identity.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { refusedResult } from '../../engine/finish/result.ts';

@@ -1,8 +1,8 @@
 /** One commit on a branch: pushed by git, or made by GitHub's API where it has to be signed (`--sign required`). */
 
+import { ownAccount } from '../../adapters/github/access.ts';
 import type { Clone } from '../../adapters/github/clone.ts';
 import { makeSignedCommit } from '../../adapters/github/signed-commit.ts';
-import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { changeSubject } from '../../domain/github/publishing/change-title.ts';
 import { commitMessage, planTrailer } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';

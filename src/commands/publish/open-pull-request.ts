@@ -1,5 +1,6 @@
 /** The pull request of a change: opened, or updated. */
 
+import { ownAccount } from '../../adapters/github/access.ts';
 import { setMetadata } from '../../adapters/github/pull-request-metadata.ts';
 import {
   findPullRequest,
@@ -10,7 +11,6 @@ import {
   turnIntoDraft,
   updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
-import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';

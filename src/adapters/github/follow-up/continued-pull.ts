@@ -3,34 +3,20 @@
 import * as z from 'zod';
 import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
 import { type CleanMerge, type CommitsSince, commitsSince, findHead } from '../branch.ts';
+import { PullRequest } from '../pull-requests.ts';
 import { GitHubObjectId, getOrNull, type OnGitHub, paginate } from '../request.ts';
 
-const Pull = z.object({
-  number: z.int(),
-  node_id: z.string(),
-  draft: z.boolean().optional(),
-  html_url: z.string(),
+const Pull = PullRequest.extend({
   state: z.string(),
-  title: z.string(),
-  body: z.string().nullable(),
   created_at: z.iso.datetime({ offset: true }),
-  head: z.object({
-    sha: GitHubObjectId,
-    ref: z.string(),
-    repo: z.object({ full_name: z.string() }).nullable(),
-  }),
   base: z.object({ sha: GitHubObjectId, ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 });
 type Pull = z.infer<typeof Pull>;
 
 /** A pull request whose text has our record, and whose branch is in the repository itself. */
-export interface OwnPull {
-  readonly number: number;
-  /** Its id in GraphQL. */
-  readonly node_id: string;
+export interface OwnPull extends Pick<Pull, 'number' | 'node_id' | 'title'> {
   readonly draft: boolean;
   readonly url: string;
-  readonly title: string;
   readonly body: string;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -75,31 +61,16 @@ export async function listOwnPulls(where: OnGitHub): Promise<OwnPull[]> {
   return listed.map(ownPull).filter((pull) => typeof pull !== 'string');
 }
 
-function ownPull({
-  number,
-  node_id,
-  draft = false,
-  html_url: url,
-  state,
-  title,
-  body,
-  created_at: createdAt,
-  head,
-  base,
-}: Pull): OwnPull | NotOwn {
+function ownPull(pull: Pull): OwnPull | NotOwn {
+  const { number, node_id, draft = false, html_url: url, state, title, head, base } = pull;
+  const body = pull.body ?? '';
   if (state !== 'open') return 'closed';
   // Only somebody with write access can have put a branch there.
   if (head.repo?.full_name.toLowerCase() !== base.repo.full_name.toLowerCase()) return 'of a fork';
-  const found = recordIn(body ?? '');
+  const found = recordIn(body);
   if (found === null || head.ref === base.ref) return 'not ours';
   return {
-    number,
-    node_id,
-    draft,
-    url,
-    title,
-    body: body ?? '',
-    createdAt,
+    ...{ number, node_id, draft, url, title, body, createdAt: pull.created_at },
     repository: base.repo.full_name,
     branch: head.ref,
     head: head.sha,

@@ -89,14 +89,15 @@ export async function addRound(
   try {
     await getOrThrow(where, {
       ...(tip === null
-        ? { route: 'POST /repos/{owner}/{repo}/git/refs', parameters: { ref: ROUNDS_REF, sha } }
+        ? {
+            route: 'POST /repos/{owner}/{repo}/git/refs',
+            parameters: { ref: ROUNDS_REF, sha },
+            isRepeatable: true,
+          }
         : {
             route: 'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
             parameters: { ref: NAME, sha, force: false },
           }),
-      schema: z.unknown(),
-      isRepeatable: true,
-      planned: null,
     });
     return null;
   } catch (error) {

@@ -1,8 +1,12 @@
 /** A pull request of the plan that was closed without being merged: it stays closed unless someone decides otherwise. */
 
-import { findUnmerged, reopenPullRequest } from '../../../adapters/github/closed-pull-requests.ts';
-import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
-import { ownAccount } from '../../../adapters/github/sticky-comment.ts';
+import { ownAccount } from '../../../adapters/github/access.ts';
+import {
+  findPullRequest,
+  findUnmerged,
+  type PullRequest,
+  reopenPullRequest,
+} from '../../../adapters/github/pull-requests.ts';
 import { publishFailed } from '../../../domain/run/outcome.ts';
 import { type Base, pullPlace } from '../base.ts';
 import type { PublishJob, Refused } from '../job.ts';

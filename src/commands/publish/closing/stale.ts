@@ -1,9 +1,12 @@
 /** What becomes of the open pull request of a plan for which a later run has found nothing to change. */
 
-import { judgeBranch } from '../../../adapters/github/branch.ts';
-import { closePullRequest, deleteRef } from '../../../adapters/github/closed-pull-requests.ts';
-import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
-import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import { deleteRef, judgeBranch } from '../../../adapters/github/branch.ts';
+import { putComment } from '../../../adapters/github/issues.ts';
+import {
+  closePullRequest,
+  findPullRequest,
+  type PullRequest,
+} from '../../../adapters/github/pull-requests.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { staleComment } from '../../../texts/stale-pull-request.ts';

@@ -1,7 +1,7 @@
 /** Before pull requests are continued: who asks, whether the work could be published, and the round of each, recorded. */
 
 import type { OwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
-import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import { putComment } from '../../../adapters/github/issues.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { Trigger } from '../../../domain/github/follow-up.ts';
 import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';

@@ -1,6 +1,6 @@
 /** The comment on the issue that the plan came from. */
 
-import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import { putComment } from '../../../adapters/github/issues.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { commentText } from '../../../texts/issue-comment.ts';

@@ -1,7 +1,7 @@
 /** The issue on which people follow their request: `--issue`, which the workflow sets. */
 
 import * as z from 'zod';
-import { setStateLabel, type WorkState } from '../../../adapters/github/issues/state-label.ts';
+import { setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
 import { GitHubRefused, getOrNull, type OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';

@@ -5,8 +5,8 @@
 
 import { posix } from 'node:path';
 import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
+import { putComment } from '../../../adapters/github/issues.ts';
 import type { OnGitHub } from '../../../adapters/github/request.ts';
-import { putComment } from '../../../adapters/github/sticky-comment.ts';
 import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { GitHubEvent } from '../../../domain/github/event.ts';

@@ -1,6 +1,6 @@
 /** A run that ended before it had a plan, or that left nothing: the issue of `--issue` is where people learn why. */
 
-import { commentThere } from '../../../adapters/github/sticky-comment.ts';
+import { commentThere } from '../../../adapters/github/issues.ts';
 import { conclude, type PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import { noChange, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';

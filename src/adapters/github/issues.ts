@@ -1,7 +1,8 @@
-/** One comment per plan on an issue, updated in place. */
+/** One comment per plan on an issue, updated in place, and the label that says how far the work on the issue has come. */
 
 import * as z from 'zod';
 import type { GitHub } from '../../ports/github.ts';
+import { ownAccount } from './access.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 const Comment = z.object({
@@ -48,9 +49,6 @@ export async function putComment(where: OnGitHub, comment: StickyComment): Promi
     await getOrNull(where, {
       route: 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}',
       parameters: { comment_id: id },
-      schema: z.unknown(),
-      isRepeatable: true,
-      planned: '',
     });
   if (first === undefined || first.id === made.id) return { url: made.html_url, operation: 'created' };
   return { ...(await updated(where, first, comment)), operation: 'updated' };
@@ -62,27 +60,6 @@ async function ownComments(github: GitHub, marker: string): Promise<(comment: Co
   return ({ user, body }) =>
     body?.trimEnd().endsWith(marker) === true &&
     (me === null ? user?.type === 'Bot' : user?.login === me.login);
-}
-
-const TokenAccount = z.object({ login: z.string(), id: z.int() });
-
-const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.int() }) });
-
-/**
- * The token's account. REST refuses app tokens, so GraphQL is asked for those; null if that does not tell either. Throws
- * `GitHubRefused` without an answer.
- */
-export async function ownAccount(github: GitHub): Promise<z.infer<typeof TokenAccount> | null> {
-  const me = await github.ask({ route: 'GET /user', schema: TokenAccount });
-  if (me.status === 'ok') return me.data;
-  const { status, message } = me.refusal;
-  // Rate limits are 403 too, and say nothing about the token.
-  if ((status !== 403 || /rate limit/i.test(message)) && status !== 404) throw new GitHubRefused(me.refusal);
-  const query = 'query { viewer { login databaseId } }';
-  const seen = await github.query({ query, variables: {}, schema: Viewer });
-  if (seen.status !== 'ok') return null;
-  const { login, databaseId } = seen.data.viewer;
-  return { login: login.endsWith('[bot]') ? login : `${login}[bot]`, id: databaseId };
 }
 
 async function listOurs(
@@ -129,8 +106,49 @@ async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): 
     route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
     parameters: { comment_id: old.id, body },
     schema: Comment,
-    isRepeatable: true,
     planned: old,
   });
   return { url: html_url, operation: 'updated' };
+}
+
+/** How far the work has come. */
+export type WorkState = 'running' | 'done' | 'failed';
+
+/** Which issue, and the label that starts a run; the others are `NAME:running`, `NAME:done` and `NAME:failed`. */
+export interface StateLabel {
+  readonly issue: number;
+  readonly trigger: string;
+}
+
+/**
+ * Sets `NAME:<state>` and takes away the trigger and the labels of other states, so that setting the trigger starts a run
+ * again. Throws refusals as `getOrThrow` does.
+ */
+export async function setStateLabel(
+  where: OnGitHub,
+  { issue, trigger }: StateLabel,
+  state: WorkState,
+): Promise<void> {
+  const labels = await paginate(where, {
+    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels',
+    parameters: { issue_number: issue },
+    entry: z.object({ name: z.string() }),
+  });
+  const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+  const wanted = `${trigger}:${state}`;
+  // Set first, so that there is a state at any time.
+  if (!labels.some(({ name }) => isSame(name, wanted)))
+    await getOrThrow(where, {
+      route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
+      parameters: { issue_number: issue, labels: [wanted] },
+      isRepeatable: true,
+    });
+  const others = [trigger, `${trigger}:running`, `${trigger}:done`, `${trigger}:failed`];
+  for (const { name } of labels)
+    if (others.some((other) => isSame(name, other)) && !isSame(name, wanted))
+      // People may have taken it away in the meantime.
+      await getOrNull(where, {
+        route: 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}',
+        parameters: { issue_number: issue, name },
+      });
 }
