@@ -3,13 +3,21 @@
  * opened again to be examined: every name relative to the descriptor of its folder, and never through a link.
  */
 
-import { type BigIntStats, chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
 import { quotedName } from '../domain/changes/path.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { hasCode } from './failures.ts';
-import { keepList, readList } from './name-list.ts';
 import { invisible } from './stat.ts';
 import { lookAt, O_PATH, viewing } from './tree-view.ts';
 
@@ -26,7 +34,7 @@ const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
 export interface ClosedPlacesParts {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
-  /** A file outside the work tree that records what was closed at the start. */
+  /** A file outside the work tree, of which the time records the start. */
   readonly file: string;
   warn(warning: Warning): void;
 }
@@ -39,45 +47,34 @@ export function closedPlacesFile(shadowDir: string): string {
 /** Opens files and folders that a command has closed to their owner, and leaves those closed at the start alone. */
 export class ClosedPlaces {
   readonly #parts: ClosedPlacesParts;
-  /**
-   * The places that were closed at the start, with inode and ctime. Null until the first scan has ended; nothing is opened during
-   * it.
-   */
-  #asFound: Map<string, string> | null = null;
+  /** When the first look ended, in ns. Null until then: nothing is opened during it. */
+  #sinceNs: bigint | null = null;
 
   constructor(parts: ClosedPlacesParts) {
     this.#parts = parts;
   }
 
-  /** Ends the first look: what it could not read was closed by the user, and stays closed. */
-  keepAsFound(paths: Iterable<string>): void {
-    const { root, file } = this.#parts;
-    const found = [...paths].flatMap((path) => {
-      const look = lookAt(root, path);
-      return look.status === 'seen' ? [[path, markOf(look.stat)] as const] : [];
-    });
-    this.#asFound = new Map(found);
-    keepList(
-      file,
-      found.map(([path, mark]) => `${mark} ${path}`),
-    );
+  /** Ends the first look: what was closed before is the user's, and stays closed. */
+  begin(): void {
+    writeFileSync(this.#parts.file, '');
+    this.recall();
   }
 
-  /** The same for a resumed run: what the first look of its first process could not read. */
+  /** The same for a resumed run, as its first process recorded it. */
   recall(): void {
-    const entries = readList(this.#parts.file).flatMap((line) => {
-      const [, mark, path] = /^(\d+\.\d+) (.*)$/s.exec(line) ?? [];
-      return mark !== undefined && path !== undefined ? [[path, mark] as const] : [];
-    });
-    this.#asFound = new Map(entries);
+    const stat = lstatSync(this.#parts.file, { bigint: true, throwIfNoEntry: false });
+    this.#sinceNs = stat?.ctimeNs ?? 0n;
   }
 
-  /** The place was closed at the start and has not been touched since. */
+  /** The place has not been touched since the start. */
   isAsFound(path: string): boolean {
-    const mark = this.#asFound?.get(path);
-    if (mark === undefined) return false;
     const look = lookAt(this.#parts.root, path);
-    return look.status === 'seen' && markOf(look.stat) === mark;
+    return look.status === 'seen' && this.#isOld(look.stat);
+  }
+
+  /** A ctime changes with every change of the mode, and cannot be set back. */
+  #isOld({ ctimeNs }: { readonly ctimeNs: bigint }): boolean {
+    return this.#sinceNs !== null && ctimeNs < this.#sinceNs;
   }
 
   /** Looks at the path, and again when the way to it could be opened. */
@@ -93,7 +90,7 @@ export class ClosedPlaces {
 
   /** Opens the folders on the way to the path, and the path. False if nothing was closed, or we could not open it. */
   open(path: string, purpose: Purpose): boolean {
-    if (this.#asFound === null) return false;
+    if (this.#sinceNs === null) return false;
     const { root } = this.#parts;
     const names = path === '' ? [] : path.split('/');
     // Paths may come from a journal that anyone has written.
@@ -123,8 +120,7 @@ export class ClosedPlaces {
     const stat = fstatSync(descriptor, { bigint: true });
     const mode = Number(stat.mode) & 0o7777;
     const wanted = wantedMode(stat, mode, purpose);
-    if (wanted === mode || Number(stat.uid) !== geteuid?.() || this.#asFound?.get(path) === markOf(stat))
-      return false;
+    if (wanted === mode || Number(stat.uid) !== geteuid?.() || this.#isOld(stat)) return false;
     try {
       chmodSync(`/proc/self/fd/${descriptor}`, wanted);
     } catch (error) {
@@ -159,11 +155,6 @@ function wantedMode(stat: BigIntStats, mode: number, purpose: Purpose): number {
   if (stat.isDirectory()) return (mode & NEEDED[purpose]) === NEEDED[purpose] ? mode : mode | 0o700;
   if (stat.isFile()) return (mode & 0o400) !== 0 ? mode : mode | 0o600;
   return mode;
-}
-
-/** An inode's ctime changes with every change of its mode, and cannot be set back. */
-function markOf({ ino, ctimeNs }: { readonly ino: bigint; readonly ctimeNs: bigint }): string {
-  return `${ino}.${ctimeNs}`;
 }
 
 function digits(mode: number): string {

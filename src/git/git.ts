@@ -62,11 +62,6 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   return { exitCode: child.exitCode, stdout, stderr: isOut ? `${said} ${MEMORY_LIMIT}` : said };
 }
 
-/** Whether git failed because it needed more memory than its limit. */
-export function needsMoreMemory({ exitCode, stderr }: Pick<GitAnswer, 'exitCode' | 'stderr'>): boolean {
-  return exitCode !== 0 && stderr.endsWith(MEMORY_LIMIT);
-}
-
 /**
  * Maximum memory that one git process may allocate, in KiB. Files it maps, such as packs and indexes, do not count: the
  * kernel can take that memory back. 1 GiB suffices for a million files, and for comparing two contents of 100 MB as binary.

@@ -1,6 +1,6 @@
 /** Other repositories in the work tree: submodules, untracked ones, and linked worktrees. */
 
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { withoutTail } from '../domain/text/shorten.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
@@ -8,8 +8,7 @@ import { readRegularFile } from '../files/regular-file.ts';
 import { invisible } from '../files/stat.ts';
 import { lookAt } from '../files/tree-view.ts';
 import type { NestedRepository } from '../ports/workspace.ts';
-import type { Checkout } from './checkout-layout.ts';
-import { MAX_POINTER_BYTES, textOfFile } from './repository-file.ts';
+import { MAX_POINTER_BYTES } from './repository-file.ts';
 
 /** Maximum number of covered git dirs: each adds two mounts to every command, and the cost of mounts is quadratic. */
 const MAX_COVERED = 64;
@@ -75,22 +74,6 @@ export function underPolicy(
   isReadOnly: (folder: string) => boolean,
 ): NestedRepository[] {
   return nested.map((one) => (isReadOnly(one.path) ? { ...one, readOnly: true } : one));
-}
-
-/** The linked worktrees of this repository inside the work tree, often in an ignored folder. */
-export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'commonDir'>): string[] {
-  const known = join(commonDir, 'worktrees');
-  return (orMissing(() => readdirSync(known)) ?? []).flatMap((name) => {
-    const file = lookAt(known, `${name}/gitdir`);
-    if (file.status !== 'seen' || file.stat.kind !== 'file') return [];
-    const text = textOfFile(join(known, name, 'gitdir'))?.trim();
-    if (!text || text.includes('\0')) return [];
-    // Git keeps the entry of a worktree that has been deleted.
-    const folder = orMissing(() => realpathSync(dirname(resolve(join(known, name), text))));
-    if (folder === null) return [];
-    const path = relative(root, folder);
-    return path === '' || path.startsWith('..') ? [] : [path];
-  });
 }
 
 function orMissing<T>(read: () => T): T | null {

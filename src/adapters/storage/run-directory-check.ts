@@ -37,7 +37,7 @@ export async function whyNotUsable(directory: RunDirectory): Promise<string | nu
 
 /** What git creates in the shadow repository, and what else is stored there. */
 const IN_SHADOW =
-  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|clock|binary\.attributes|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
 /** Folders with files of these names may contain nothing else: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [

@@ -7,7 +7,7 @@ import type { Warning } from '../../domain/warnings/warning.ts';
 import { emptyFoldersFile, keepList } from '../../files/name-list.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
+import { coverable, underPolicy } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
@@ -121,7 +121,7 @@ interface Seen {
 }
 
 /**
- * The repositories in the work tree: those that the first look found, and those known to git itself. `foreign` are the folders of
+ * The repositories in the work tree that the first look found, and the submodules of the index. `foreign` are the folders of
  * those that exist and whose files do not belong to this repository.
  */
 export function repositoriesOf(
@@ -131,7 +131,7 @@ export function repositoriesOf(
   const found = parts.planted.known.flatMap(({ path }) =>
     path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
   );
-  const known = [...tree.submodules, ...linkedWorktrees(checkout), ...found];
+  const known = [...tree.submodules, ...found];
   const { nested, uncovered } = coverable(checkout.root, known, parts.contents.warn);
   const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
   // If the index has files in one, those are treated as any others.

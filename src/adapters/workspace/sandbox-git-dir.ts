@@ -3,13 +3,13 @@
  * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
  */
 
-import { lstatSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeName } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
-import { makeRepository, type RepositoryPlan } from '../../git/store/bare-repository.ts';
+import { makeRepository } from '../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import { copyIndex, setMtime } from './tree/start-index.ts';
@@ -28,15 +28,15 @@ export async function makeSandboxGitDir(
   return describeSandboxGitDir(checkout, gitDir);
 }
 
-/** The files to write into it. */
-export function sandboxGitDirPlan(
-  checkout: Checkout,
-  settings: ReadingSettings,
-): Omit<RepositoryPlan, 'gitDir' | 'alternate'> & { alternate: string } {
-  return {
+/** Writes what it needs besides refs and index, where it is missing: nothing in its place may be a link. */
+export function writeGitDir(checkout: Checkout, gitDir: string, settings: ReadingSettings): void {
+  const { commit, branchRef } = checkout.head;
+  const head = branchRef === null ? (commit ?? '') : `ref: ${branchRef}`;
+  makeRepository({
+    gitDir,
     objectFormat: checkout.objectFormat,
     alternate: checkout.objects,
-    head: checkout.head.branchRef === null ? (checkout.head.commit ?? '') : `ref: ${checkout.head.branchRef}`,
+    head: existsSync(join(gitDir, 'HEAD')) ? null : head,
     core: {
       bare: false,
       filemode: settings.fileMode,
@@ -47,16 +47,17 @@ export function sandboxGitDirPlan(
     },
     // Without a name the model's own commits would fail.
     config: '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost\n[gc]\n\tauto = 0\n',
-  };
+  });
+  copyIfThere(join(checkout.commonDir, 'info/attributes'), join(gitDir, 'info/attributes'));
 }
 
-/** The same without an index. */
+/** The same with refs, and without an index. */
 export async function makeGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: ReadingSettings,
 ): Promise<void> {
-  makeRepository({ gitDir, ...sandboxGitDirPlan(checkout, settings) });
+  writeGitDir(checkout, gitDir, settings);
   // Listed one by one, so that any ref storage works; the stash is the user's own and is left out.
   const refs = await runGit({
     cwd: checkout.root,
@@ -66,9 +67,8 @@ export async function makeGitDir(
     ],
   });
   writeFileSync(join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with:\n'), refs]));
-  for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
+  for (const name of ['shallow', 'info/exclude'])
     copyIfThere(join(checkout.commonDir, name), join(gitDir, name));
-  }
 }
 
 /** Marks submodules as not checked out. Git would abort at the first whose git dir, inside the real one, it cannot open. */

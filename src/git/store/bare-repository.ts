@@ -11,8 +11,8 @@ export interface RepositoryPlan {
   readonly objectFormat: ObjectFormat;
   /** Another object store to read from; null for none. */
   readonly alternate: string | null;
-  /** Content of HEAD, without the newline. */
-  readonly head: string;
+  /** Content of HEAD, without the newline; null to keep what is there. */
+  readonly head: string | null;
   /** Lines of the `[core]` section. */
   readonly core: Readonly<Record<string, string | boolean>>;
   /** Further sections of the configuration, as text. */
@@ -25,14 +25,14 @@ export function makeRepository(plan: RepositoryPlan): void {
     mkdirSync(join(plan.gitDir, folder), { recursive: true, mode: 0o700 });
   }
   writeFileSync(join(plan.gitDir, 'config'), configOf(plan));
-  writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
+  if (plan.head !== null) writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
   if (plan.alternate !== null) {
     writeFileSync(join(plan.gitDir, 'objects/info/alternates'), alternatesOf(plan.alternate));
   }
 }
 
 /** Content of `config`. */
-export function configOf(plan: Omit<RepositoryPlan, 'gitDir'>): string {
+function configOf(plan: RepositoryPlan): string {
   const core = { repositoryformatversion: plan.objectFormat === 'sha1' ? '0' : '1', ...plan.core };
   const lines = Object.entries(core).map(([name, value]) => `\t${name} = ${value}\n`);
   const format = plan.objectFormat === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${plan.objectFormat}\n`;
@@ -40,7 +40,7 @@ export function configOf(plan: Omit<RepositoryPlan, 'gitDir'>): string {
 }
 
 /** Content of `objects/info/alternates`. */
-export function alternatesOf(alternate: string): string {
+function alternatesOf(alternate: string): string {
   return `${quoted(alternate)}\n`;
 }
 

@@ -1,14 +1,12 @@
 /** Makes the patch from two trees, and proves that it turns one into the other. */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ChangedFile, ChangeKind, PathChange } from '../../../domain/changes/change.ts';
 import { unquotedName } from '../../../domain/changes/patch-text.ts';
 import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sha256Of } from '../../../files/hash.ts';
-import { decodeName, encodeName } from '../../../files/names.ts';
-import { askGit, needsMoreMemory } from '../../../git/git.ts';
+import { decodeName } from '../../../files/names.ts';
+import { askGit } from '../../../git/git.ts';
 import { pathsOfTree, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
@@ -20,12 +18,12 @@ export async function makeProvenPatch(
 ): Promise<PatchResult> {
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
   const index = new ScratchIndex(shadowDir, 'edited.index');
-  const proof = beginProof(shadowDir, baseTree);
+  const proof = beginProof({ shadowDir, baseTree });
   await proof.isRead;
   index.copy(PROOF_INDEX, objectFormat);
   const tree = await index.editedTree(net.map(({ path, after }) => ({ path, state: after })));
   const [made, paths] = await Promise.all([
-    provenBetween({ shadowDir, baseTree, tree }, net, proof),
+    provenBetween({ shadowDir, baseTree, tree }, proof),
     pathsOfTree(shadowDir, tree),
   ]);
   if (made.status === 'failed') return made;
@@ -35,47 +33,13 @@ export async function makeProvenPatch(
 
 /** The patch that makes one tree of the shadow repository into another. */
 export async function makeTreePatch(shadowDir: string, baseTree: string, tree: string): Promise<PatchResult> {
-  return provenBetween({ shadowDir, baseTree, tree }, []);
+  return provenBetween({ shadowDir, baseTree, tree });
 }
 
 /** Detects renames if it can: git cannot apply that of a link into a folder that replaces the link. */
-async function provenBetween(
-  trees: Trees,
-  net: readonly PathChange[],
-  proof = beginProof(trees.shadowDir, trees.baseTree),
-): Promise<PatchResult> {
-  const again = () => beginProof(trees.shadowDir, trees.baseTree);
-  let made = await prove(trees, { renames: '--find-renames=50%', attributes: [] }, proof);
-  const attributes = made.status === 'too_large' ? binaryFrom(trees.shadowDir, net) : [];
-  if (made.status === 'too_large')
-    made = await prove(trees, { renames: '--find-renames=50%', attributes }, again());
-  if (made.status !== 'proven') made = await prove(trees, { renames: '--no-renames', attributes }, again());
-  return made.status === 'too_large' ? failedPatch('be made', made.message) : made;
-}
-
-/**
- * Git uses some hundred bytes per line of the texts it compares. If that exceeds its memory limit, files above this size,
- * both sides counted, are in the patch as binary: below it, even a text of nothing but line endings fits.
- */
-const LARGE_TEXT_BYTES = 8 * 1024 * 1024;
-
-/** Git options that make the large files of a change count as binary. */
-function binaryFrom(shadowDir: string, net: readonly PathChange[]): string[] {
-  const isLarge = ({ before, after }: PathChange) =>
-    (before?.size ?? 0) + (after?.size ?? 0) > LARGE_TEXT_BYTES;
-  const file = join(shadowDir, 'binary.attributes');
-  writeFileSync(
-    file,
-    net.flatMap((change) => (isLarge(change) ? [`${attributePattern(change.path)} -diff\n`] : [])).join(''),
-  );
-  return ['-c', `core.attributesFile=${file}`];
-}
-
-/** Matches just this path, whatever characters it contains. */
-function attributePattern(path: string): string {
-  const pattern = encodeName(`/${path.replace(/[\\*?[]/g, '\\$&')}`).toString('latin1');
-  const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
-  return `"${pattern.replace(/[^ !#-[\]-~]/g, octal)}"`;
+async function provenBetween(trees: Trees, proof = beginProof(trees)): Promise<PatchResult> {
+  const made = await prove(trees, '--find-renames=50%', proof);
+  return made.status === 'proven' ? made : prove(trees, '--no-renames', beginProof(trees));
 }
 
 function emptyPatch(tree: string): ProvenPatch {
@@ -91,16 +55,6 @@ interface Trees {
   readonly tree: string;
 }
 
-interface DiffOptions {
-  /** The git option that turns rename detection on or off. */
-  readonly renames: string;
-  /** Options that name an attributes file; empty to let git tell text from binary by itself. */
-  readonly attributes: readonly string[];
-}
-
-/** `too_large`: git would exceed its memory limit. */
-type Proven = PatchResult | { status: 'too_large'; message: string };
-
 /** The index in which a patch is applied, with the base in it. */
 interface Proof {
   readonly index: ScratchIndex;
@@ -108,7 +62,7 @@ interface Proof {
 }
 
 /** An index of git's own, and nothing that the target is made with: so it proves that too, and can be read meanwhile. */
-function beginProof(shadowDir: string, baseTree: string): Proof {
+function beginProof({ shadowDir, baseTree }: Omit<Trees, 'tree'>): Proof {
   const index = new ScratchIndex(shadowDir, PROOF_INDEX);
   const isRead = index.readTree(baseTree);
   // Its failure counts when it is awaited.
@@ -116,12 +70,13 @@ function beginProof(shadowDir: string, baseTree: string): Proof {
   return { index, isRead };
 }
 
-async function prove(trees: Trees, { renames, attributes }: DiffOptions, proof: Proof): Promise<Proven> {
-  const { shadowDir, baseTree, tree } = trees;
-  const options = [`--git-dir=${shadowDir}`, ...attributes, ...DIFF, renames];
-  const args = [...options, '--raw', '--numstat', ...TEXT, baseTree, tree];
+async function prove(
+  { shadowDir, baseTree, tree }: Trees,
+  renames: string,
+  proof: Proof,
+): Promise<PatchResult> {
+  const args = [`--git-dir=${shadowDir}`, ...DIFF, renames, '--raw', '--numstat', ...TEXT, baseTree, tree];
   const [diff] = await Promise.all([askGit({ cwd: shadowDir, args }), proof.isRead]);
-  if (needsMoreMemory(diff)) return { status: 'too_large', message: diff.stderr };
   if (diff.exitCode !== 0) return failedPatch('be made', diff.stderr);
   // An empty line parts the lists from the text.
   const end = diff.stdout.indexOf('\n\n') + 1;
@@ -129,7 +84,6 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, proof: 
   const files = changedFiles(diff.stdout.toString('latin1', 0, end));
   if (bytes.length > 0) {
     const applied = await proof.index.appliedTree(bytes);
-    if (needsMoreMemory(applied)) return { status: 'too_large', message: applied.stderr };
     if (applied.tree === null) return failedPatch('be applied to its base', applied.stderr);
     if (applied.tree !== tree)
       return failedPatch('be proven', `it makes tree ${applied.tree} instead of ${tree}`);
@@ -140,9 +94,14 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions, proof: 
   return { status: 'proven', patch: { bytes, sha256, baseTree, tree, files, repositories: [] } };
 }
 
-/** States everything that a configuration could change about the diff. */
+/**
+ * States everything that a configuration could change about the diff. Git uses some hundred bytes per line of the texts it compares,
+ * so that a larger file is in the patch as binary: below this size, even a text of nothing but line endings fits its memory.
+ */
 const DIFF = [
-  ...'-c diff.renameLimit=1000 -c diff.orderFile= diff-tree -r --no-ext-diff --no-textconv'.split(' '),
+  ...'-c core.bigFileThreshold=4m -c diff.renameLimit=1000 -c diff.orderFile= diff-tree -r --no-ext-diff --no-textconv'.split(
+    ' ',
+  ),
   ...'--no-color --ignore-submodules=none --submodule=short --no-abbrev'.split(' '),
 ];
 

@@ -83,7 +83,7 @@ export class WorkTree {
     const edits = await tree.#seen.takeBase();
     contents.budget.begin();
     setIds.begin();
-    contents.closed.keepAsFound([...closed, ...folders.unreadable]);
+    contents.closed.begin();
     tree.#warn(repositoryWarnings(seen.untracked));
     tree.#warnOfStart();
     return { tree, edits, empty: folders.empty, ignored: seen.ignored };
