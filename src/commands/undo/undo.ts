@@ -5,7 +5,7 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { type KeptFile, keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
+import { type KeptFiles, keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
 import { keptRepositories } from '../../adapters/workspace/unwalked/kept-repositories.ts';
@@ -100,8 +100,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     return await takeBack(input, run, {
       restorer,
       root,
-      kept: kept.files,
-      unrecorded: [...gone, ...kept.over],
+      kept,
+      gone,
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: repositories.status === 'ok' ? BigInt(repositories.openedNs) : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
@@ -118,8 +118,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
 interface Means {
   readonly restorer: Restorer;
   readonly root: string;
-  readonly kept: readonly KeptFile[];
-  readonly unrecorded: Parameters<typeof undoPlan>[2];
+  readonly kept: KeptFiles;
+  readonly gone: readonly PathChange[];
   /** What HEAD has where it differs from the base of the run: git's id, or null for a path that is gone. */
   readonly committed: ReadonlyMap<string, string | null>;
   /** When the run opened the work tree, in ns of its file system. */
@@ -145,7 +145,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
   const { say } = input;
   const { events } = run;
   const { restorer, removePlanted, clearSetIds, result } = means;
-  const plan = undoPlan(events, means.kept, means.unrecorded);
+  const plan = undoPlan(events, means.kept.files, [...means.gone, ...means.kept.over]);
   const judged = await judge(plan, means);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
@@ -171,8 +171,11 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
     );
   const left = judged.flatMap(({ step, status }) => (status === 'left' ? [step] : []));
   tellWhatStays(plan, { events, result }, judged, say);
-  const lost = input.force ? [] : left.flatMap(({ path, before }) => (before === null ? [] : [path]));
-  return summary(judged, stuck, { lost, say });
+  const lost = [
+    ...left.flatMap(({ path, before }) => (before === null ? [] : [path])),
+    ...means.kept.unkept.map(({ path }) => path),
+  ];
+  return summary(judged, stuck, { lost: input.force ? [] : lost, say });
 }
 
 /** Maximum number of paths with a separate line, and of paths in one sentence. */

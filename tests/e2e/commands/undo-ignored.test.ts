@@ -80,6 +80,33 @@ describe('small ignored files', () => {
     expect([now, moved?.length]).toEqual([others, before['data.db']?.length]);
   });
 
+  test('that are too large to be kept are named if they have changed, also after a kill', async () => {
+    const repository = await withIgnored();
+    repository.write('data.db', Buffer.alloc(2 * 1024 * 1024, 'large '));
+    repository.write('local/other.db', Buffer.alloc(2 * 1024 * 1024, 'large '));
+    const { runDir } = await runOf(repository, 'echo > data.db; echo x > a.txt; echo x > local/new');
+    for (const again of [
+      /1 file restored .* Not restored: data\.db\.$/,
+      /0 files .* Not restored: data\.db\.$/,
+    ])
+      expect((await undo(repository, runDir)).lastLine).toMatch(again);
+    expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
+
+    const killed = join(tempFolder(), 'run');
+    await scriptedRun({
+      repository,
+      turns: [command('echo >> local/other.db'), { fault: { kind: 'stall', afterEvents: 1 } }],
+      runDir: killed,
+      during: async ({ pid }) => {
+        const journal = join(killed, 'events.jsonl');
+        const isOver = () => existsSync(journal) && readFileSync(journal, 'utf8').includes('tool.completed');
+        await until('the file has changed', isOver);
+        process.kill(pid, 'SIGKILL');
+      },
+    });
+    expect((await undo(repository, killed)).lastLine).toMatch(/Not restored: local\/other\.db\.$/);
+  });
+
   test('that somebody has changed since are left, and named', async () => {
     const repository = await withIgnored();
     const { runDir } = await runOf(repository, 'echo > .env; echo x > a.txt');

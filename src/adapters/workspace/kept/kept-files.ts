@@ -43,6 +43,8 @@ const KeptDocument = z.strictObject({
       }),
     )
     .max(MAX_FILES),
+  /** Ignored files that are too large to be kept, with their ctime in ns. */
+  unkept: z.array(z.strictObject({ path: PathChange.shape.path, ctimeNs: z.string() })).default([]),
   /** Files whose changes are over a limit of the run, which stored none of them. */
   over: z
     .array(
@@ -56,10 +58,12 @@ const KeptDocument = z.strictObject({
     .default([]),
 });
 type KeptDocument = z.infer<typeof KeptDocument>;
+/** What was kept of one work tree. */
+export type KeptFiles = Omit<KeptDocument, 'root'>;
 /** A file whose changes are over a limit. */
-export type FileOverLimit = KeptDocument['over'][number];
+type FileOverLimit = KeptDocument['over'][number];
 /** A file as it was before the run. */
-export type KeptFile = KeptDocument['files'][number];
+type KeptFile = KeptDocument['files'][number];
 
 /** Where the files are, and the shadow repository of the run. */
 export interface KeptPlaces {
@@ -73,19 +77,30 @@ const fileOf = (shadowDir: string) => join(dirname(shadowDir), 'kept-files');
 /** Keeps ignored files. `ignored` is as git lists it: a folder that is ignored as a whole ends with a slash. */
 export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: readonly string[]): void {
   const files: KeptFile[] = [];
+  const unkept: KeptDocument['unkept'] = [];
   let left = MAX_BYTES;
   viewing(root, (view) => {
     for (const path of filesBelow(view, ignored)) {
-      if (files.length === MAX_FILES) break;
-      const found = parseRepoPath(path).ok ? readSmall(view, path) : null;
-      if (found === null || found.bytes.length > left) continue;
+      if (!parseRepoPath(path).ok) continue;
+      const found = files.length === MAX_FILES ? null : readSmall(view, path);
+      if (found === null || found.bytes.length > left) {
+        unkept.push({ path, ctimeNs: ctimeIn(view, path) });
+        continue;
+      }
       const { bytes, mode, permissions } = found;
       const before = { mode, blob: blobId(bytes, format), size: bytes.length };
       files.push({ path, before, permissions, bytes: bytes.toString('base64') });
       left -= bytes.length;
     }
   });
-  if (files.length > 0) replaceFile(fileOf(shadowDir), JSON.stringify({ root, files }));
+  if (files.length + unkept.length > 0)
+    replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept }));
+}
+
+/** It changes with every change of a file, and cannot be set. */
+function ctimeIn(view: TreeView, path: string): string {
+  const look = view.lookAt(path);
+  return look.status === 'seen' ? look.stat.ctimeNs.toString() : '';
 }
 
 /** Those near the top come first, so that folders with many files take no place from them. */
@@ -131,6 +146,7 @@ export async function settleFiles(
 ): Promise<number> {
   const kept = keptFiles(root, shadowDir);
   if (kept.status === 'failed') return 0;
+  const { unkept } = kept;
   const breath = new Breath();
   const files: KeptFile[] = [];
   let differing = 0;
@@ -145,13 +161,13 @@ export async function settleFiles(
     files.push({ ...file, after: after === null && isUnknown ? undefined : after });
   }
   const write = (over: readonly FileOverLimit[]) =>
-    replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, over }));
+    replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept, over }));
   if (beforeOver.length > 0) {
     write(beforeOver);
     write(await statesAfter(root, format, beforeOver));
-  } else if (differing > 0) write([]);
+  } else if (differing + unkept.length > 0) write([]);
   else rmSync(fileOf(shadowDir), { force: true });
-  return differing + beforeOver.length;
+  return differing + unkept.length + beforeOver.length;
 }
 
 /** Hashes files of any size, and stores none of them. */
@@ -179,17 +195,20 @@ async function statesAfter(
   return found;
 }
 
-/** What was kept of this work tree. Anyone may have written it. */
-export function keptFiles(
-  root: string,
-  shadowDir: string,
-): { status: 'ok'; files: readonly KeptFile[]; over: readonly FileOverLimit[] } | Failed {
+/** What was kept of this work tree; `unkept` are those that have changed. Anyone may have written it. */
+export function keptFiles(root: string, shadowDir: string): ({ status: 'ok' } & KeptFiles) | Failed {
   const file = fileOf(shadowDir);
   const found = readRegularFile(file, MAX_JSON_BYTES);
   if (found.status === 'failed') return found.missing ? NOTHING : failed(sentence(`${file} ${found.why}`));
   const kept = KeptDocument.safeParse(jsonOrUndefined(found.bytes.toString('utf8')));
   if (!kept.success) return failed(`${file} is damaged. Remove it to undo the run without it.`);
-  return kept.data.root === root ? { status: 'ok', ...kept.data } : NOTHING;
+  if (kept.data.root !== root) return NOTHING;
+  const { unkept, ...others } = kept.data;
+  return viewing(root, (view) => ({
+    status: 'ok',
+    ...others,
+    unkept: unkept.filter(({ path, ctimeNs }) => ctimeIn(view, path) !== ctimeNs),
+  }));
 }
 
-const NOTHING = { status: 'ok' as const, files: [], over: [] };
+const NOTHING = { status: 'ok' as const, files: [], unkept: [], over: [] };
