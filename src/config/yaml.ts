@@ -2,7 +2,7 @@
 
 import { type ErrorCode, isAlias, isMap, isNode, isScalar, LineCounter, visit } from 'yaml';
 import { withoutTail } from '../domain/text/shorten.ts';
-import { parseWithinLevels, TOO_DEEP } from '../files/yaml/within-levels.ts';
+import { parseWithinLevels, TOO_DEEP } from '../files/yaml.ts';
 import { shown } from './values/value.ts';
 
 /** A YAML document that is a mapping, or what it is instead. */

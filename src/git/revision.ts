@@ -1,10 +1,10 @@
 /** Files and names of a commit, read from a checkout's objects and not from its work tree. */
 
-import { decodeName } from '../files/names.ts';
 import type { Revision } from '../ports/workspace.ts';
 import type { CheckedOutHead, Checkout } from './checkout-layout.ts';
 import { askGit, type GitAnswer, runGit } from './git.ts';
 import type { ObjectFormat } from './store/object-store.ts';
+import { readDifferences } from './store/trees.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 /** Larger than anything that is read in this way. */
@@ -72,15 +72,9 @@ export async function differingPaths(
   const git = { cwd: root, env: userGitEnvironment(env) };
   const known = from !== null && (await openRevision(root, from, env)) !== null;
   const base = known ? from : EMPTY_TREE[objectFormat];
-  const args = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', base, to];
-  const found = new Map<string, string | null>();
-  // `:MODE MODE ID ID STATUS` NUL `PATH` NUL
-  const listing = decodeName(await runGit({ ...git, args })).split('\0');
-  for (let at = 0; at + 1 < listing.length; at += 2) {
-    const [, , , id = '', status] = (listing[at] ?? '').split(' ');
-    found.set(listing[at + 1] ?? '', status === 'D' ? null : id);
-  }
-  return found;
+  const args = ['diff-tree', '-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-commit-id', base, to];
+  const found = readDifferences(await runGit({ ...git, args }));
+  return new Map(found.map(({ path, after }) => [path, after?.blob ?? null]));
 }
 
 /** The names in the root of the commit and in `folders` of it, without duplicates; none if there is no commit. */

@@ -7,7 +7,7 @@ import { LineCounter } from 'yaml';
 import * as z from 'zod';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
-import { parseWithinLevels, TOO_DEEP } from '../../files/yaml/within-levels.ts';
+import { parseWithinLevels, TOO_DEEP } from '../../files/yaml.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const ScriptCall = z.strictObject({

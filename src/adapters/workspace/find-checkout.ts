@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { shellWord } from '../../domain/shell-word.ts';
+import { sentence } from '../../domain/text/words.ts';
 import { decodeName } from '../../files/names.ts';
 import { pathBelow } from '../../files/path-within.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
@@ -147,6 +148,23 @@ function obstacleTo(folder: string): string | null {
     if (!(error instanceof Error && 'code' in error)) throw error;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'does not exist';
     return error.code === 'EACCES' ? 'may not be entered' : `cannot be opened (${error.message})`;
+  }
+}
+
+/** Why nothing can be written to the root of a work tree, for people; null when it can. */
+export function whyReadOnly(root: string): string | null {
+  try {
+    accessSync(root, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    const why =
+      error.code === 'EROFS'
+        ? 'it is on a read-only file system'
+        : error.code === 'EACCES'
+          ? 'this user may not write there'
+          : error.message;
+    return `${sentence(`Nothing can be written to the work tree ${root}: ${why}`)} Make it writable, or name another checkout with --repo.`;
   }
 }
 

@@ -3,15 +3,18 @@
  * request, a fresh checkout of the base with the run's changes.
  */
 
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
+import type { RepoPath } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { decodeName } from '../../files/names.ts';
+import { readFile } from '../../files/nofollow-files.ts';
 import { fileSystemTime } from '../../files/stat.ts';
-import { until } from '../../files/time-limit.ts';
-import { lookAt } from '../../files/tree-view.ts';
+import { Breath, until } from '../../files/time-limit.ts';
+import { lookAt, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
@@ -59,6 +62,8 @@ export interface FreshCheckout {
   readonly pointers: readonly string[];
   /** Tracked files that are no longer as they were checked out, sorted. */
   changed(): string[];
+  /** Paths of the changes at which there is something else than was checked out. */
+  otherwise(): Promise<string[]>;
 }
 
 /**
@@ -99,11 +104,17 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
     return look.status === 'seen' ? look.stat.ctimeNs > instant : !absent.has(path);
   };
   const files = pathsOf(listed, false);
+  const paths = net.map(({ path }) => path);
+  const before = await contentsOf(folder, paths);
   return {
     status: 'ok',
     submodules: pathsOf(listed, true),
     pointers,
     changed: () => files.filter(isChanged).sort(),
+    async otherwise() {
+      const after = await contentsOf(folder, paths);
+      return paths.filter((path) => before.get(path) !== after.get(path));
+    },
   };
 }
 
@@ -143,4 +154,28 @@ export function startSettings(shadowDir: string): ReadingSettings {
     autocrlf: autocrlf === 'true' || autocrlf === 'input' ? autocrlf : 'false',
     eol: eol === 'crlf' ? 'crlf' : 'lf',
   };
+}
+
+/** For larger files, the time of the last change is compared instead of the content. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** For each path, a text that changes exactly when its kind, executable bit or content does, including when it is absent. */
+async function contentsOf(root: string, paths: readonly string[]): Promise<Map<string, string>> {
+  const contents = new Map<string, string>();
+  const breath = new Breath();
+  for (const path of paths) contents.set(path, await contentOf(root, path, breath));
+  return contents;
+}
+
+async function contentOf(root: string, path: string, breath: Breath): Promise<string> {
+  const { look, link } = viewing(root, (view) => ({ look: view.lookAt(path), link: view.readLink(path) }));
+  if (look.status !== 'seen') return look.status;
+  const { kind, executable, ctimeNs } = look.stat;
+  if (link.status === 'seen') return `link ${link.target.toString('hex')}`;
+  if (kind !== 'file') return kind;
+  const read = readFile(root, path as RepoPath, MAX_BYTES);
+  const bytes = read.status === 'ok' ? read.bytes : null;
+  await breath.after(1, bytes?.length);
+  const held = bytes === null ? `since ${ctimeNs}` : createHash('sha256').update(bytes).digest('hex');
+  return `${executable ? 'program' : 'file'} ${held}`;
 }

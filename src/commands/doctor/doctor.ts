@@ -4,8 +4,7 @@
  */
 
 import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
-import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
+import { findCheckout, whyReadOnly } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import type { CheckLine } from '../../domain/check-report.ts';

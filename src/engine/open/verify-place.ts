@@ -5,7 +5,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { endLeftovers } from '../../adapters/sandboxes/open.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { contentsOf } from '../../adapters/workspace/contents.ts';
 import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/verify-git-dir.ts';
 import { CutShort } from '../../domain/errors/thrown.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
@@ -101,8 +100,6 @@ async function openCheckout(
       ),
     );
   const sandboxGitDir = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
-  const paths = net.map(({ path }) => path);
-  const before = await contentsOf(root, paths);
   const contained = await beside({ root, shownAs, sandboxGitDir });
   let otherwise: readonly string[] = [];
   return {
@@ -111,8 +108,7 @@ async function openCheckout(
     otherwise: () => otherwise,
     async close() {
       await contained.close();
-      const after = await contentsOf(root, paths);
-      otherwise = paths.filter((path) => before.get(path) !== after.get(path));
+      otherwise = await made.otherwise();
       const changed = made.changed();
       if (changed.length > 0)
         warn(

@@ -142,7 +142,11 @@ export interface TreeDifference {
 /** `from` and `to` are trees or commits that the repository has. Renames are a deletion and an addition. */
 export async function treeDifferences(gitDir: string, from: string, to: string): Promise<TreeDifference[]> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--ignore-submodules=none'];
-  const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args, from, to] });
+  return readDifferences(await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args, from, to] }));
+}
+
+/** Parses what `--raw -z --no-abbrev --no-renames` prints. */
+export function readDifferences(listed: Buffer): TreeDifference[] {
   return [...listed.toString('latin1').matchAll(DIFFERENCE)].map(
     ([, fromMode = '', toMode = '', before = '', after = '', path = '']) => ({
       path: decodeName(Buffer.from(path, 'latin1')),

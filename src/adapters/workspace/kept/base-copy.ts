@@ -9,26 +9,34 @@ import { askGit, OWN_IDENTITY, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 
 /** Takes the objects of a tree into another git dir, without those of the tree `known`. Null when that went well, else why not. */
-export async function packTree(
+export function packTree(
   shadowDir: string,
   tree: string,
   intoGitDir: string,
   known: string | null = null,
 ): Promise<string | null> {
+  // Blobs may be missing, as in a partial clone.
+  const options = ['--revs', '--missing=allow-any'];
+  return pack(shadowDir, intoGitDir, [tree, ...(known === null ? [] : [`^${known}`])], options);
+}
+
+/** Takes objects into another git dir. Null when that went well, else why not. */
+export async function pack(
+  shadowDir: string,
+  intoGitDir: string,
+  ids: readonly string[],
+  options: readonly string[] = [],
+): Promise<string | null> {
   const packed = await askGit({
     cwd: shadowDir,
-    // Existing deltas are reused; new ones would cost more than they save.
-    args: [`--git-dir=${shadowDir}`, ...PACK, join(intoGitDir, 'objects/pack/pack')],
-    input: Buffer.from(`${tree}\n${known === null ? '' : `^${known}\n`}`),
+    args: [`--git-dir=${shadowDir}`, ...PACK, ...options, join(intoGitDir, 'objects/pack/pack')],
+    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
   });
   return packed.exitCode === 0 ? null : packed.stderr || 'git did not say why';
 }
 
-/** Blobs may be missing, as in a partial clone. Large ones are streamed. */
-const PACK =
-  '-c core.bigFileThreshold=32m pack-objects --revs --quiet --window=0 --threads=1 --missing=allow-any'.split(
-    ' ',
-  );
+/** Large blobs are streamed. Existing deltas are reused; new ones would cost more than they save. */
+const PACK = '-c core.bigFileThreshold=32m pack-objects --quiet --window=0 --threads=1'.split(' ');
 
 /** Which base to copy, and where to. */
 export interface CopyRequest {

@@ -4,8 +4,9 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import { askGit, runGit } from '../../../git/git.ts';
+import { runGit } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
+import { pack } from './base-copy.ts';
 import {
   committedTree,
   MAX_KEPT_BYTES,
@@ -43,7 +44,8 @@ export async function keepEssentials(run: EndedRun): Promise<string | null> {
   if (!hasWholeBase) {
     const trees = committed === null ? [] : await treesOf(shadowDir, base.tree, committed);
     const wanted = [...(await smallOf(shadowDir, [...recorded].filter(isBorrowed))), ...keptBlobs, ...trees];
-    const why = await packOwn(shadowDir, wanted.filter(isBorrowed));
+    const borrowed = new Set(wanted.filter(isBorrowed));
+    const why = borrowed.size === 0 ? null : await pack(shadowDir, shadowDir, [...borrowed]);
     if (why !== null) return why;
   }
   for (const { blob } of files) {
@@ -85,18 +87,4 @@ async function treesOf(shadowDir: string, tree: string, committed: string): Prom
     .toString('latin1')
     .split('\n')
     .filter((id) => id !== '');
-}
-
-/** Packs objects that so far are only in the repository. */
-async function packOwn(shadowDir: string, ids: readonly string[]): Promise<string | null> {
-  if (ids.length === 0) return null;
-  const packed = await askGit({
-    cwd: shadowDir,
-    args: [
-      ...[`--git-dir=${shadowDir}`, 'pack-objects', '--quiet', '--window=0', '--threads=1'],
-      join(shadowDir, 'objects/pack/pack'),
-    ],
-    input: Buffer.from([...new Set(ids)].map((id) => `${id}\n`).join('')),
-  });
-  return packed.exitCode === 0 ? null : packed.stderr || 'git did not say why';
 }

@@ -8,9 +8,8 @@ import { viewing } from '../../../files/tree-view.ts';
 import type { Taken, Wanted } from './content-places.ts';
 import { takeContents } from './contents.ts';
 import { keepFiltered, keepUnchanged } from './conversions.ts';
-import type { LastSeen } from './last-seen.ts';
+import type { LastSeen, States } from './last-seen.ts';
 import type { WorkTreeParts } from './parts.ts';
-import type { States } from './start-states.ts';
 import { filterWarnings, nameWarning, unreadableWarnings } from './tree-warnings.ts';
 
 /** What a comparison is about. */
@@ -50,14 +49,14 @@ export class Comparison {
   async of(candidates: readonly string[], comparing: Comparing): Promise<PathChange[]> {
     const { clock, visible, isStart, closed } = comparing;
     const isFull = visible !== null || isStart;
-    const more = isFull ? [...this.#seen.paths, ...this.#seen.start.submodules] : [];
+    const more = isFull ? [...this.#seen.paths, ...this.#seen.submodules] : [];
     const paths = new Set([...candidates, ...more]);
     const { stats, gone } = this.#placesOf(paths, closed);
     const befores = await this.#seen.statesOf(paths);
     const hidden = visible === null ? [] : this.#takeHidden(stats, befores, visible);
     const wanted = this.#wantedOf(stats, befores);
     const taken = await takeContents(wanted, this.#parts.contents);
-    if (isStart) await keepFiltered(this.#parts, this.#seen.start, taken);
+    if (isStart) await keepFiltered(this.#parts, this.#seen, taken);
     else await keepUnchanged(this.#parts, this.#seen, taken);
     const read = this.#takeOver(wanted, taken, comparing);
     for (const [path, { status }] of taken) {
@@ -83,7 +82,7 @@ export class Comparison {
     const places: Places = { stats: new Map(), gone: [] };
     viewing(git.root, (view) => {
       for (const path of paths) {
-        const submodule = this.#seen.start.submoduleOf(path);
+        const submodule = this.#seen.submoduleOf(path);
         if (path.endsWith('/') || (submodule !== null && submodule !== path)) continue;
         const look = contents.closed.insist(path, () => view.lookAt(path));
         if (look.status === 'unreadable') closed.add(path);
@@ -155,7 +154,7 @@ export class Comparison {
   #takeGone(gone: readonly string[], befores: States, closed: ReadonlySet<string>): PathChange[] {
     return gone.flatMap((path) => {
       const before = befores.get(path) ?? null;
-      if (before === null || this.#seen.start.isSparse(path) || isWithinAny(closed, path)) return [];
+      if (before === null || this.#seen.isSparse(path) || isWithinAny(closed, path)) return [];
       this.#seen.set(path, null);
       return [{ path, before, after: null }];
     });

@@ -7,20 +7,29 @@ import { attributesOf } from './committed-forms.ts';
 import type { ContentPlaces, Taken, Wanted } from './content-places.ts';
 import { takeContents } from './contents.ts';
 import type { WorkTreeParts } from './parts.ts';
-import type { StartStates, States } from './start-states.ts';
 
 /** Nothing is asked where git converts nothing. */
 type ConversionParts = Pick<WorkTreeParts, 'git' | 'index' | 'contents'>;
 
+/** What is known of the files, and what is learned about them here. */
+interface KnownStates {
+  /** Where the base is not as in the index. */
+  readonly base: ReadonlyMap<string, FileState | null>;
+  /** The states of these paths in the index. */
+  startOf(paths: readonly string[]): Promise<ReadonlyMap<string, FileState | null>>;
+  /** Notes the state of a file whose bytes or size on disk do not follow from the blob. */
+  turn(path: string, state: FileState): void;
+}
+
 /** Learns which files of the index have other bytes or another size on disk than their blobs. `dirty` are read anyway. */
 export async function learnTurned(
   { git, index, contents }: ConversionParts,
-  states: StartStates,
+  states: KnownStates,
   dirty: Iterable<string>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
   const isDirty = new Set(dirty);
-  const files = [...index.entries('H 100')].filter(({ path }) => !isDirty.has(path));
+  const files = [...index.entries(/^H 100/)].filter(({ path }) => !isDirty.has(path));
   const sizes = await sizesOf(git.shadowDir, new Set(files.map(({ blob }) => blob)));
   const hiding = new Set(await hidingBytes(contents));
   const wanted: Wanted[] = [];
@@ -54,7 +63,7 @@ async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
 /** What git would store of a file whose filter is not run is not known, so the file counts as unchanged at the start. */
 export async function keepFiltered(
   { index, contents }: ConversionParts,
-  states: StartStates,
+  states: KnownStates,
   taken: Map<string, Taken>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
@@ -72,13 +81,13 @@ export async function keepFiltered(
 /** New attributes apply to files that the run has changed. One with its original bytes keeps its state, as in git. */
 export async function keepUnchanged(
   { contents }: ConversionParts,
-  { base, start }: { base: States; start: StartStates },
+  states: KnownStates,
   taken: Map<string, Taken>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
-  const inIndex = await start.of([...taken.keys()]);
+  const inIndex = await states.startOf([...taken.keys()]);
   for (const [path, one] of taken) {
-    const state = base.get(path) ?? inIndex.get(path) ?? null;
+    const state = states.base.get(path) ?? inIndex.get(path) ?? null;
     if (one.status !== 'ok' || state === null) continue;
     const { size, mode } = one.state;
     if (size === state.size && mode === state.mode && rawOf(one.state) === rawOf(state))

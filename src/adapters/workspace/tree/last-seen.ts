@@ -1,13 +1,20 @@
-/** What is known of the work tree: the base, which is the index with some differences, and what has changed since. */
+/**
+ * What is known of the work tree: the base, which is the index of the start with some differences, and what has changed since. Paths
+ * without a file of their own count as present: submodules, and files that a sparse checkout left out.
+ */
 
 import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { foldersOf } from '../../../domain/changes/path.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
+import { sizesOf } from '../../../git/store/blobs.ts';
+import { readDifferences } from '../../../git/store/trees.ts';
 import { learnTurned } from './conversions.ts';
 import type { WorkTreeParts } from './parts.ts';
 import { recentlyChanged, SECOND } from './start-index.ts';
-import { StartStates, type States } from './start-states.ts';
+
+/** A state by its path; null is no file. */
+export type States = Map<string, FileState | null>;
 
 /** `stat` is null if the content must be read at the next look, whatever its stat says. `state` is null for a path that is gone. */
 interface Known {
@@ -17,29 +24,56 @@ interface Known {
 
 /** The states of all paths, at the start and as last seen. */
 export class LastSeen {
-  /** What the index implies. */
-  readonly start: StartStates;
   readonly #parts: WorkTreeParts;
   /** Paths that are not as in the index, or whose stat git does not compare exactly enough. */
   readonly #known = new Map<string, Known>();
   /** Those known for their stat alone: they are as in the index. */
   readonly #recent = new Set<string>();
+  /** Paths of the index that count as present without a file. */
+  readonly #sparse = new Map<string, FileState>();
+  /** Files of the index whose bytes or size on disk do not follow from the blob. */
+  readonly #turned = new Map<string, FileState>();
+  readonly #submodules = new Set<string>();
   /** Where the base is not as in the index. */
   readonly base: States = new Map();
 
   constructor(parts: WorkTreeParts) {
     this.#parts = parts;
-    this.start = new StartStates(parts);
+    for (const { mode, blob, path } of parts.index.entries(/^S|^. 160000/)) {
+      this.#sparse.set(path, { mode, blob, size: 0 });
+      if (mode === '160000') this.#submodules.add(path);
+    }
+  }
+
+  /** Paths of submodules. */
+  get submodules(): readonly string[] {
+    return [...this.#submodules];
+  }
+
+  /** The submodule that `path` is or lies in, or null. */
+  submoduleOf(path: string): string | null {
+    if (this.#submodules.size === 0) return null;
+    return [path, ...foldersOf(path)].find((place) => this.#submodules.has(place)) ?? null;
+  }
+
+  /** Whether the path counts as present without a file. */
+  isSparse(path: string): boolean {
+    return this.#sparse.has(path);
+  }
+
+  /** Notes the state of a file whose bytes or size on disk do not follow from the blob. */
+  turn(path: string, state: FileState): void {
+    this.#turned.set(path, state);
   }
 
   /** Prepares for the first comparison, in which `dirty` paths are read anyway. */
   async learn(dirty: readonly string[]): Promise<void> {
     const { git, hidden, index } = this.#parts;
-    await learnTurned(this.#parts, this.start, dirty);
+    await learnTurned(this.#parts, this, dirty);
     // From now on they are compared here, to the nanosecond.
     const recent = new Set(recentlyChanged(index, git, hidden.startedNs));
     for (const path of dirty) recent.delete(path);
-    for (const [path, state] of await this.start.of([...recent])) {
+    for (const [path, state] of await this.startOf([...recent])) {
       this.set(path, state);
       this.#recent.add(path);
     }
@@ -47,7 +81,7 @@ export class LastSeen {
 
   /** Makes what is known now the base, and returns how it differs from the index. */
   async takeBase(): Promise<States> {
-    const inIndex = await this.start.of([...this.#known.keys()].filter((path) => !this.#recent.has(path)));
+    const inIndex = await this.startOf([...this.#known.keys()].filter((path) => !this.#recent.has(path)));
     for (const [path, { state }] of this.#known) {
       const differs = !this.#recent.has(path) && !sameOnDisk(state, inIndex.get(path) ?? null);
       // An entry that is only meant to be added seems to be an empty file, and is in no tree.
@@ -58,7 +92,9 @@ export class LastSeen {
 
   /** Takes up what an earlier process knew: the tree of the base, and what had changed since. */
   async recall(base: string, states: ReadonlyMap<string, FileState | null>): Promise<void> {
-    this.rebase(await this.start.differing(base));
+    const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base];
+    const differing = readDifferences(await this.#parts.git.tell({ args }));
+    this.rebase(await this.#sized(differing.map(({ path, before }) => [path, before])));
     for (const [path, state] of [...this.base, ...states]) this.set(path, state);
   }
 
@@ -106,12 +142,6 @@ export class LastSeen {
       for (const folder of foldersOf(path)) if (folders.has(folder)) yield path;
   }
 
-  /** Whether there is a file or a link now. */
-  isFile(path: string): boolean {
-    const look = lookAt(this.#parts.git.root, path);
-    return look.status === 'seen' && (look.stat.kind === 'file' || look.stat.kind === 'link');
-  }
-
   /** The last known states of the paths; none for a path that nothing is known of. */
   async statesOf(paths: Iterable<string>): Promise<States> {
     const states: States = new Map();
@@ -121,13 +151,46 @@ export class LastSeen {
       if (known) states.set(path, known.state);
       else open.push(path);
     }
-    for (const [path, state] of await this.start.of(open)) states.set(path, state);
+    for (const [path, state] of await this.startOf(open)) states.set(path, state);
     return states;
   }
 
-  /** Brings up to date what counts as present without a file, and returns the changes. */
+  /** The states of these paths in the index; none for a path that it does not have, or only unmerged. */
+  async startOf(paths: readonly string[]): Promise<States> {
+    const states: States = new Map();
+    const entries: [string, Omit<FileState, 'size'>][] = [];
+    for (const path of paths) {
+      const other = this.#sparse.get(path) ?? this.#turned.get(path);
+      const entry = other === undefined ? this.#parts.index.get(path) : null;
+      if (other !== undefined) states.set(path, other);
+      if (entry !== null) entries.push([path, entry]);
+    }
+    for (const [path, state] of await this.#sized(entries)) states.set(path, state);
+    return states;
+  }
+
+  async #sized(states: readonly (readonly [string, Omit<FileState, 'size'> | null])[]): Promise<States> {
+    const blobs = states.flatMap(([, state]) => state?.blob ?? []);
+    const sizes = await sizesOf(this.#parts.git.shadowDir, blobs);
+    return new Map(
+      states.map(([path, state]) => [path, state && { ...state, size: sizes.get(state.blob) ?? 0 }]),
+    );
+  }
+
+  /** Brings up to date what counts as present without a file, unless something is in its place, and returns the changes. */
   settleSparse(): PathChange[] {
-    const changes = this.start.settle(this.#known, (path) => this.isFile(path));
+    if (this.#sparse.size === 0) return [];
+    const present = new Set([...this.#known].flatMap(([path, { state }]) => (state ? [path] : [])));
+    const folders = new Set([...present].flatMap((path) => [...foldersOf(path)]));
+    const changes: PathChange[] = [];
+    for (const [path, state] of this.#sparse) {
+      const known = this.#known.get(path);
+      if (known && isFile(this.#parts.git.root, path)) continue;
+      const isDisplaced = folders.has(path) || [...foldersOf(path)].some((folder) => present.has(folder));
+      const before = known ? known.state : state;
+      const after = isDisplaced ? null : state;
+      if (!sameOnDisk(before, after)) changes.push({ path, before, after });
+    }
     for (const { path, after } of changes) this.set(path, after);
     return changes;
   }
@@ -140,8 +203,8 @@ export class LastSeen {
   /** Files that are there as far as anyone knows. */
   present(): string[] {
     const paths = new Set(this.#known.keys());
-    for (const { path } of this.#parts.index.entries('')) paths.add(path);
-    return [...paths].filter((path) => this.#known.get(path)?.state !== null && !this.start.isSparse(path));
+    for (const { path } of this.#parts.index.entries(/^/)) paths.add(path);
+    return [...paths].filter((path) => this.#known.get(path)?.state !== null && !this.isSparse(path));
   }
 
   /** The stat of a file that need not be read again as long as it has that stat. */
@@ -154,4 +217,10 @@ export class LastSeen {
     if (!sameOnDisk(state, this.#known.get(path)?.state ?? null)) this.#recent.delete(path);
     this.#known.set(path, { state, stat });
   }
+}
+
+/** Whether there is a file or a link now. */
+export function isFile(root: string, path: string): boolean {
+  const look = lookAt(root, path);
+  return look.status === 'seen' && (look.stat.kind === 'file' || look.stat.kind === 'link');
 }

@@ -106,7 +106,7 @@ async function readStartIndex(git: LookingGit, file: string): Promise<StartIndex
   if (!existsSync(join(git.shadowDir, START_INDEX))) return new StartIndex(Buffer.alloc(0), file);
   const list = async () => new StartIndex(await git.tell({ args: ['ls-files', '-s', '-v', '-z'] }), file);
   const index = await list();
-  const assumed = [...index.entries('[a-z]')];
+  const assumed = [...index.entries(/^[a-z]/)];
   if (assumed.length === 0) return index;
   await git.tell({
     args: ['update-index', '--no-assume-unchanged', '-z', '--stdin'],

@@ -6,8 +6,9 @@
 import { lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../../domain/changes/change.ts';
+import { foldersOf } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
-import { decodeName, encodeName } from '../../../files/names.ts';
+import { decodeName } from '../../../files/names.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';
 
@@ -20,101 +21,65 @@ export interface IndexEntry {
   readonly blob: string;
 }
 
-/** The listing of an index, `ls-files -s -v -z`: 90 bytes for each file, in the order of their paths, and searched as it is. */
+/** The listing of an index, `ls-files -s -v -z`. */
 export class StartIndex {
-  /** A character for each byte. */
-  readonly #listing: string;
+  /** `TAG MODE ID STAGE` by path. */
+  readonly #facts = new Map<string, string>();
+  /** All folders of the paths; null as long as nobody asks for one. */
+  #folders: Set<string> | null = null;
 
   /** Throws `UnusableFile`, which names `file`, for paths that no work tree can have. */
   constructor(listing: Buffer, file: string) {
-    this.#listing = listing.toString('latin1');
-    if (UNUSABLE.test(this.#listing))
-      throw new UnusableFile(file, 'holds paths or modes that no work tree can have');
-    // Git reads such an index, and it is searched here as if it were in order: files would be overlooked.
-    if (!isInOrder(this.#listing)) throw new UnusableFile(file, 'holds paths twice or out of order');
+    const text = decodeName(listing);
+    if (UNUSABLE.test(text)) throw new UnusableFile(file, 'holds paths or modes that no work tree can have');
+    for (const entry of text.split('\0').slice(0, -1)) {
+      const tab = entry.indexOf('\t');
+      const [facts, path] = [entry.slice(0, tab), entry.slice(tab + 1)];
+      if (facts.endsWith(MERGED) && this.#facts.has(path)) throw new UnusableFile(file, 'holds a path twice');
+      this.#facts.set(path, facts);
+    }
   }
 
   /** Null if it has none, or an unmerged one. */
   get(path: string): IndexEntry | null {
-    const at = this.#entryOf(path);
-    if (at === null) return null;
-    const [, mode, blob = '', stage] = this.#listing.slice(at, this.#listing.indexOf('\t', at)).split(' ');
-    return stage === '0' ? { mode: mode as FileMode, blob } : null;
+    const facts = this.#facts.get(path);
+    return facts?.endsWith(MERGED) ? entryOf(facts) : null;
   }
 
   /** Whether it has the path, in whatever state. */
   has(path: string): boolean {
-    return this.#entryOf(path) !== null;
+    return this.#facts.has(path);
   }
 
   /** Whether it has anything below this folder. */
   hasBelow(folder: string): boolean {
-    return !this.below(folder).next().done;
+    this.#folders ??= new Set([...this.#facts.keys()].flatMap((path) => [...foldersOf(path)]));
+    return this.#folders.has(folder);
   }
 
   /** Paths below a folder. */
   *below(folder: string): Generator<string> {
-    const beginning = bytesOf(`${folder}/`);
-    for (let at = this.#firstFrom(beginning); at < this.#listing.length; ) {
-      const path = this.#pathAt(at);
-      if (!path.startsWith(beginning)) return;
-      yield nameOf(path);
-      at = this.#listing.indexOf('\0', at) + 1;
-    }
+    if (!this.hasBelow(folder)) return;
+    for (const path of this.#facts.keys()) if (path.startsWith(`${folder}/`)) yield path;
   }
 
   /** Those of the entries whose facts, `TAG MODE`, begin as this pattern says. */
-  *entries(facts: string): Generator<IndexEntry & { path: string }> {
-    const pattern = new RegExp(`(?<![^\\0])(?=${facts}). (\\d+) ([0-9a-f]+) \\d\\t([^\\0]+)`, 'g');
-    for (const [, mode, blob = '', path = ''] of this.#listing.matchAll(pattern))
-      yield { mode: mode as FileMode, blob, path: nameOf(path) };
-  }
-
-  /** Where the first entry with this path begins, or null. */
-  #entryOf(path: string): number | null {
-    const bytes = bytesOf(path);
-    const at = this.#firstFrom(bytes);
-    return at < this.#listing.length && this.#pathAt(at) === bytes ? at : null;
-  }
-
-  /** Where the first entry begins whose path is not before this one, in git's order: that of the bytes. */
-  #firstFrom(path: string): number {
-    let low = 0;
-    let high = this.#listing.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const at = middle === 0 ? 0 : this.#listing.lastIndexOf('\0', middle - 1) + 1;
-      if (this.#pathAt(at) < path) low = this.#listing.indexOf('\0', middle) + 1;
-      else high = at;
-    }
-    return low;
-  }
-
-  #pathAt(at: number): string {
-    return this.#listing.slice(this.#listing.indexOf('\t', at) + 1, this.#listing.indexOf('\0', at));
+  *entries(facts: RegExp): Generator<IndexEntry & { path: string }> {
+    for (const [path, known] of this.#facts) if (facts.test(known)) yield { path, ...entryOf(known) };
   }
 }
 
-const bytesOf = (path: string) => encodeName(path).toString('latin1');
-const nameOf = (bytes: string) => decodeName(Buffer.from(bytes, 'latin1'));
+/** How the facts of an entry end that is in no conflict. */
+const MERGED = ' 0';
+
+function entryOf(facts: string): IndexEntry {
+  const [, mode, blob = ''] = facts.split(' ');
+  return { mode: mode as FileMode, blob };
+}
 
 /** An entry that is not `TAG MODE ID STAGE TAB PATH`, or whose path leaves the work tree or enters its git dir. */
 const UNUSABLE =
   /(?:^|\0)(?!$|[a-zA-Z?] (?:100644|100755|120000|160000) [0-9a-f]{40,64} [0-3]\t[^\0])|(?: [0-3]\t|\/)(?:\.{0,2}|\.git)[/\0]/i;
-
-/** By path, then stage. */
-function isInOrder(listing: string): boolean {
-  let before = '';
-  for (let at = 0; at < listing.length; ) {
-    const tab = listing.indexOf('\t', at);
-    const end = listing.indexOf('\0', tab);
-    const key = `${listing.slice(tab + 1, end)}\0${listing[tab - 1]}`;
-    if (key <= before) return false;
-    before = key;
-    at = end + 1;
-  }
-  return true;
-}
 
 const READING = { maxBytes: MAX_INDEX_BYTES };
 
@@ -150,7 +115,7 @@ export function recentlyChanged(
   const since = (startedNs / SECOND - 1n) * SECOND;
   if (stat === undefined || stat.mtimeNs < since) return [];
   return viewing(root, (view) =>
-    [...index.entries('H 1')].flatMap(({ path }) => {
+    [...index.entries(/^H 1/)].flatMap(({ path }) => {
       const look = view.lookAt(path);
       return look.status === 'seen' && look.stat.ctimeNs >= since ? [path] : [];
     }),

@@ -15,9 +15,8 @@ import { refuseBlocking, removeBlocking } from '../unwalked/blocking-pipes.ts';
 import type { FoundFolders } from '../unwalked/git-dirs.ts';
 import { Candidates } from './candidates.ts';
 import { Comparison } from './comparison.ts';
-import { LastSeen } from './last-seen.ts';
+import { isFile, LastSeen, type States } from './last-seen.ts';
 import type { WorkTreeParts } from './parts.ts';
-import type { States } from './start-states.ts';
 import { repositoryWarnings, startWarnings } from './tree-warnings.ts';
 
 /** The work tree as last seen; each look returns the changes since the previous one. */
@@ -38,7 +37,7 @@ export class WorkTree {
 
   /** Paths of the index's submodules. */
   get submodules(): readonly string[] {
-    return this.#seen.start.submodules;
+    return this.#seen.submodules;
   }
 
   /** Files that existed when last seen and that the last full look could not examine, sorted. */
@@ -48,7 +47,7 @@ export class WorkTree {
 
   /** The submodule that `path` is or lies in, or null. */
   submoduleOf(path: string): string | null {
-    return this.#seen.start.submoduleOf(path);
+    return this.#seen.submoduleOf(path);
   }
 
   /** Whether the base has files below the folder. */
@@ -195,7 +194,7 @@ export class WorkTree {
   #withNeighbours(paths: readonly string[]): Set<string> {
     const all = new Set([...paths, ...this.#seen.below(new Set(paths))]);
     for (const path of paths)
-      for (const folder of foldersOf(path)) if (this.#seen.isFile(folder)) all.add(folder);
+      for (const folder of foldersOf(path)) if (isFile(this.#parts.git.root, folder)) all.add(folder);
     return all;
   }
 

@@ -1,7 +1,7 @@
 /** Parses YAML that anyone may have written, without exhausting the stack. */
 
 import { type CST, type Document, type LineCounter, Parser, parseDocument } from 'yaml';
-import { MAX_LEVELS } from '../../domain/text/json.ts';
+import { MAX_LEVELS } from '../domain/text/json.ts';
 
 /** What is wrong with a text for which `parseWithinLevels` returns null. */
 export const TOO_DEEP = `it is nested more than ${MAX_LEVELS} levels deep`;
