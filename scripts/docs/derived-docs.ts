@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { defaultText, settingEntries } from '../../src/config/schema.ts';
 import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
+import { BUILT_IN_TOOLS } from '../../src/domain/conversation/tool.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
 import { RunAction } from '../../src/domain/run/events.ts';
 import { JOURNAL_VERSION } from '../../src/domain/run/limits.ts';
 import { PlanFrontMatter } from '../../src/domain/run/plan.ts';
 import { RunResult } from '../../src/domain/run/result.ts';
+import { createTools, definitionsOf } from '../../src/tools/registry.ts';
 
 /** `docs/result.schema.json`: the JSON schema of `result.json`. */
 export function resultSchema(): string {
@@ -93,7 +95,25 @@ export function settingsPage(): string {
         return `| ${[`\`${flag}\`${variable}`, defaultText(entry), file, entry.help].map(cell).join(' | ')} |`;
       }),
   ]);
-  return `${INTRODUCTION}\n${rows.join('\n')}\n`;
+  return `${INTRODUCTION}\n${[...rows, ...toolRows()].join('\n')}\n`;
+}
+
+/** The tools of the model, as it sees them; those with a question mark need not be given. */
+function toolRows(): string[] {
+  const pages = { read: () => Promise.reject(new Error('not for docs')) };
+  const times = { commandTimeoutMs: 1_000, maxCommandTimeoutMs: 1_000 };
+  const tools = createTools({ tools: BUILT_IN_TOOLS, pages, ...times });
+  const rows = definitionsOf(tools).map(({ name, description, inputSchema }) => {
+    const { properties = {}, required = [] } = inputSchema as JsonSchema;
+    const inputs = Object.keys(properties).map((key) => `\`${key}\`${required.includes(key) ? '' : '?'}`);
+    return `| ${[`\`${name}\``, inputs.join(', '), description.split('\n')[0] ?? ''].map(cell).join(' | ')} |`;
+  });
+  return ['\n## Tools of the model\n', '| tool | inputs | what it does |', '|---|---|---|', ...rows];
+}
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
 }
 
 const INTRODUCTION = `# Settings

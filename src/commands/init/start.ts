@@ -62,7 +62,8 @@ async function initialise(
     );
   const found = await findCheckout(absolutePath(context.cwd, repo ?? '.'), context.env);
   if (found.status === 'failed') return usageError('ERR_NO_CHECKOUT', found.message);
-  const { root } = found.checkout;
+  const { root, prefix } = found.checkout;
+  if (prefix !== '') say(`About the root of the checkout, ${root}, and not ${prefix}:`);
   const survey = await surveyRepository(root);
   for (const line of surveyLines(survey)) say(line);
   const files = filesToWrite(root, { ...template, workflow }, name, survey);
